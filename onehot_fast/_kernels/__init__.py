@@ -1,0 +1,1 @@
+"""The compiled kernels; nothing here is public."""

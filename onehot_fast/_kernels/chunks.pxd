@@ -1,0 +1,7 @@
+"""The one parallel loop."""
+
+ctypedef void (*chunk_work)(const void *job, Py_ssize_t chunk) noexcept nogil
+
+cdef int for_each_chunk(
+    chunk_work work, const void *job, Py_ssize_t n_chunks, Py_ssize_t chunk_bytes, int num_threads,
+) except -1

@@ -1,0 +1,12 @@
+import numpy as np
+import numpy.typing as npt
+
+def decode(
+    tensor: npt.NDArray[np.uint8],
+    out: npt.NDArray[np.int64],
+    depth: int,
+    inner: int,
+    on: npt.NDArray[np.uint8],
+    all_off: int,
+    num_threads: int,
+) -> tuple[int, int]: ...

@@ -1,0 +1,97 @@
+/* The C interface of the kernels' leaves.
+ *
+ * A leaf works on one block that fits the first-level cache, on raw pointers, without the GIL, without
+ * allocating and without failing: everything was checked before. Two families:
+ *
+ *   narrow   indices of one kind -> small codes, every index policy applied
+ *   write    codes -> output elements, known only by their width in bytes
+ *
+ * leaves.c compiles leaves_body.h once for each instruction set and hands out one table of leaves per variant.
+ */
+#ifndef OHF_LEAVES_H
+#define OHF_LEAVES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kinds of index the narrow leaves read, in the order of their tables. */
+enum {
+    OHF_I8, OHF_I16, OHF_I32, OHF_I64, OHF_U8, OHF_U16, OHF_U32, OHF_U64, OHF_F32, OHF_F64,
+    OHF_KINDS
+};
+
+/* Codes are classes relative to the window's first class; these two say "no class of this window". */
+#define OHF_NONE8 255
+#define OHF_NONE32 (-1)
+#define OHF_SPAN8 255                      /* most classes of a window with one-byte codes */
+#define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
+#define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
+#define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
+#define OHF_EXPAND_ROW 128                 /* widest row in bytes that rows_expand takes */
+#define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
+
+/* What an index means, and the window [base, base + span) of classes that the codes are relative to. */
+typedef struct {
+    uint64_t depth;        /* classes are [0, depth); depth < 2**63 */
+    uint64_t base, span;
+    uint64_t ignored;      /* the ignored index widened to 64 bits, if has_ignored */
+    int has_ignored;
+    int wrap;              /* a negative k in [-depth, -1] means k + depth */
+} ohf_policy;
+
+/* What to write: a group is the output of `inner` neighbouring indices, depth * inner elements. */
+typedef struct {
+    size_t width;          /* bytes of an element */
+    size_t depth, inner;
+    const unsigned char *on, *off;
+    int stream;            /* bypass the caches */
+    int off_is_byte;       /* all bytes of off are equal: memset will do */
+    unsigned char on_line[64], off_line[64];   /* the element repeated, where width divides 64 */
+} ohf_fill;
+
+/* How rows_expand builds its lines: for each vector of a period, which row and which column its lanes hold. */
+typedef struct {
+    size_t head;           /* elements before the first aligned vector */
+    size_t vectors, rows;  /* of one period */
+    uint16_t first_row[OHF_EXPAND_ROW];
+    unsigned char row[OHF_EXPAND_ROW * 64], column[OHF_EXPAND_ROW * 64];   /* lanes entries a vector */
+} ohf_plan;
+
+typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
+typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                         unsigned char *scratch);
+
+/* One variant's leaves. Where `vector` is 0, only rows_block and planes are there. */
+typedef struct {
+    const char *name;
+    int vector;                            /* bytes of a vector register, 0 for plain C */
+    int streams;                           /* has stores that bypass the caches */
+    int shuffles;                          /* has the byte shuffle that rows_expand needs */
+    ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
+    ohf_rows rows_block;                   /* fill a block, then store the ons: ordinary stores, any width */
+    ohf_rows rows_scratch;                 /* compose blocks in the scratch block, stream them out */
+    ohf_rows rows_merge;                   /* stream whole rows, composing the one line that holds the on */
+    void (*rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan, const ohf_fill *fill,
+                        unsigned char *out);
+    void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
+                   const ohf_fill *fill, unsigned char *out);
+} ohf_leaves;
+
+/* The variants compiled in that this processor runs, best first; returns how many. */
+int ohf_variants(const ohf_leaves **found, int room);
+
+/* Bytes of the last-level cache, or a cautious guess. */
+size_t ohf_cache_bytes(void);
+
+void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,
+                   const unsigned char *off);
+
+/* Make the scratch block of rows_scratch: 64-byte aligned, OHF_SCRATCH + 64 bytes of off. */
+void ohf_scratch_init(unsigned char *scratch, const ohf_fill *fill);
+
+/* Whether rows of this fill fit rows_expand of `leaves`, written to `out`. */
+int ohf_can_expand(const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out);
+
+void ohf_plan_init(ohf_plan *plan, const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out);
+
+#endif

@@ -1,0 +1,417 @@
+/* The leaves of one instruction set, included by leaves.c once per variant with OHF_ISA and OHF(name) defined.
+ *
+ * Memory traffic: the indices are read once per block, the codes live in the first-level cache, the output is
+ * written once and never read. Writers are generated per element width so that every store is of constant size;
+ * widths other than 1, 2, 4, 8 and 16 go through memcpy of the width.
+ */
+#if OHF_ISA != OHF_ISA_PLAIN
+#  include "stream.h"
+#endif
+
+/* ---- narrow: indices -> codes ------------------------------------------------------------------------- */
+
+/* Widened to 64 bits as unsigned, a negative index is at least 2**63 and fails `v < span` like any index that is
+ * too large: one comparison decides. Up to 2**31 classes the same holds in 32 bits, twice as many at a time. */
+#define OHF_NARROW_INT(NAME, T, WIDE32, WIDE64, IS_SIGNED, SUFFIX, CODE, NONE)                                 \
+    static void OHF(narrow##SUFFIX##_##NAME)(const void *indices, size_t n, const ohf_policy *policy,          \
+                                             void *codes)                                                      \
+    {                                                                                                          \
+        const T *restrict k = (const T *)indices;                                                              \
+        CODE *restrict out = (CODE *)codes;                                                                    \
+        const uint64_t base = policy->base, span = policy->span, depth = policy->depth;                        \
+        if (policy->has_ignored || (IS_SIGNED && policy->wrap)) {                                              \
+            const uint64_t ignored = policy->ignored, lift = IS_SIGNED && policy->wrap ? depth : 0;            \
+            const int64_t lowest = -(int64_t)lift;                                                             \
+            const int keep_all = !policy->has_ignored;                                                         \
+            for (size_t i = 0; i < n; i++) {                                                                   \
+                const uint64_t raw = (uint64_t)(WIDE64)k[i];                                                   \
+                const int wraps = IS_SIGNED && (int64_t)raw < 0 && (int64_t)raw >= lowest;                     \
+                const uint64_t v = raw + (wraps ? lift : 0) - base;                                            \
+                out[i] = (CODE)((v < span) & (keep_all | (raw != ignored)) ? v : (uint64_t)(NONE));            \
+            }                                                                                                  \
+        } else if (sizeof(T) < 8 && base + span <= ((uint64_t)1 << 31)) {                                      \
+            const uint32_t base32 = (uint32_t)base, span32 = (uint32_t)span;                                   \
+            for (size_t i = 0; i < n; i++) {                                                                   \
+                const uint32_t v = (uint32_t)(WIDE32)k[i] - base32;                                            \
+                out[i] = (CODE)(v < span32 ? v : (uint32_t)(NONE));                                            \
+            }                                                                                                  \
+        } else {                                                                                               \
+            for (size_t i = 0; i < n; i++) {                                                                   \
+                const uint64_t v = (uint64_t)(WIDE64)k[i] - base;                                              \
+                out[i] = (CODE)(v < span ? v : (uint64_t)(NONE));                                              \
+            }                                                                                                  \
+        }                                                                                                      \
+    }
+
+/* Truncated toward zero first; what int64 cannot hold (NaN, infinities, 2**63 and beyond) has no class. */
+#define OHF_NARROW_FLOAT(NAME, T, SUFFIX, CODE, NONE)                                                          \
+    static void OHF(narrow##SUFFIX##_##NAME)(const void *indices, size_t n, const ohf_policy *policy,          \
+                                             void *codes)                                                      \
+    {                                                                                                          \
+        const T *restrict x = (const T *)indices;                                                              \
+        CODE *restrict out = (CODE *)codes;                                                                    \
+        const uint64_t base = policy->base, span = policy->span, ignored = policy->ignored;                    \
+        const uint64_t lift = policy->wrap ? policy->depth : 0;                                                \
+        const int64_t lowest = -(int64_t)lift;                                                                 \
+        const int keep_all = !policy->has_ignored;                                                             \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            const int fits = x[i] >= (T)-9223372036854775808.0 && x[i] < (T)9223372036854775808.0;             \
+            const int64_t raw = (int64_t)(fits ? x[i] : (T)0);                                                 \
+            const uint64_t v = (uint64_t)raw + (raw < 0 && raw >= lowest ? lift : 0) - base;                   \
+            out[i] = (CODE)(fits & (v < span) & (keep_all | ((uint64_t)raw != ignored)) ? v                    \
+                                                                                        : (uint64_t)(NONE));   \
+        }                                                                                                      \
+    }
+
+#define OHF_NARROW_ALL(SUFFIX, CODE, NONE)                                                                     \
+    OHF_NARROW_INT(i8, int8_t, int32_t, int64_t, 1, SUFFIX, CODE, NONE)                                        \
+    OHF_NARROW_INT(i16, int16_t, int32_t, int64_t, 1, SUFFIX, CODE, NONE)                                      \
+    OHF_NARROW_INT(i32, int32_t, int32_t, int64_t, 1, SUFFIX, CODE, NONE)                                      \
+    OHF_NARROW_INT(i64, int64_t, int64_t, int64_t, 1, SUFFIX, CODE, NONE)                                      \
+    OHF_NARROW_INT(u8, uint8_t, uint32_t, uint64_t, 0, SUFFIX, CODE, NONE)                                     \
+    OHF_NARROW_INT(u16, uint16_t, uint32_t, uint64_t, 0, SUFFIX, CODE, NONE)                                   \
+    OHF_NARROW_INT(u32, uint32_t, uint32_t, uint64_t, 0, SUFFIX, CODE, NONE)                                   \
+    OHF_NARROW_INT(u64, uint64_t, uint64_t, uint64_t, 0, SUFFIX, CODE, NONE)                                   \
+    OHF_NARROW_FLOAT(f32, float, SUFFIX, CODE, NONE)                                                           \
+    OHF_NARROW_FLOAT(f64, double, SUFFIX, CODE, NONE)
+
+OHF_NARROW_ALL(8, uint8_t, OHF_NONE8)
+OHF_NARROW_ALL(32, int32_t, OHF_NONE32)
+
+/* ---- the pieces of the writers ------------------------------------------------------------------------ */
+
+static inline void OHF(fill_off)(unsigned char *out, size_t n_bytes, const ohf_fill *fill)
+{
+    if (fill->off_is_byte)
+        memset(out, fill->off[0], n_bytes);
+    else
+        ohf_fill_pattern(out, n_bytes, fill->off, fill->width);
+}
+
+/* Store one element at the class of each code, in groups of depth * inner elements. */
+OHF_INLINE void OHF(scatter)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                             const unsigned char *element, size_t width)
+{
+    const size_t inner = fill->inner, group_bytes = fill->depth * inner * width;
+    if (inner == 1) {
+        for (size_t g = 0; g < n_groups; g++, out += group_bytes)
+            if (codes[g] >= 0)
+                memcpy(out + (size_t)codes[g] * width, element, width);
+        return;
+    }
+    for (size_t g = 0; g < n_groups; g++, codes += inner, out += group_bytes)
+        for (size_t i = 0; i < inner; i++)
+            if (codes[i] >= 0)
+                memcpy(out + ((size_t)codes[i] * inner + i) * width, element, width);
+}
+
+OHF_INLINE void OHF(rows_block_of)(const int32_t *codes, size_t n_groups, const ohf_fill *fill,
+                                   unsigned char *out, size_t width)
+{
+    const size_t group_bytes = fill->depth * fill->inner * width;
+    size_t step = OHF_SCRATCH / group_bytes;   /* the scatter finds the block it filled still in L1 */
+    if (step == 0)
+        step = 1;
+    for (size_t g = 0; g < n_groups; g += step) {
+        const size_t count = n_groups - g < step ? n_groups - g : step;
+        OHF(fill_off)(out + g * group_bytes, count * group_bytes, fill);
+        OHF(scatter)(codes + g * fill->inner, count, fill, out + g * group_bytes, fill->on, width);
+    }
+}
+
+static void OHF(rows_block)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                            unsigned char *scratch)
+{
+    (void)scratch;
+    OHF_EACH_WIDTH(fill->width, OHF(rows_block_of)(codes, n_groups, fill, out, W),
+                   OHF(rows_block_of)(codes, n_groups, fill, out, fill->width))
+}
+
+OHF_INLINE void OHF(planes_scalar)(const uint8_t *codes, size_t n, unsigned class, const ohf_fill *fill,
+                                   unsigned char *out, size_t width)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(out + i * width, codes[i] == class ? fill->on : fill->off, width);
+}
+
+#if OHF_ISA == OHF_ISA_PLAIN
+
+static void OHF(planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
+                        const ohf_fill *fill, unsigned char *out)
+{
+    for (unsigned class = 0; class < n_classes; class++, out += plane_bytes)
+        OHF_EACH_WIDTH(fill->width, OHF(planes_scalar)(codes, n, class, fill, out, W),
+                       OHF(planes_scalar)(codes, n, class, fill, out, fill->width))
+}
+
+#else /* a vector instruction set */
+
+OHF_INLINE void OHF(put)(unsigned char *out, vec v, int streaming)
+{
+    if (streaming)
+        stream(out, v);
+    else
+        store(out, v);
+}
+
+/* Bytes up to the next multiple of VB. */
+static inline size_t OHF(to_boundary)(const unsigned char *p)
+{
+    return (size_t)(-(uintptr_t)p & (VB - 1));
+}
+
+/* ---- planes ------------------------------------------------------------------------------------------- */
+
+#define OHF_PLANES(W)                                                                                          \
+    OHF_INLINE void OHF(planes_##W)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,      \
+                                    const ohf_fill *fill, unsigned char *out, int streaming)                   \
+    {                                                                                                          \
+        const vec on = load(fill->on_line), off = load(fill->off_line);                                        \
+        for (unsigned class = 0; class < n_classes; class++, out += plane_bytes) {                             \
+            size_t i = OHF(to_boundary)(out) / W;                                                              \
+            if (i > n || (uintptr_t)out % W != 0)                                                              \
+                i = (uintptr_t)out % W != 0 ? 0 : n;                                                           \
+            OHF(planes_scalar)(codes, i, class, fill, out, W);                                                 \
+            for (; i + VB / W <= n; i += VB / W)                                                               \
+                OHF(put)(out + i * W, select_##W(lanes_##W(codes + i), splat_##W(class), on, off), streaming); \
+            OHF(planes_scalar)(codes + i, n - i, class, fill, out + i * W, W);                                 \
+        }                                                                                                      \
+    }
+
+OHF_PLANES(1)
+OHF_PLANES(2)
+OHF_PLANES(4)
+OHF_PLANES(8)
+OHF_PLANES(16)
+
+static void OHF(planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
+                        const ohf_fill *fill, unsigned char *out)
+{
+    /* An element that starts between the lines cannot be streamed: all planes share the fault, or none. */
+    const int streaming = fill->stream && ((uintptr_t)out | plane_bytes) % fill->width == 0;
+    switch (fill->width * 2 + (size_t)streaming) {
+#define OHF_CASE(W)                                                                                            \
+    case W * 2: OHF(planes_##W)(codes, n, n_classes, plane_bytes, fill, out, 0); return;                       \
+    case W * 2 + 1: OHF(planes_##W)(codes, n, n_classes, plane_bytes, fill, out, 1); OHF_STORE_FENCE(); return;
+        OHF_CASE(1) OHF_CASE(2) OHF_CASE(4) OHF_CASE(8) OHF_CASE(16)
+#undef OHF_CASE
+    default:
+        for (unsigned class = 0; class < n_classes; class++, out += plane_bytes)
+            OHF(planes_scalar)(codes, n, class, fill, out, fill->width);
+    }
+}
+
+/* ---- rows_scratch ------------------------------------------------------------------------------------- */
+
+/* Copy to `out` past the caches; `from` has the same offset from a vector boundary as `out`. */
+static inline void OHF(stream_copy)(unsigned char *out, const unsigned char *from, size_t n_bytes)
+{
+    size_t i = OHF(to_boundary)(out);
+    if (i > n_bytes)
+        i = n_bytes;
+    memcpy(out, from, i);
+    for (; i + VB <= n_bytes; i += VB)
+        stream(out + i, load(from + i));
+    memcpy(out + i, from + i, n_bytes - i);
+}
+
+/* The scratch block holds nothing but off between blocks: the ons of a block are stored, the block is streamed,
+ * the ons are taken back. It costs two stores an index instead of a fill of the block. */
+OHF_INLINE void OHF(rows_scratch_of)(const int32_t *codes, size_t n_groups, const ohf_fill *fill,
+                                     unsigned char *out, unsigned char *scratch, size_t width)
+{
+    const size_t group_bytes = fill->depth * fill->inner * width;
+    size_t step = OHF_SCRATCH / group_bytes;
+    if (step > 64)
+        step -= step % 64;   /* whole lines, whatever the width of a group */
+    for (size_t g = 0; g < n_groups; g += step) {
+        const size_t count = n_groups - g < step ? n_groups - g : step;
+        unsigned char *to = out + g * group_bytes;
+        unsigned char *block = scratch + ((uintptr_t)to & 63);
+        OHF(scatter)(codes + g * fill->inner, count, fill, block, fill->on, width);
+        OHF(stream_copy)(to, block, count * group_bytes);
+        OHF(scatter)(codes + g * fill->inner, count, fill, block, fill->off, width);
+    }
+    OHF_STORE_FENCE();
+}
+
+static void OHF(rows_scratch)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                              unsigned char *scratch)
+{
+    OHF_EACH_WIDTH(fill->width, OHF(rows_scratch_of)(codes, n_groups, fill, out, scratch, W), (void)0)
+}
+
+/* ---- rows_merge --------------------------------------------------------------------------------------- */
+
+static inline void OHF(stream_off)(unsigned char *out, size_t n_bytes, const ohf_fill *fill)
+{
+    const vec off = load(fill->off_line);
+    size_t i = OHF(to_boundary)(out);
+    if (i > n_bytes)
+        i = n_bytes;
+    memcpy(out, fill->off_line, i);
+    for (; i + VB <= n_bytes; i += VB)
+        stream(out + i, off);
+    memcpy(out + i, fill->off_line, n_bytes - i);
+}
+
+OHF_INLINE void OHF(rows_merge_of)(const int32_t *codes, size_t n_rows, const ohf_fill *fill,
+                                   unsigned char *out, size_t width)
+{
+    const size_t row_bytes = fill->depth * width;
+    for (size_t r = 0; r < n_rows; r++, out += row_bytes) {
+        size_t begin = 0, end = 0;   /* the bytes of the row that the vector with the on takes */
+        if (codes[r] >= 0) {
+            const size_t at = (size_t)codes[r] * width;
+            begin = at - ((uintptr_t)(out + at) & (VB - 1));
+            end = begin + VB;
+            if (begin > at || end > row_bytes)   /* an edge shared with the neighbouring row */
+                begin = end = 0;
+        }
+        OHF(stream_off)(out, begin, fill);
+        if (end != 0) {
+            unsigned char line[VB];
+            memcpy(line, fill->off_line, VB);
+            memcpy(line + ((size_t)codes[r] * width - begin), fill->on, width);
+            stream(out + begin, load(line));
+        }
+        OHF(stream_off)(out + end, row_bytes - end, fill);
+        if (end == 0 && codes[r] >= 0)
+            memcpy(out + (size_t)codes[r] * width, fill->on, width);
+    }
+    OHF_STORE_FENCE();
+}
+
+static void OHF(rows_merge)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                            unsigned char *scratch)
+{
+    (void)scratch;
+    OHF_EACH_WIDTH(fill->width, OHF(rows_merge_of)(codes, n_groups, fill, out, W), (void)0)
+}
+
+/* ---- rows_expand -------------------------------------------------------------------------------------- */
+
+#if OHF_SHUFFLES
+
+/* Elements [first, last) of rows that start at element 0, one by one. */
+OHF_INLINE void OHF(expand_scalar)(const uint8_t *codes, size_t first, size_t last, const ohf_fill *fill,
+                                   unsigned char *out, size_t width)
+{
+    size_t row = first / fill->depth, column = first % fill->depth;
+    for (size_t i = first; i < last; i++) {
+        memcpy(out + i * width, codes[row] == column ? fill->on : fill->off, width);
+        if (++column == fill->depth) {
+            column = 0;
+            row++;
+        }
+    }
+}
+
+/* A vector of output is built in registers: the codes of the rows it spans are shuffled to its lanes and compared
+ * with the columns of its lanes. The pattern of rows and columns repeats with the plan's period. */
+#define OHF_EXPAND(W)                                                                                          \
+    OHF_INLINE void OHF(expand_##W)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan,                 \
+                                    const ohf_fill *fill, unsigned char *out, int streaming)                   \
+    {                                                                                                          \
+        const vec on = load(fill->on_line), off = load(fill->off_line);                                        \
+        const size_t elements = n_rows * fill->depth, lanes = VB / W;                                          \
+        const size_t head = plan->head < elements ? plan->head : elements;                                     \
+        size_t left = (elements - head) / lanes;                                                               \
+        unsigned char *to = out + head * W;                                                                    \
+        const uint8_t *period = codes;                                                                         \
+        OHF(expand_scalar)(codes, 0, head, fill, out, W);                                                      \
+        while (left > 0) {                                                                                     \
+            const size_t count = left < plan->vectors ? left : plan->vectors;                                  \
+            for (size_t v = 0; v < count; v++, to += VB)                                                       \
+                OHF(put)(to,                                                                                   \
+                         select_##W(shuffle_##W(window(period + plan->first_row[v]),                           \
+                                                lanes_##W(plan->row + v * lanes)),                             \
+                                    lanes_##W(plan->column + v * lanes), on, off),                             \
+                         streaming);                                                                           \
+            period += plan->rows;                                                                              \
+            left -= count;                                                                                     \
+        }                                                                                                      \
+        OHF(expand_scalar)(codes, (size_t)(to - out) / W, elements, fill, out, W);                             \
+    }
+
+OHF_EXPAND(1)
+OHF_EXPAND(2)
+OHF_EXPAND(4)
+OHF_EXPAND(8)
+OHF_EXPAND(16)
+
+static void OHF(rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan, const ohf_fill *fill,
+                             unsigned char *out)
+{
+    switch (fill->width * 2 + (size_t)(fill->stream != 0)) {
+#define OHF_CASE(W)                                                                                            \
+    case W * 2: OHF(expand_##W)(codes, n_rows, plan, fill, out, 0); return;                                    \
+    case W * 2 + 1: OHF(expand_##W)(codes, n_rows, plan, fill, out, 1); OHF_STORE_FENCE(); return;
+        OHF_CASE(1) OHF_CASE(2) OHF_CASE(4) OHF_CASE(8) OHF_CASE(16)
+#undef OHF_CASE
+    }
+}
+
+#endif /* OHF_SHUFFLES */
+#endif /* a vector instruction set */
+
+#define OHF_NARROW_TABLE(SUFFIX)                                                                               \
+    { OHF(narrow##SUFFIX##_i8), OHF(narrow##SUFFIX##_i16), OHF(narrow##SUFFIX##_i32),                          \
+      OHF(narrow##SUFFIX##_i64), OHF(narrow##SUFFIX##_u8), OHF(narrow##SUFFIX##_u16),                          \
+      OHF(narrow##SUFFIX##_u32), OHF(narrow##SUFFIX##_u64), OHF(narrow##SUFFIX##_f32),                         \
+      OHF(narrow##SUFFIX##_f64) }
+
+static const ohf_leaves OHF(leaves) = {
+    .name = OHF_NAME,
+    .narrow8 = OHF_NARROW_TABLE(8),
+    .narrow32 = OHF_NARROW_TABLE(32),
+    .rows_block = OHF(rows_block),
+    .planes = OHF(planes),
+#if OHF_ISA != OHF_ISA_PLAIN
+    .vector = VB,
+    .streams = OHF_STREAMS,
+    .shuffles = OHF_SHUFFLES,
+    .rows_scratch = OHF(rows_scratch),
+    .rows_merge = OHF(rows_merge),
+#  if OHF_SHUFFLES
+    .rows_expand = OHF(rows_expand),
+#  endif
+#endif
+};
+
+#undef OHF_NARROW_INT
+#undef OHF_NARROW_FLOAT
+#undef OHF_NARROW_ALL
+#undef OHF_NARROW_TABLE
+#undef OHF_PLANES
+#undef OHF_EXPAND
+#undef OHF_SHUFFLES
+#undef OHF_STREAMS
+#undef OHF_STORE_FENCE
+#undef OHF_BLEND
+#undef VB
+#undef vec
+#undef load
+#undef store
+#undef stream
+#undef window
+#undef lanes_1
+#undef lanes_2
+#undef lanes_4
+#undef lanes_8
+#undef lanes_16
+#undef splat_1
+#undef splat_2
+#undef splat_4
+#undef splat_8
+#undef splat_16
+#undef shuffle_1
+#undef shuffle_2
+#undef shuffle_4
+#undef shuffle_8
+#undef shuffle_16
+#undef select_1
+#undef select_2
+#undef select_4
+#undef select_8
+#undef select_16

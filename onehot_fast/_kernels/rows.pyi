@@ -1,0 +1,5 @@
+from collections.abc import Callable, Mapping
+
+# One specialisation for each type of the fused `index_t`, by its C name:
+# (indices, out, depth, inner, on, off, wrap, ignored, num_threads, strategy=0) -> None
+encode: Mapping[str, Callable[..., None]]

@@ -1,0 +1,193 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Rows: the new axis is the last one, or so near the end that a group of indices fills few cache lines.
+
+The output is a sequence of groups, each of ``inner`` neighbouring indices and ``depth * inner`` elements
+(``inner`` is 1 when the new axis is the last). Ways to write it (all measured, see docs/design.md):
+
+expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
+block    fill a block that fits the first-level cache with off, then store its ons
+scratch  the same in a scratch block that is streamed out and cleaned by taking its ons back
+merge    wide rows: stream off, composing only the one vector that holds the on
+
+The output is written once. The work is O(bytes of output + bytes of indices).
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+
+from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.kinds cimport kind_of, kind_bytes
+from onehot_fast._kernels.simd cimport (
+    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, leaves, ohf_fill, ohf_leaves, ohf_narrow,
+    ohf_plan, ohf_policy, ohf_rows, plan_init, scratch_init, stream_bytes,
+)
+from onehot_fast._kernels.types cimport index_t
+
+cdef enum:
+    CODES = 1024          # codes of a block: 4 KiB
+    EXPAND_CODES = 4096   # the same 4 KiB, of one byte each
+    CHUNK_BYTES = 1 << 20
+    SMALL_BYTES = 16 << 10   # below, a plan costs more than it saves (0.5 us for rows of 10 float32)
+
+cdef struct Job:
+    const ohf_leaves *leaves
+    ohf_narrow narrow
+    ohf_rows write              # NULL: expand
+    const ohf_policy *policy
+    const ohf_fill *fill
+    const ohf_plan *plan
+    const char *indices
+    unsigned char *out
+    size_t index_bytes          # of the indices of one group
+    size_t group_bytes
+    Py_ssize_t n_groups
+    Py_ssize_t chunk_groups
+
+
+cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the groups [begin, end) by expansion in registers."""
+    cdef uint8_t codes[EXPAND_CODES + OHF_PAD]
+    cdef Py_ssize_t row = begin, count
+    while row < end:
+        count = min(end - row, <Py_ssize_t> EXPAND_CODES)
+        job.narrow(job.indices + row * job.index_bytes, count, job.policy, codes)
+        job.leaves.rows_expand(codes, count, job.plan, job.fill, job.out + row * job.group_bytes)
+        row += count
+
+
+cdef void panel_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write groups so deep that their codes need several windows of classes."""
+    cdef int32_t codes[CODES]
+    cdef ohf_policy policy = job.policy[0]
+    cdef ohf_fill fill = job.fill[0]
+    cdef Py_ssize_t group
+    cdef unsigned char *out
+    for group in range(begin, end):
+        policy.base = 0
+        while policy.base < policy.depth:
+            policy.span = min(policy.depth - policy.base, OHF_SPAN32)
+            fill.depth = policy.span
+            out = job.out + group * job.group_bytes + policy.base * fill.inner * fill.width
+            job.narrow(job.indices + group * job.index_bytes, fill.inner, &policy, codes)
+            job.write(codes, 1, &fill, out, NULL)
+            policy.base += policy.span
+
+
+cdef void write_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
+    """Write the groups [begin, end) from four-byte codes."""
+    cdef int32_t codes[CODES]
+    cdef unsigned char room[OHF_SCRATCH + 128]
+    cdef unsigned char *scratch = room + (-<uintptr_t> room & 63)
+    cdef Py_ssize_t inner = job.fill.inner, step = CODES // inner, group = begin, count
+    if job.write == job.leaves.rows_scratch:
+        scratch_init(scratch, job.fill)
+    while group < end:
+        count = min(end - group, step)
+        job.narrow(job.indices + group * job.index_bytes, count * inner, job.policy, codes)
+        job.write(codes, count, job.fill, job.out + group * job.group_bytes, scratch)
+        group += count
+
+
+cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
+    """Write one chunk of groups."""
+    cdef const Job *job = <const Job *> any_job
+    cdef Py_ssize_t begin = chunk * job.chunk_groups
+    cdef Py_ssize_t end = min(begin + job.chunk_groups, job.n_groups)
+    if job.write == NULL:
+        expand_chunk(job, begin, end)
+    elif job.policy.depth > OHF_SPAN32:
+        panel_chunk(job, begin, end)
+    else:
+        write_chunk(job, begin, end)
+
+
+def fits_rows(Py_ssize_t inner, Py_ssize_t width):
+    """Tell whether runs of ``inner`` elements of ``width`` bytes belong to this kernel."""
+    return is_rows(inner, width)
+
+
+cdef int choose(const Job *job, const ohf_fill *fill, bint can_stream) noexcept nogil:
+    """Choose a strategy by the width of a group; the figures are in docs/design.md, "Rows"."""
+    if job.group_bytes * <size_t> job.n_groups < SMALL_BYTES:
+        return BLOCK
+    if fill.inner == 1 and can_expand(fill, job.out):
+        return EXPAND
+    if not can_stream:
+        return BLOCK
+    if job.group_bytes <= <size_t> OHF_SCRATCH // 4:
+        return SCRATCH
+    return MERGE if fill.inner == 1 else BLOCK
+
+
+cdef int encode_rows(
+    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n_groups, Py_ssize_t inner,
+    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
+    int num_threads, int strategy,
+) except -1:
+    """Write ``n_groups`` groups of ``inner`` indices each; nothing may be empty."""
+    cdef Job job
+    cdef ohf_fill fill
+    cdef ohf_plan plan
+    cdef bint can_stream
+    fill_init(&fill, width, policy.depth, inner, on, off)
+    job.leaves = leaves()
+    job.policy = policy
+    job.fill = &fill
+    job.plan = &plan
+    job.indices = <const char *> indices
+    job.out = out
+    job.index_bytes = kind_bytes(kind) * inner
+    job.group_bytes = fill.depth * inner * width
+    job.n_groups = n_groups
+    job.chunk_groups = max(<Py_ssize_t> (CHUNK_BYTES // job.group_bytes), 1)
+    if job.chunk_groups > 64:
+        # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
+        job.chunk_groups -= job.chunk_groups % 64
+    can_stream = (
+        job.leaves.streams and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
+        and job.group_bytes * <size_t> n_groups > stream_bytes()
+    )
+    if strategy == AUTO:
+        strategy = choose(&job, &fill, can_stream)
+    fill.stream = can_stream
+    job.narrow = job.leaves.narrow32[kind]
+    if strategy == EXPAND:
+        job.narrow = job.leaves.narrow8[kind]
+        job.write = NULL
+        plan_init(&plan, &fill, out)
+    elif strategy == SCRATCH:
+        job.write = job.leaves.rows_scratch
+    elif strategy == MERGE:
+        job.write = job.leaves.rows_merge
+    else:
+        job.write = job.leaves.rows_block
+    return for_each_chunk(
+        run_chunk, &job, (n_groups + job.chunk_groups - 1) // job.chunk_groups,
+        job.chunk_groups * job.group_bytes, num_threads,
+    )
+
+
+def encode(
+    const index_t[::1] indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
+    const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
+    int strategy=AUTO,
+):
+    """Write the groups of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
+
+    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``strategy`` is
+    for tests and measurements: a strategy that does not fit is replaced by ``block``.
+    """
+    cdef ohf_policy policy
+    cdef Py_ssize_t width = on.shape[0]
+    if indices.shape[0] * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
+        raise ValueError("rows.encode: the lengths do not agree")
+    if inner < 1 or inner > CODES or indices.shape[0] % inner != 0:
+        raise ValueError(f"rows.encode: inner = {inner} does not fit")
+    policy.depth = policy.span = depth
+    policy.base = 0
+    policy.wrap = wrap
+    policy.has_ignored = ignored is not None
+    policy.ignored = 0 if ignored is None else <uint64_t> ignored
+    encode_rows(
+        &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
+        &on[0], &off[0], num_threads, strategy,
+    )

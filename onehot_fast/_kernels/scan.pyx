@@ -1,0 +1,110 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Scans over the indices: the first one a policy forbids, and the largest.
+
+Each reads the indices once, without a copy and without the GIL. A block is first asked as a whole whether anything
+in it offends (a reduction the compiler vectorises), and only the block that says yes is searched.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+from onehot_fast._kernels.types cimport index_t
+
+cdef enum:
+    BLOCK = 1024
+
+cdef double TWO_63 = 9223372036854775808.0
+
+cdef struct Limits:
+    int64_t lowest        # smallest index that a negative one may have
+    uint64_t depth
+    bint check_lowest
+    bint check_depth
+    bint has_ignored
+    uint64_t ignored
+
+
+cdef inline bint offends(index_t index, const Limits *limits) noexcept nogil:
+    """Tell whether one index is outside the limits; an index too large for int64 counts as too large."""
+    cdef uint64_t bits
+    cdef bint negative
+    if index_t is float or index_t is double:
+        if not (index >= -TWO_63 and index < TWO_63):
+            return limits.check_depth
+        bits = <uint64_t> <int64_t> index
+        negative = <int64_t> index < 0
+    elif index_t is uint8_t or index_t is uint16_t or index_t is uint32_t or index_t is uint64_t:
+        bits = index
+        negative = False
+    else:
+        bits = <uint64_t> index
+        negative = index < 0
+    if limits.has_ignored and bits == limits.ignored:
+        return False
+    if negative:
+        return limits.check_lowest and <int64_t> bits < limits.lowest
+    return limits.check_depth and bits >= limits.depth
+
+
+cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits) noexcept nogil:
+    """Tell whether any index of a block is outside the limits."""
+    cdef bint found = False
+    cdef Py_ssize_t i
+    for i in range(n):
+        found |= offends(indices[i], limits)
+    return found
+
+
+def first_invalid(
+    const index_t[::1] indices, Py_ssize_t depth, bint wrap, ignored, bint negative, bint too_large,
+):
+    """Return the position of the first index that offends, or -1.
+
+    ``negative`` forbids what is below 0 (with ``wrap``: below ``-depth``), ``too_large`` what is not below
+    ``depth``; ``ignored`` is None or the 64-bit pattern of the index that never offends.
+    """
+    cdef Limits limits
+    cdef Py_ssize_t n = indices.shape[0], begin = 0, i, found = -1
+    limits.lowest = -depth if wrap else 0
+    limits.depth = depth
+    limits.check_lowest = negative
+    limits.check_depth = too_large
+    limits.has_ignored = ignored is not None
+    limits.ignored = 0 if ignored is None else <uint64_t> ignored
+    if n == 0:
+        return -1
+    with nogil:
+        while begin < n and found < 0:
+            if any_offends(&indices[begin], min(n - begin, <Py_ssize_t> BLOCK), &limits):
+                for i in range(begin, n):
+                    if offends(indices[i], &limits):
+                        found = i
+                        break
+            begin += BLOCK
+    return found
+
+
+def maximum(const index_t[::1] indices, ignored):
+    """Return the largest index, truncated, or None where there is none.
+
+    The ignored index is skipped, and so is a float that int64 cannot hold.
+    """
+    cdef bint has_ignored = ignored is not None, found = False
+    cdef uint64_t ignored_bits = 0 if ignored is None else <uint64_t> ignored
+    cdef index_t largest = 0, index
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(indices.shape[0]):
+            index = indices[i]
+            if index_t is float or index_t is double:
+                if not (index >= -TWO_63 and index < TWO_63):
+                    continue
+                if has_ignored and <uint64_t> <int64_t> index == ignored_bits:
+                    continue
+            elif has_ignored and <uint64_t> index == ignored_bits:
+                continue
+            if not found or index > largest:
+                largest = index
+                found = True
+    if not found:
+        return None
+    return int(largest)

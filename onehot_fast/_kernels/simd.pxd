@@ -1,0 +1,75 @@
+"""The C leaves, and the functions through which every kernel module reaches the active variant."""
+
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
+
+cdef extern from "leaves.h":
+    enum:
+        OHF_I8
+        OHF_I16
+        OHF_I32
+        OHF_I64
+        OHF_U8
+        OHF_U16
+        OHF_U32
+        OHF_U64
+        OHF_F32
+        OHF_F64
+        OHF_SPAN8
+        OHF_PAD
+        OHF_SCRATCH
+        OHF_EXPAND_ROW
+    const uint64_t OHF_SPAN32
+
+    ctypedef struct ohf_policy:
+        uint64_t depth
+        uint64_t base
+        uint64_t span
+        uint64_t ignored
+        bint has_ignored
+        bint wrap
+
+    ctypedef struct ohf_fill:
+        size_t width
+        size_t depth
+        size_t inner
+        const unsigned char *on
+        const unsigned char *off
+        bint stream
+        bint off_is_byte
+
+    ctypedef struct ohf_plan:
+        size_t head
+
+    ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
+    ctypedef void (*ohf_rows)(
+        const int32_t *, size_t, const ohf_fill *, unsigned char *, unsigned char *
+    ) noexcept nogil
+    ctypedef void (*ohf_expand)(
+        const uint8_t *, size_t, const ohf_plan *, const ohf_fill *, unsigned char *
+    ) noexcept nogil
+    ctypedef void (*ohf_planes)(
+        const uint8_t *, size_t, size_t, size_t, const ohf_fill *, unsigned char *
+    ) noexcept nogil
+
+    ctypedef struct ohf_leaves:
+        const char *name
+        int vector
+        bint streams
+        bint shuffles
+        ohf_narrow *narrow8
+        ohf_narrow *narrow32
+        ohf_rows rows_block
+        ohf_rows rows_scratch
+        ohf_rows rows_merge
+        ohf_expand rows_expand
+        ohf_planes planes
+
+cdef const ohf_leaves *leaves() noexcept nogil
+cdef size_t stream_bytes() noexcept nogil
+cdef void fill_init(
+    ohf_fill *fill, size_t width, size_t depth, size_t inner,
+    const unsigned char *on, const unsigned char *off,
+) noexcept nogil
+cdef void scratch_init(unsigned char *scratch, const ohf_fill *fill) noexcept nogil
+cdef bint can_expand(const ohf_fill *fill, const unsigned char *out) noexcept nogil
+cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *out) noexcept nogil

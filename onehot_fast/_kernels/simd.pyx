@@ -1,0 +1,102 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Which variant of the leaves is active, and from which size on the output is streamed.
+
+The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and
+``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: the size of the
+last-level cache). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
+"""
+
+import os
+
+cdef extern from "leaves.h":
+    int ohf_variants(const ohf_leaves **found, int room) noexcept nogil
+    size_t ohf_cache_bytes() noexcept nogil
+    void ohf_fill_init(ohf_fill *, size_t, size_t, size_t, const unsigned char *,
+                       const unsigned char *) noexcept nogil
+    void ohf_scratch_init(unsigned char *, const ohf_fill *) noexcept nogil
+    int ohf_can_expand(const ohf_leaves *, const ohf_fill *, const unsigned char *) noexcept nogil
+    void ohf_plan_init(ohf_plan *, const ohf_leaves *, const ohf_fill *,
+                       const unsigned char *) noexcept nogil
+
+cdef const ohf_leaves *found[4]
+cdef int n_found = ohf_variants(found, 4)
+cdef const ohf_leaves *active_leaves = found[0]
+cdef size_t stream_threshold = ohf_cache_bytes()
+
+
+cdef const ohf_leaves *leaves() noexcept nogil:
+    return active_leaves
+
+
+cdef size_t stream_bytes() noexcept nogil:
+    return stream_threshold
+
+
+cdef void fill_init(
+    ohf_fill *fill, size_t width, size_t depth, size_t inner,
+    const unsigned char *on, const unsigned char *off,
+) noexcept nogil:
+    ohf_fill_init(fill, width, depth, inner, on, off)
+
+
+cdef void scratch_init(unsigned char *scratch, const ohf_fill *fill) noexcept nogil:
+    ohf_scratch_init(scratch, fill)
+
+
+cdef bint can_expand(const ohf_fill *fill, const unsigned char *out) noexcept nogil:
+    return ohf_can_expand(active_leaves, fill, out)
+
+
+cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *out) noexcept nogil:
+    ohf_plan_init(plan, active_leaves, fill, out)
+
+
+def variants():
+    """Return the names of the variants this processor runs, best first."""
+    return tuple(found[i].name.decode() for i in range(n_found))
+
+
+def active():
+    """Return the name of the active variant."""
+    return active_leaves.name.decode()
+
+
+def activate(str name):
+    """Make ``name`` the active variant and return the name of the one before it.
+
+    Raises
+    ------
+    ValueError
+        If the processor does not run a variant of that name.
+    """
+    global active_leaves
+    before = active()
+    for i in range(n_found):
+        if found[i].name.decode() == name:
+            active_leaves = found[i]
+            return before
+    raise ValueError(f"SIMD variant {name!r} is not available here: choose one of {', '.join(variants())}")
+
+
+def get_stream_bytes():
+    """Return the output size in bytes above which stores bypass the caches."""
+    return stream_threshold
+
+
+def set_stream_bytes(size_t n_bytes):
+    """Set the output size in bytes above which stores bypass the caches, and return the one before it."""
+    global stream_threshold
+    before = stream_threshold
+    stream_threshold = n_bytes
+    return before
+
+
+def _read_environment():
+    """Apply the two environment variables."""
+    if name := os.environ.get("ONEHOT_FAST_SIMD"):
+        activate(name)
+    if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):
+        set_stream_bytes(int(n_bytes))
+
+
+_read_environment()

@@ -1,0 +1,123 @@
+"""The extension modules and their compiler flags; everything else is in pyproject.toml.
+
+Switches, all read from the environment ("" and "0" are off):
+
+ONEHOT_FAST_NO_OPENMP=1         build without OpenMP
+ONEHOT_FAST_REQUIRE_OPENMP=1    fail instead of building without it (for wheels)
+ONEHOT_FAST_DEBUG=1             bounds-checked Cython, -O1 -g
+ONEHOT_FAST_SANITIZE=a,b        -fsanitize=a,b (gcc, clang)
+
+Where a compiler keeps OpenMP is said in CPPFLAGS and LDFLAGS, which every build here obeys.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+KERNELS = "onehot_fast/_kernels"
+# setuptools rebuilds what is older than this file, so the switches are a dependency too.
+FLAGS_RECORD = Path("build/flags.txt")
+OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
+NO_OPENMP = """\
+! onehot_fast: the compiler has no OpenMP: building SINGLE-THREADED kernels.
+! Linux: use gcc, or install libomp-dev. macOS: brew install libomp, then
+!   CPPFLAGS="-I$(brew --prefix libomp)/include" LDFLAGS="-L$(brew --prefix libomp)/lib"
+! ONEHOT_FAST_NO_OPENMP=1 asks for this build and silences this note."""
+
+
+def switch(name):
+    """Tell whether the environment switches ``name`` on."""
+    return os.environ.get(name, "0") not in ("", "0")
+
+
+def extension(pyx):
+    """Make the extension of one ``.pyx``; simd.pyx alone carries the C leaves."""
+    leaves = [f"{KERNELS}/leaves.c"] if pyx.stem == "simd" else []
+    headers = [*Path(KERNELS).glob("*.h"), *Path("onehot_fast").rglob("*.pxd")]
+    return Extension(
+        ".".join(pyx.with_suffix("").parts),
+        [str(pyx), *leaves],
+        include_dirs=[KERNELS, numpy.get_include()],
+        depends=[str(FLAGS_RECORD), *sorted(map(str, headers))],
+        define_macros=[
+            ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
+            # The oldest NumPy of `dependencies`; newer headers would raise their default.
+            ("NPY_TARGET_VERSION", "NPY_1_23_API_VERSION"),
+        ],
+    )
+
+
+class BuildExt(build_ext):
+    """``build_ext`` that asks the compiler about OpenMP before it starts."""
+
+    def build_extensions(self):
+        """Give every extension the same flags, and build."""
+        compile_args, link_args = self.base_flags()
+        openmp_compile, openmp_link = self.openmp_flags()
+        self.remember(compile_args + openmp_compile + link_args + openmp_link)
+        for ext in self.extensions:
+            ext.extra_compile_args = compile_args + openmp_compile
+            ext.extra_link_args = link_args + openmp_link
+            # The other directives stand in each .pyx; only a debug build changes this one.
+            ext.cython_directives = {"boundscheck": True} if switch("ONEHOT_FAST_DEBUG") else {}
+        super().build_extensions()
+
+    def base_flags(self):
+        """Return the (compile, link) flags of the plain, debug or sanitized build."""
+        debug = switch("ONEHOT_FAST_DEBUG")
+        if self.compiler.compiler_type == "msvc":
+            return ["/Od" if debug else "/O2"], []
+        # -O3 is said because a Python built with -O2 would pass that on to us.
+        common = ["-fno-strict-aliasing", "-Wall", "-Wextra"]
+        compile_args = [*common, "-O1", "-g"] if debug else [*common, "-O3"]
+        sanitizers = os.environ.get("ONEHOT_FAST_SANITIZE")
+        if not sanitizers:
+            return compile_args, []
+        sanitize = f"-fsanitize={sanitizers}"
+        return [*compile_args, sanitize, "-g", "-fno-omit-frame-pointer"], [sanitize]
+
+    def openmp_flags(self):
+        """Return the (compile, link) flags of OpenMP, or none where it is off or absent."""
+        if switch("ONEHOT_FAST_NO_OPENMP"):
+            return [], []
+        candidates = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])]
+        if self.compiler.compiler_type == "msvc":
+            candidates = [(["/openmp"], [])]
+        for flags in candidates:
+            if self.links(OPENMP_PROBE, *flags):
+                return flags
+        if switch("ONEHOT_FAST_REQUIRE_OPENMP"):
+            sys.exit("onehot_fast: this build requires OpenMP, and the compiler has none")
+        print("!" * 78, NO_OPENMP, "!" * 78, sep="\n", file=sys.stderr)
+        return [], []
+
+    def links(self, source, compile_args, link_args):
+        """Tell whether ``source`` compiles and links with these flags."""
+        with tempfile.TemporaryDirectory() as folder:
+            probe = Path(folder, "probe.c")
+            probe.write_text(source)
+            try:
+                built = self.compiler.compile([str(probe)], folder, extra_postargs=compile_args)
+                self.compiler.link_executable(built, "probe", folder, extra_postargs=link_args)
+            except Exception:  # every compiler class raises its own kind
+                return False
+        return True
+
+    def remember(self, flags):
+        """Record the flags, and when they differ from the last build's do everything anew."""
+        text = "\n".join(flags)
+        if not FLAGS_RECORD.exists() or FLAGS_RECORD.read_text() != text:
+            FLAGS_RECORD.parent.mkdir(exist_ok=True)
+            FLAGS_RECORD.write_text(text)
+            self.force = True
+
+
+setup(
+    ext_modules=[extension(pyx) for pyx in sorted(Path("onehot_fast").rglob("*.pyx"))],
+    cmdclass={"build_ext": BuildExt},
+)
