@@ -44,6 +44,10 @@ _KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
 }
 
 
+# Groups at least this wide are worth not zeroing twice: of four cache lines one is written, and not four.
+_SPARSE_BYTES = 256
+
+
 def layout(inner: int, width: int) -> str:
     """Return the layout of the kernel for runs of ``inner`` elements of ``width`` bytes."""
     return "rows" if rows.fits_rows(inner, width) else "planes"
@@ -74,13 +78,24 @@ def encode(
     wrap: bool = False,
     ignore_index: int | None = None,
     num_threads: int = 1,
+    zeroed: bool = False,
 ) -> None:
-    """Fill ``out``, seen as (outer, depth, inner), from contiguous checked ``indices``."""
+    """Fill ``out``, seen as (outer, depth, inner), from contiguous checked ``indices``.
+
+    ``zeroed`` says that ``out`` is fresh from the system, and so all zero already.
+    """
     if out.nbytes == 0:
         return
-    write = kernel(layout(inner, out.itemsize), indices.dtype)
+    name = layout(inner, out.itemsize)
+    write = kernel(name, indices.dtype)
+    strategy = ()
+    if zeroed and name == "rows" and depth * inner * out.itemsize >= _SPARSE_BYTES and not off.any():
+        strategy = (rows.SCATTER_ONLY,)
     memory = out.reshape(-1).view(np.uint8)
-    write(indices.reshape(-1), memory, depth, inner, on, off, wrap, _bits(ignore_index), num_threads)
+    write(
+        indices.reshape(-1), memory, depth, inner, on, off, wrap, _bits(ignore_index), num_threads,
+        *strategy,
+    )
 
 
 def first_invalid(

@@ -39,6 +39,14 @@ typedef struct {
     int wrap;              /* a negative k in [-depth, -1] means k + depth */
 } ohf_policy;
 
+/* A table from local codes to classes: entries -1 have none, and the entry behind the last code is for whatever is
+ * no code: a missing value. The window is as in ohf_policy. */
+typedef struct {
+    const int32_t *entries;
+    uint64_t n_codes;      /* n_codes + 1 entries */
+    uint64_t base, span;
+} ohf_table;
+
 /* What to write: a group is the output of `inner` neighbouring indices, depth * inner elements. */
 typedef struct {
     size_t width;          /* bytes of an element */
@@ -58,16 +66,19 @@ typedef struct {
 } ohf_plan;
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
+typedef void (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
-/* One variant's leaves. Where `vector` is 0, only rows_block and planes are there. */
+/* One variant's leaves. Where `vector` is 0, only rows_scatter, rows_block and planes are there. */
 typedef struct {
     const char *name;
     int vector;                            /* bytes of a vector register, 0 for plain C */
     int streams;                           /* has stores that bypass the caches */
     int shuffles;                          /* has the byte shuffle that rows_expand needs */
     ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
+    ohf_map map8[OHF_KINDS], map32[OHF_KINDS];   /* narrow through a table; no floats */
+    ohf_rows rows_scatter;                 /* store the ons into memory that already holds off */
     ohf_rows rows_block;                   /* fill a block, then store the ons: ordinary stores, any width */
     ohf_rows rows_scratch;                 /* compose blocks in the scratch block, stream them out */
     ohf_rows rows_merge;                   /* stream whole rows, composing the one line that holds the on */
@@ -75,6 +86,12 @@ typedef struct {
                         unsigned char *out);
     void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                    const ohf_fill *fill, unsigned char *out);
+    /* The same in bits, the first position in the lowest bit; n is a multiple of 8 but in a run's last tile,
+     * and the bits behind the run are 0. */
+    void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, unsigned char *out);
+    void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
+    /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. */
+    void (*copy)(unsigned char *out, const unsigned char *from, size_t n_bytes);
 } ohf_leaves;
 
 /* The variants compiled in that this processor runs, best first; returns how many. */

@@ -78,9 +78,40 @@
 OHF_NARROW_ALL(8, uint8_t, OHF_NONE8)
 OHF_NARROW_ALL(32, int32_t, OHF_NONE32)
 
+/* ---- map: local codes -> codes, through a table ------------------------------------------------------- */
+
+/* Whatever is no local code takes the entry behind the last one: one unsigned comparison, one look-up. */
+#define OHF_MAP(NAME, T, WIDE64, SUFFIX, CODE, NONE)                                                           \
+    static void OHF(map##SUFFIX##_##NAME)(const void *local_codes, size_t n, const ohf_table *table,           \
+                                          void *codes)                                                         \
+    {                                                                                                          \
+        const T *restrict k = (const T *)local_codes;                                                          \
+        const int32_t *restrict entries = table->entries;                                                      \
+        CODE *restrict out = (CODE *)codes;                                                                    \
+        const uint64_t n_codes = table->n_codes, base = table->base, span = table->span;                       \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            const uint64_t raw = (uint64_t)(WIDE64)k[i];                                                       \
+            const uint64_t v = (uint64_t)(int64_t)entries[raw < n_codes ? raw : n_codes] - base;               \
+            out[i] = (CODE)(v < span ? v : (uint64_t)(NONE));                                                  \
+        }                                                                                                      \
+    }
+
+#define OHF_MAP_ALL(SUFFIX, CODE, NONE)                                                                        \
+    OHF_MAP(i8, int8_t, int64_t, SUFFIX, CODE, NONE)                                                           \
+    OHF_MAP(i16, int16_t, int64_t, SUFFIX, CODE, NONE)                                                         \
+    OHF_MAP(i32, int32_t, int64_t, SUFFIX, CODE, NONE)                                                         \
+    OHF_MAP(i64, int64_t, int64_t, SUFFIX, CODE, NONE)                                                         \
+    OHF_MAP(u8, uint8_t, uint64_t, SUFFIX, CODE, NONE)                                                         \
+    OHF_MAP(u16, uint16_t, uint64_t, SUFFIX, CODE, NONE)                                                       \
+    OHF_MAP(u32, uint32_t, uint64_t, SUFFIX, CODE, NONE)                                                       \
+    OHF_MAP(u64, uint64_t, uint64_t, SUFFIX, CODE, NONE)
+
+OHF_MAP_ALL(8, uint8_t, OHF_NONE8)
+OHF_MAP_ALL(32, int32_t, OHF_NONE32)
+
 /* ---- the pieces of the writers ------------------------------------------------------------------------ */
 
-static inline void OHF(fill_off)(unsigned char *out, size_t n_bytes, const ohf_fill *fill)
+static void OHF(fill_off)(unsigned char *out, size_t n_bytes, const ohf_fill *fill)
 {
     if (fill->off_is_byte)
         memset(out, fill->off[0], n_bytes);
@@ -103,6 +134,14 @@ OHF_INLINE void OHF(scatter)(const int32_t *codes, size_t n_groups, const ohf_fi
         for (size_t i = 0; i < inner; i++)
             if (codes[i] >= 0)
                 memcpy(out + ((size_t)codes[i] * inner + i) * width, element, width);
+}
+
+static void OHF(rows_scatter)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
+                              unsigned char *scratch)
+{
+    (void)scratch;
+    OHF_EACH_WIDTH(fill->width, OHF(scatter)(codes, n_groups, fill, out, fill->on, W),
+                   OHF(scatter)(codes, n_groups, fill, out, fill->on, fill->width))
 }
 
 OHF_INLINE void OHF(rows_block_of)(const int32_t *codes, size_t n_groups, const ohf_fill *fill,
@@ -132,6 +171,31 @@ OHF_INLINE void OHF(planes_scalar)(const uint8_t *codes, size_t n, unsigned clas
 {
     for (size_t i = 0; i < n; i++)
         memcpy(out + i * width, codes[i] == class ? fill->on : fill->off, width);
+}
+
+/* Eight comparisons a byte; the vector sets compare a register and keep its mask. */
+static inline void OHF(bits_scalar)(const uint8_t *codes, size_t n, unsigned class, unsigned char *out)
+{
+    for (size_t i = 0; i < n; i += 8) {
+        unsigned byte = 0;
+        for (size_t j = i; j < n && j < i + 8; j++)
+            byte |= (unsigned)(codes[j] == class) << (j - i);
+        out[i / 8] = (unsigned char)byte;
+    }
+}
+
+static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, unsigned char *out)
+{
+    for (unsigned class = 0; class < n_classes; class++, out += plane_bytes) {
+        size_t i = 0;
+#if defined(OHF_BITS)
+        for (; i + VB <= n; i += VB) {
+            const OHF_BITS mask = (OHF_BITS)equal_mask(codes + i, class);
+            memcpy(out + i / 8, &mask, sizeof mask);
+        }
+#endif
+        OHF(bits_scalar)(codes + i, n - i, class, out + i / 8);
+    }
 }
 
 #if OHF_ISA == OHF_ISA_PLAIN
@@ -213,6 +277,12 @@ static inline void OHF(stream_copy)(unsigned char *out, const unsigned char *fro
     for (; i + VB <= n_bytes; i += VB)
         stream(out + i, load(from + i));
     memcpy(out + i, from + i, n_bytes - i);
+}
+
+static void OHF(copy)(unsigned char *out, const unsigned char *from, size_t n_bytes)
+{
+    OHF(stream_copy)(out, from, n_bytes);
+    OHF_STORE_FENCE();
 }
 
 /* The scratch block holds nothing but off between blocks: the ons of a block are stored, the block is streamed,
@@ -361,10 +431,20 @@ static void OHF(rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan
       OHF(narrow##SUFFIX##_u32), OHF(narrow##SUFFIX##_u64), OHF(narrow##SUFFIX##_f32),                         \
       OHF(narrow##SUFFIX##_f64) }
 
+#define OHF_MAP_TABLE(SUFFIX)                                                                                  \
+    { OHF(map##SUFFIX##_i8), OHF(map##SUFFIX##_i16), OHF(map##SUFFIX##_i32), OHF(map##SUFFIX##_i64),           \
+      OHF(map##SUFFIX##_u8), OHF(map##SUFFIX##_u16), OHF(map##SUFFIX##_u32), OHF(map##SUFFIX##_u64),           \
+      NULL, NULL }
+
 static const ohf_leaves OHF(leaves) = {
     .name = OHF_NAME,
     .narrow8 = OHF_NARROW_TABLE(8),
     .narrow32 = OHF_NARROW_TABLE(32),
+    .map8 = OHF_MAP_TABLE(8),
+    .map32 = OHF_MAP_TABLE(32),
+    .bits = OHF(bits),
+    .fill = OHF(fill_off),
+    .rows_scatter = OHF(rows_scatter),
     .rows_block = OHF(rows_block),
     .planes = OHF(planes),
 #if OHF_ISA != OHF_ISA_PLAIN
@@ -373,6 +453,7 @@ static const ohf_leaves OHF(leaves) = {
     .shuffles = OHF_SHUFFLES,
     .rows_scratch = OHF(rows_scratch),
     .rows_merge = OHF(rows_merge),
+    .copy = OHF(copy),
 #  if OHF_SHUFFLES
     .rows_expand = OHF(rows_expand),
 #  endif
@@ -383,6 +464,11 @@ static const ohf_leaves OHF(leaves) = {
 #undef OHF_NARROW_FLOAT
 #undef OHF_NARROW_ALL
 #undef OHF_NARROW_TABLE
+#undef OHF_MAP
+#undef OHF_MAP_ALL
+#undef OHF_MAP_TABLE
+#undef OHF_BITS
+#undef equal_mask
 #undef OHF_PLANES
 #undef OHF_EXPAND
 #undef OHF_SHUFFLES

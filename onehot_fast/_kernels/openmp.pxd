@@ -8,9 +8,44 @@ cdef extern from *:
     #else
     #  define OHF_OPENMP 0
     #  define omp_get_max_threads() 1
+    #  define omp_get_thread_num() 0
     #  define omp_in_parallel() 0
+    #endif
+
+    /* GNU OpenMP keeps a team's threads waiting for the next region. A fork copies the team without its threads,
+     * and the child's next region waits for them for ever. Letting the team go before each fork is the one cure
+     * that leaves the child parallel (30 us, and the next region starts a new team). Where the runtime has no way
+     * to let it go, the child stays on one thread. */
+    static int ohf_team_seen = 0, ohf_child_alone = 0;
+
+    #if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
+    #  include <pthread.h>
+    #  pragma weak omp_pause_resource_all
+    static int ohf_team_paused = 0;
+
+    static void ohf_before_fork(void)
+    {
+        ohf_team_paused = omp_pause_resource_all != NULL && omp_pause_resource_all(omp_pause_soft) == 0;
+    }
+
+    static void ohf_in_child(void)
+    {
+        if (ohf_team_seen && !ohf_team_paused)
+            ohf_child_alone = 1;
+        ohf_team_seen = 0;
+    }
+
+    static int ohf_watch_forks(void)
+    {
+        return pthread_atfork(ohf_before_fork, NULL, ohf_in_child);
+    }
+    #else
+    static int ohf_watch_forks(void) { return 0; }
     #endif
     """
     const int OHF_OPENMP
+    int ohf_team_seen, ohf_child_alone
     int omp_get_max_threads() noexcept nogil
+    int omp_get_thread_num() noexcept nogil
     int omp_in_parallel() noexcept nogil
+    int ohf_watch_forks() noexcept nogil

@@ -10,7 +10,6 @@
 
 #if defined(__unix__) || defined(__APPLE__)
 #  include <sys/mman.h>
-#  include <time.h>
 #  ifndef MAP_ANONYMOUS
 #    define MAP_ANONYMOUS MAP_ANON
 #  endif
@@ -45,18 +44,9 @@ static void ohf_pages_unmap(void *block, size_t size)
     munmap(block, size);
 }
 
-/* Seconds of a clock that only goes forward. */
-static double ohf_seconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 #else
 
 #  include <malloc.h>
-#  include <windows.h>
 
 static void *ohf_pages_map(size_t size)
 {
@@ -67,12 +57,6 @@ static void ohf_pages_unmap(void *block, size_t size)
 {
     (void)size;
     _aligned_free(block);
-}
-
-/* Seconds of a clock that only goes forward. */
-static double ohf_seconds(void)
-{
-    return 1e-3 * (double)GetTickCount64();
 }
 
 #endif

@@ -8,6 +8,7 @@ cdef enum Strategy:
     SCRATCH = 2
     MERGE = 3
     EXPAND = 4
+    SCATTER = 5
 
 cdef enum:
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of

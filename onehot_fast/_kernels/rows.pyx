@@ -8,6 +8,7 @@ expand   narrow rows: whole vectors are built in registers from the codes of the
 block    fill a block that fits the first-level cache with off, then store its ons
 scratch  the same in a scratch block that is streamed out and cleaned by taking its ons back
 merge    wide rows: stream off, composing only the one vector that holds the on
+scatter  store only the ons, into memory that already holds off
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 """
@@ -21,6 +22,8 @@ from onehot_fast._kernels.simd cimport (
     ohf_plan, ohf_policy, ohf_rows, plan_init, scratch_init, stream_bytes,
 )
 from onehot_fast._kernels.types cimport index_t
+
+SCATTER_ONLY = SCATTER   # for the dispatch
 
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
@@ -158,6 +161,8 @@ cdef int encode_rows(
         job.write = job.leaves.rows_scratch
     elif strategy == MERGE:
         job.write = job.leaves.rows_merge
+    elif strategy == SCATTER:
+        job.write = job.leaves.rows_scatter
     else:
         job.write = job.leaves.rows_block
     return for_each_chunk(

@@ -1,7 +1,8 @@
 from collections.abc import Callable, Mapping
+from typing import Any
 
 # One specialisation for each type of the fused `index_t`, by its C name:
 # (indices, depth, wrap, ignored, negative, too_large) -> position
-first_invalid: Mapping[str, Callable[..., int]]
+first_invalid: Mapping[str, Callable[..., Any]]
 # (indices, ignored) -> largest
-maximum: Mapping[str, Callable[..., int | None]]
+maximum: Mapping[str, Callable[..., Any]]

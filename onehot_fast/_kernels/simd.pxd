@@ -28,6 +28,12 @@ cdef extern from "leaves.h":
         bint has_ignored
         bint wrap
 
+    ctypedef struct ohf_table:
+        const int32_t *entries
+        uint64_t n_codes
+        uint64_t base
+        uint64_t span
+
     ctypedef struct ohf_fill:
         size_t width
         size_t depth
@@ -41,6 +47,7 @@ cdef extern from "leaves.h":
         size_t head
 
     ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
+    ctypedef void (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
     ctypedef void (*ohf_rows)(
         const int32_t *, size_t, const ohf_fill *, unsigned char *, unsigned char *
     ) noexcept nogil
@@ -51,6 +58,12 @@ cdef extern from "leaves.h":
         const uint8_t *, size_t, size_t, size_t, const ohf_fill *, unsigned char *
     ) noexcept nogil
 
+    ctypedef void (*ohf_bits)(
+        const uint8_t *, size_t, size_t, size_t, unsigned char *
+    ) noexcept nogil
+    ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
+    ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
+
     ctypedef struct ohf_leaves:
         const char *name
         int vector
@@ -58,11 +71,17 @@ cdef extern from "leaves.h":
         bint shuffles
         ohf_narrow *narrow8
         ohf_narrow *narrow32
+        ohf_rows rows_scatter
         ohf_rows rows_block
         ohf_rows rows_scratch
         ohf_rows rows_merge
         ohf_expand rows_expand
         ohf_planes planes
+        ohf_map *map8
+        ohf_map *map32
+        ohf_bits bits
+        ohf_put fill
+        ohf_copy copy
 
 cdef const ohf_leaves *leaves() noexcept nogil
 cdef size_t stream_bytes() noexcept nogil

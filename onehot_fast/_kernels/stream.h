@@ -5,6 +5,8 @@
  *   lanes_W, splat_W, shuffle_W      the codes of the VB / W elements of width W, one byte each
  *   select_W(a, b, on, off)          per element: on where the codes of a and b agree, else off
  *
+ *   equal_mask(p, c)                 a bit for each of the VB codes at p: whether it is c (not in NEON)
+ *
  * shuffle_W picks lanes from a window of 16 codes and exists where OHF_SHUFFLES is 1.
  */
 
@@ -13,6 +15,8 @@
 #  define OHF_SHUFFLES 1
 #  define OHF_STREAMS 1
 #  define vec __m512i
+#  define OHF_BITS uint64_t
+#  define equal_mask(p, c) _mm512_cmpeq_epi8_mask(load(p), splat_1(c))
 #  define load(p) _mm512_loadu_si512(p)
 #  define store(p, v) _mm512_storeu_si512(p, v)
 #  define stream(p, v) _mm512_stream_si512((void *)(p), v)
@@ -45,6 +49,8 @@
 #  define OHF_SHUFFLES 1
 #  define OHF_STREAMS 1
 #  define vec __m256i
+#  define OHF_BITS uint32_t
+#  define equal_mask(p, c) _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm256_loadu_si256((const __m256i *)(p))
 #  define store(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 #  define stream(p, v) _mm256_stream_si256((__m256i *)(p), v)
@@ -76,6 +82,8 @@
 #  define OHF_SHUFFLES 0   /* pshufb is SSSE3, above the floor of x86-64 */
 #  define OHF_STREAMS 1
 #  define vec __m128i
+#  define OHF_BITS uint16_t
+#  define equal_mask(p, c) _mm_movemask_epi8(_mm_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm_loadu_si128((const __m128i *)(p))
 #  define store(p, v) _mm_storeu_si128((__m128i *)(p), v)
 #  define stream(p, v) _mm_stream_si128((__m128i *)(p), v)

@@ -1,0 +1,189 @@
+"""What the machine can give: memory and processors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from itertools import accumulate
+
+# For each version of control groups: the limit, the usage, and the part of the usage that is page
+# cache which the kernel drops on demand (without it, a container that has read files looks full).
+MEMORY_FILES = {
+    1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    2: ("memory.max", "memory.current", "inactive_file"),
+}
+UNLIMITED = 2**60  # version 1 says "no limit" with a number just below 2**63
+
+
+def available_memory(root: str = "/") -> int | None:
+    """Return how many bytes a new array may take, as far as the system tells.
+
+    On Linux that is ``MemAvailable`` plus ``SwapFree``, bounded by what the control groups of this
+    process (v2 and v1) still leave it; elsewhere it is all the physical memory.
+
+    Parameters
+    ----------
+    root : str, default "/"
+        Where ``proc`` and ``sys`` are found.
+
+    Returns
+    -------
+    int or None
+        None where nothing is known.
+
+    Examples
+    --------
+    >>> free = available_memory()
+    >>> free is None or free > 0
+    True
+    """
+    return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
+
+
+def total_memory(root: str = "/") -> int | None:
+    """Return the bytes of memory this process may ever use: the machine's, or its control group's.
+
+    Parameters
+    ----------
+    root : str, default "/"
+        Where ``proc`` and ``sys`` are found.
+
+    Returns
+    -------
+    int or None
+        None where nothing is known.
+
+    Examples
+    --------
+    >>> total = total_memory()
+    >>> total is None or total > 0
+    True
+    """
+    machine = _fields(f"{root}/proc/meminfo").get("MemTotal:", 0) * 1024 or _physical_memory()
+    limits = (limit for _, limit, _ in _cgroup_limits(root))
+    return min(filter(None, [machine, *limits]), default=None)
+
+
+def _physical_memory() -> int:
+    """Return the physical memory where there is no ``/proc``, 0 if unknown."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 0
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _machine_rooms(root: str) -> Iterator[int]:
+    """Yield what the whole machine has left: one number, or none."""
+    meminfo = _fields(f"{root}/proc/meminfo")
+    if "MemAvailable:" in meminfo:
+        yield 1024 * (meminfo["MemAvailable:"] + meminfo.get("SwapFree:", 0))
+    elif physical := _physical_memory():
+        yield physical
+
+
+def _cgroup_rooms(root: str) -> Iterator[int]:
+    """Yield what each control group around this process has left."""
+    for folder, limit, (usage_name, cache_name) in _cgroup_limits(root):
+        usage = _number(f"{folder}/{usage_name}")
+        if usage is not None:
+            cache = _fields(f"{folder}/memory.stat").get(cache_name, 0)
+            yield max(0, limit - usage + cache)
+
+
+def _cgroup_limits(root: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
+    """Yield folder, limit and (usage, cache) names of each control group with a limit."""
+    for version, folder in _cgroup_folders(root, "memory"):
+        limit_name, usage_name, cache_name = MEMORY_FILES[version]
+        limit = _number(f"{folder}/{limit_name}")
+        if limit is not None and limit < UNLIMITED:
+            yield folder, limit, (usage_name, cache_name)
+
+
+def _cpu_quotas(root: str) -> Iterator[tuple[int, int]]:
+    """Yield quota and period, in microseconds, of each control group with a quota."""
+    for version, folder in _cgroup_folders(root, "cpu"):
+        if version == 1:
+            words = [f"{_number(f'{folder}/cpu.cfs_{name}_us')}" for name in ("quota", "period")]
+        else:
+            words = " ".join(_lines(f"{folder}/cpu.max")).split()
+        if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
+            yield int(words[0]), int(words[1])
+
+
+def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
+    """Yield the version and the folder of each control group around this process."""
+    for line in _lines(f"{root}/proc/self/cgroup"):
+        controllers, group = line.split(":", 2)[1:]
+        if controllers and controller not in controllers.split(","):
+            continue
+        mount = f"sys/fs/cgroup/{controller}" if controllers else "sys/fs/cgroup"
+        # Any ancestor may set a limit; inside a container only the top of the path may exist.
+        parts = [f"{root}/{mount}", *filter(None, group.split("/"))]
+        for folder in accumulate(parts, "{}/{}".format):
+            yield 1 if controllers else 2, folder
+
+
+def _fields(path: str) -> dict[str, int]:
+    """Return the lines ``name number …`` of a file as a table."""
+    rows = [line.split() for line in _lines(path)]
+    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
+
+
+def _number(path: str) -> int | None:
+    """Return the number a file holds; None for the word ``max`` or for no file."""
+    text = "".join(_lines(path))
+    return int(text) if text.isdigit() else None
+
+
+def _lines(path: str) -> list[str]:
+    """Return the lines of a file, none if it cannot be read."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read().splitlines()
+    except OSError:
+        return []
+
+
+def cpu_quota(root: str = "/") -> int | None:
+    """Return the processors that the control groups of this process grant it, rounded up.
+
+    Parameters
+    ----------
+    root : str, default "/"
+        Where ``proc`` and ``sys`` are found.
+
+    Returns
+    -------
+    int or None
+        None without a quota.
+
+    Examples
+    --------
+    >>> quota = cpu_quota()
+    >>> quota is None or quota >= 1
+    True
+    """
+    return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
+
+
+def running_threads() -> int | None:
+    """Return how many threads of the machine run or wait for a processor now, the caller included.
+
+    Returns
+    -------
+    int or None
+        None where the system does not tell (it is the fourth field of Linux's ``/proc/loadavg``).
+
+    Examples
+    --------
+    >>> running = running_threads()
+    >>> running is None or running >= 1
+    True
+    """
+    try:
+        file = os.open("/proc/loadavg", os.O_RDONLY)  # a third of the time that open() takes
+    except OSError:
+        return None
+    try:
+        return int(os.read(file, 128).split()[3].partition(b"/")[0])
+    finally:
+        os.close(file)

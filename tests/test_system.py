@@ -1,0 +1,118 @@
+"""How much memory is free, read from made-up systems."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from onehot_fast._system import available_memory, total_memory
+
+MIB = 2**20
+MEMINFO = "MemTotal: 9999 kB\nMemFree: 1 kB\nMemAvailable: 4096 kB\nHugePages_Total: 0\n"
+V2 = {"proc/self/cgroup": "0::/app/job\n", "proc/meminfo": MEMINFO}
+V1 = {"proc/self/cgroup": "5:cpu,cpuacct:/\n4:memory:/box\n", "proc/meminfo": MEMINFO}
+
+
+def group(folder, limit, usage, names=("max", "current"), stat=""):
+    """Return the files of one control group."""
+    return {
+        f"{folder}/memory.{names[0]}": f"{limit}\n",
+        f"{folder}/memory.{names[1]}": f"{usage}\n",
+        f"{folder}/memory.stat": stat,
+    }
+
+
+OLD_NAMES = ("limit_in_bytes", "usage_in_bytes")
+TOP, TOP_V1 = "sys/fs/cgroup", "sys/fs/cgroup/memory"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({"proc/meminfo": MEMINFO}, 4 * MIB, id="no groups"),
+        pytest.param({"proc/meminfo": MEMINFO + "SwapFree: 1024 kB\n"}, 5 * MIB, id="swap"),
+        pytest.param(V2 | group(f"{TOP}/app/job", 3 * MIB, MIB), 2 * MIB, id="v2"),
+        pytest.param(V2 | group(f"{TOP}/app", 3 * MIB, MIB), 2 * MIB, id="v2 parent"),
+        pytest.param(V2 | group(TOP, 3 * MIB, MIB), 2 * MIB, id="v2 in a container"),
+        pytest.param(V2 | group(f"{TOP}/app/job", "max", MIB), 4 * MIB, id="v2 without limit"),
+        pytest.param(V2 | group(f"{TOP}/app/job", MIB, 2 * MIB), 0, id="v2 beyond its limit"),
+        pytest.param(V2 | group(f"{TOP}/app/job", 99 * MIB, 0), 4 * MIB, id="v2 above the machine"),
+        pytest.param(
+            V2 | group(TOP, 2 * MIB, 2 * MIB, stat=f"anon 7\ninactive_file {MIB}\n"),
+            MIB,
+            id="v2 page cache counts as free",
+        ),
+        pytest.param(
+            V2 | group(f"{TOP}/app", 3 * MIB, MIB) | group(f"{TOP}/app/job", 3 * MIB, 0),
+            2 * MIB,
+            id="v2 tightest of two",
+        ),
+        pytest.param(V1 | group(f"{TOP_V1}/box", 3 * MIB, MIB, OLD_NAMES), 2 * MIB, id="v1"),
+        pytest.param(V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 2 * MIB, id="v1 in a container"),
+        pytest.param(
+            V1 | group(f"{TOP_V1}/box", 2**63 - 4096, MIB, OLD_NAMES),
+            4 * MIB,
+            id="v1 without limit",
+        ),
+        pytest.param(
+            V1 | group(TOP_V1, MIB, MIB, OLD_NAMES, f"total_inactive_file {MIB // 2}\n"),
+            MIB // 2,
+            id="v1 page cache counts as free",
+        ),
+    ],
+)
+def test_available(files, expected, tmp_path):
+    """The tightest of what the machine and each control group have left."""
+    write(tmp_path, files)
+
+    assert expected == available_memory(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({"proc/meminfo": MEMINFO}, 9999 * 1024, id="no groups"),
+        pytest.param(V2 | group(f"{TOP}/app/job", 3 * MIB, 3 * MIB), 3 * MIB, id="v2"),
+        pytest.param(V2 | group(f"{TOP}/app", 99 * MIB, MIB), 9999 * 1024, id="v2 above"),
+        pytest.param(V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 3 * MIB, id="v1"),
+    ],
+)
+def test_total(files, expected, tmp_path):
+    """The total is a limit, and how much of it is in use does not matter."""
+    write(tmp_path, files)
+
+    assert total_memory(str(tmp_path)) == expected
+
+
+def write(root, files):
+    """Write a table of files below a folder."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+@pytest.mark.skipif(
+    "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}), reason="sysconf tells no memory here"
+)
+def test_without_proc(tmp_path):
+    """Without /proc, the physical memory is the bound."""
+    expected = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    assert expected == available_memory(str(tmp_path))
+
+
+def test_unknown(tmp_path, monkeypatch):
+    """Where nothing tells, nothing is claimed."""
+    monkeypatch.delattr(os, "sysconf_names", raising=False)
+
+    assert available_memory(str(tmp_path)) is None
+    assert total_memory(str(tmp_path)) is None
+
+
+def test_this_machine():
+    """The machine that runs the tests has memory left, or says nothing."""
+    free = available_memory()
+
+    assert free is None or free > 0
