@@ -1,0 +1,16 @@
+"""The OneHot operator at the speed of memory."""
+
+from onehot_fast._build import build_info
+from onehot_fast._memory import cache_info, empty_cache
+from onehot_fast._version import __version__
+from onehot_fast.tensor import decode, infer_shape, one_hot
+
+__all__ = [
+    "__version__",
+    "build_info",
+    "cache_info",
+    "decode",
+    "empty_cache",
+    "infer_shape",
+    "one_hot",
+]

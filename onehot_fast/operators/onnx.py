@@ -1,0 +1,138 @@
+"""OneHot of ONNX, versions 9, 11 and 28: ONNX's signature, ONNX's rules, NumPy arrays.
+
+Where the document and the reference code of ONNX disagree, the document wins: floats are truncated
+before they are compared, values are copied and never computed, and an index outside the range wraps
+in no opset.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast import tensor
+from onehot_fast._indices import as_array, as_integer
+from onehot_fast.operators._types import FLOATS, INTEGERS, check_type
+
+VERSIONS = (28, 11, 9)
+NUMBERS = (*INTEGERS, *FLOATS)  # T1 and T2
+VALUES = (*NUMBERS, "bool", "complex64", "complex128", "string")  # T3
+VALUES_28 = (*VALUES, "bfloat16")
+
+
+def one_hot(
+    indices: npt.ArrayLike,
+    depth: npt.ArrayLike,
+    values: npt.ArrayLike,
+    axis: int = -1,
+    *,
+    opset: int = 11,
+) -> npt.NDArray[Any]:
+    """Encode `indices` as OneHot of ONNX does.
+
+    Plain Python numbers in `values` become what ONNX makes of a constant: int64 of int, float32 of
+    float.
+
+    Parameters
+    ----------
+    indices : array_like of T1, any shape
+        T1 is one of the eight integer types, float16, float32 and float64. Floats are truncated
+        toward zero to int64 before use; NaN, infinity and what int64 cannot hold are out of range.
+        0-D is accepted.
+    depth : scalar or array_like of T2, shape () or (1,)
+        The number of classes, at least 0; T2 is the same 11 types. Floats are truncated toward
+        zero.
+    values : array_like of T3, shape (2,)
+        ``[off_value, on_value]``, off first. T3 is T1 and bool, string, complex64, complex128, and
+        from opset 28 bfloat16. A string is an ``S``, ``U``, ``StringDType`` or an object array of
+        str.
+    axis : int, default -1
+        The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
+        `indices`.
+    opset : int, default 11
+        The opset of the model, at least 9; the newest version of OneHot up to it applies (9, 11 or
+        28). In opsets 9 and 10 a negative index is out of range; from 11 an index in [-depth, -1]
+        counts from the end.
+
+    Returns
+    -------
+    ndarray
+        The shape of `indices` with `depth` inserted at `axis`, and the dtype of `values`. The row
+        of an index that is out of range is all off.
+
+    Raises
+    ------
+    TypeError
+        An input has a type outside T1, T2 or T3, or `axis` or `opset` is no integer.
+    ValueError
+        A wrong shape of `depth` or `values`, a negative, NaN or infinite `depth`, an `axis` out of
+        range, an `opset` below 9, or a result that is too big to exist.
+    MemoryError
+        The result is larger than the memory that is free.
+
+    References
+    ----------
+    ONNX Operators, OneHot-9, OneHot-11 and OneHot-28: Inputs, Attributes and Type Constraints.
+
+    Examples
+    --------
+    >>> from onehot_fast.operators import onnx
+    >>> onnx.one_hot([0, -1, 7], 3, [2, 5])
+    array([[5, 2, 2],
+           [2, 2, 5],
+           [2, 2, 2]])
+    >>> onnx.one_hot([0, -1, 7], 3, [2, 5], opset=9)
+    array([[5, 2, 2],
+           [2, 2, 2],
+           [2, 2, 2]])
+    """
+    version = _version(opset)
+    where = f"OneHot-{version}"
+    indices, depth, values = as_array(indices), as_array(depth, "depth"), _values(values)
+    check_type("indices", indices, NUMBERS, where)
+    check_type("depth", depth, NUMBERS, where)
+    check_type("values", values, VALUES_28 if version >= 28 else VALUES, where)
+    if depth.shape not in ((), (1,)):
+        raise ValueError(f"depth has shape {depth.shape}; {where} accepts () and (1,)")
+    if values.shape != (2,):
+        raise ValueError(
+            f"values has shape {values.shape}; {where} accepts (2,): [off_value, on_value]"
+        )
+    return tensor.one_hot(
+        indices,
+        depth,
+        on_value=values[1, ...],
+        off_value=values[0, ...],
+        axis=axis,
+        negative_indices="normalize" if version >= 11 else "ignore",
+    )
+
+
+def _version(opset: int) -> int:
+    """Return the newest version of OneHot that an opset contains."""
+    number = as_integer(opset, "opset")
+    for version in VERSIONS:
+        if number >= version:
+            return version
+    raise ValueError(f"opset = {number} has no OneHot; accepted are 9 and above")
+
+
+def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
+    """Return an ndarray; plain Python floats make float32, as they do in ONNX's own constants."""
+    array = as_array(data, "values")
+    if array.dtype != np.float64 or not _is_plain(data):
+        return array
+    with np.errstate(over="ignore"):
+        narrow = array.astype(np.float32)
+    if (np.isinf(narrow) != np.isinf(array)).any():
+        raise ValueError(f"values = {data!r} exceeds float32; accepted is a float64 array")
+    return narrow
+
+
+def _is_plain(data: Any) -> bool:
+    """Tell whether `data` is built of Python's own numbers only, which have no width."""
+    if isinstance(data, (list, tuple)):
+        return all(map(_is_plain, data))
+    return type(data) in (bool, int, float)

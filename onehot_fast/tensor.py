@@ -1,0 +1,326 @@
+"""The operator on arrays: arguments in, ndarray out.
+
+Both functions check in one order (types, shapes, ranges, size) before they allocate or write.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast import _dispatch, _front, _memory, _scatter, _threads
+from onehot_fast._elements import as_element
+from onehot_fast._indices import (
+    Policy,
+    as_array,
+    as_contiguous,
+    as_indices,
+    as_integer,
+    check_range,
+    require_word,
+    resolve_depth,
+    resolve_policy,
+)
+from onehot_fast._shapes import check_size, infer_shape, inner_size, insert_depth, normalize_axis
+from onehot_fast._values import require_bytes, resolve_values
+
+__all__ = ["decode", "infer_shape", "one_hot"]
+
+# The bytes of the two values of a mask.
+_FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    *,
+    on_value: Any = 1,
+    off_value: Any = 0,
+    axis: int = -1,
+    dtype: npt.DTypeLike | None = None,
+    negative_indices: Literal["ignore", "normalize", "error"] = "ignore",
+    out_of_range: Literal["ignore", "error"] = "ignore",
+    ignore_index: int | None = None,
+    out: npt.NDArray[Any] | None = None,
+    num_threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """Return the one-hot encoding of indices.
+
+    The result is the shape of the indices with a new dimension of size `depth` at `axis`. Along it
+    the position an index names holds `on_value`, every other one `off_value` (ONNX OneHot-11,
+    summary; OpenVINO OneHot-1). An index that names no position makes a row that is all off.
+
+    Parameters
+    ----------
+    indices : array_like of integer or float, of any shape
+        A NumPy array, a (nested) sequence or one number, or an object with the array, buffer or
+        DLPack protocol. Integers of 8 to 64 bits are compared as they are. float16, float32 and
+        float64 are truncated toward zero to int64 (ONNX OneHot-11, Inputs): 1.9 is class 1, -0.5
+        is class 0; NaN, infinities and what int64 cannot hold are out of range. An object array is
+        accepted if all its elements are integers. Strides, byte order and a read-only flag do not
+        matter; the indices are never changed.
+    depth : int, float, array of one element, or None
+        The number of classes, truncated toward zero, from 0. None takes 1 + the largest index that
+        is not ignored, and 0 if all of those are negative.
+    on_value, off_value : scalar, default 1 and 0
+        What the result holds, copied bit for bit. A *typed* value (a NumPy scalar, a 0-D array)
+        keeps its dtype. Any other value takes the dtype of the result if that can hold it: 0.1 is
+        rounded to float32, but 1.5 is no integer, 300 no uint8 and 1e39 no float32. A value that
+        is not a tuple fills every field of a structured dtype.
+    axis : int, default -1
+        The position of the new dimension in the *result*, from ``-r - 1`` to ``r`` for indices of
+        rank ``r`` (ONNX OneHot-11, Attributes).
+    dtype : dtype_like, optional
+        The dtype of the result: any NumPy dtype, in any byte order, and those that ml_dtypes
+        registers. By default that of the typed values; without these that of `out`; without that
+        bool for two bools, float32 for real numbers, complex128 for complex ones, text as wide as
+        the longer one for two str or two bytes. Any other Python object needs ``dtype=object``.
+        ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` without a width or unit take it from the values.
+    negative_indices : {"ignore", "normalize", "error"}, default "ignore"
+        A negative index makes its row all off (OpenVINO OneHot-1), or counts from the back so that
+        -1 is the last class (ONNX OneHot-11), or is refused. With "normalize" an index below
+        ``-depth`` is out of range.
+    out_of_range : {"ignore", "error"}, default "ignore"
+        An index from `depth` makes its row all off, or is refused; NaN and infinities likewise.
+    ignore_index : int, optional
+        The rows of this index are all off, before any policy looks at it (PyTorch's word).
+    out : ndarray, optional
+        Where the result goes: the right shape and dtype, writeable, of any strides, sharing no
+        memory with the indices. It is written only once everything has been checked.
+    num_threads : int, optional
+        By default as many as the size of the result makes worthwhile.
+
+    Returns
+    -------
+    ndarray
+        A new array in C order, or `out` itself.
+
+    Raises
+    ------
+    TypeError
+        `indices` are bool, complex, text, dates, masked or another kind that is not listed above,
+        `depth` or `ignore_index` is no number, a value does not suit the dtype, the two values or
+        a value and `dtype` or `out` differ in dtype.
+    ValueError
+        `depth` is negative, not finite, not one element, or None where there is no index to look
+        at; `axis` is out of range; a policy is unknown or refuses an index (the message names the
+        first one in C order); the dtype cannot hold a value; `out` does not fit or overlaps; the
+        result has more dimensions or bytes than an array can have.
+    MemoryError
+        The result is larger than the free memory. Nothing has been allocated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import onehot_fast
+    >>> onehot_fast.one_hot([0, 2, -1], 3)
+    array([[1., 0., 0.],
+           [0., 0., 1.],
+           [0., 0., 0.]], dtype=float32)
+    >>> onehot_fast.one_hot([0, 2, -1], 3, dtype=bool, negative_indices="normalize", axis=0)
+    array([[ True, False, False],
+           [False, False, False],
+           [False,  True,  True]])
+    >>> onehot_fast.one_hot([[3, 300]], 21, out_of_range="error")
+    Traceback (most recent call last):
+        ...
+    ValueError: indices[0, 1] = 300 is outside [0, 21)
+    >>> onehot_fast.one_hot([1, 0], 2, on_value="yes", off_value="no")
+    array([['no', 'yes'],
+           ['yes', 'no']], dtype='<U3')
+    """
+    if (
+        negative_indices == "ignore"
+        and out_of_range == "ignore"
+        and ignore_index is None
+        and num_threads is None
+    ):
+        small = _front.one_hot_small(indices, depth, on_value, off_value, axis, dtype, out)
+        if small is not None:
+            return small
+    source = as_array(indices)
+    array = as_indices(source)
+    policy = resolve_policy(negative_indices, out_of_range, ignore_index, array.dtype)
+    default = out.dtype if isinstance(out, np.ndarray) else None
+    element, on, off = resolve_values(on_value, off_value, dtype, default)
+    position = normalize_axis(axis, array.ndim)
+    n_classes = resolve_depth(depth, array, policy.ignore_index)
+    shape = insert_depth(array.shape, n_classes, position)
+    threads = _threads.resolve(num_threads, math.prod(shape) * element.itemsize)
+    cells = None if out is None else _scatter.check_out(out, shape, element, source)
+    check_range(array, source, n_classes, policy)
+    zeroed = False
+    if cells is None:
+        cells, zeroed = _allocate(shape, element)
+    _write(cells, zeroed, array, n_classes, position, on, off, policy, threads)
+    return cells if out is None else out
+
+
+def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
+    """Return memory for the result, unless it cannot fit, and whether it is all zero."""
+    check_size(shape, dtype)
+    return _memory.allocate(shape, dtype)
+
+
+def _write(
+    cells: npt.NDArray[Any],
+    zeroed: bool,
+    indices: npt.NDArray[Any],
+    depth: int,
+    axis: int,
+    on: npt.NDArray[Any],
+    off: npt.NDArray[Any],
+    policy: Policy,
+    num_threads: int,
+) -> None:
+    """Write the result, by a kernel wherever its elements are bytes in a row."""
+    by_kernel = cells.flags.c_contiguous and not cells.dtype.hasobject
+    # Elsewhere the kernel makes the mask by which NumPy writes.
+    target = cells
+    if not by_kernel:
+        target, zeroed = _allocate(cells.shape, np.dtype(np.bool_))
+    _dispatch.encode(
+        indices,
+        target,
+        depth,
+        inner_size(indices.shape, axis),
+        on.reshape(1).view(np.uint8) if by_kernel else _TRUE,
+        off.reshape(1).view(np.uint8) if by_kernel else _FALSE,
+        wrap=policy.wrap,
+        ignore_index=policy.ignore_index,
+        num_threads=num_threads,
+        zeroed=zeroed,
+    )
+    if not by_kernel:
+        _scatter.fill(cells, target, on, off)
+
+
+def decode(
+    tensor: Any,
+    axis: int = -1,
+    *,
+    on_value: Any = 1,
+    all_off: int | Literal["error"] = -1,
+    multiple: Literal["error", "first"] = "error",
+) -> npt.NDArray[np.int64]:
+    """Return the indices a one-hot tensor was made from: the inverse of `one_hot`.
+
+    Elements are compared with `on_value`, so that a row that is all off is told from class 0, and
+    an on value smaller than the off value is found.
+
+    Parameters
+    ----------
+    tensor : array_like of any dtype, of rank 1 or higher
+        Elements are equal if their bits are: a -0.0 in the tensor is not 0.0, and a NaN is found
+        by its payload. Structures are compared field by field. Objects and the elements of a
+        StringDType are equal if they are identical or ``==`` is True.
+    axis : int, default -1
+        The dimension of the classes, from ``-r`` to ``r - 1`` for a tensor of rank ``r``.
+    on_value : scalar, default 1
+        As in `one_hot`, for a result of the dtype of the tensor.
+    all_off : int or "error", default -1
+        The index of a row without an on value, or "error" to refuse such rows.
+    multiple : {"error", "first"}, default "error"
+        Whether a row with several on values is refused, or means the first of them.
+
+    Returns
+    -------
+    ndarray of int64
+        The shape of the tensor without `axis`.
+
+    Raises
+    ------
+    TypeError
+        `tensor` is a masked array; `on_value` is typed and has another dtype, or does not suit the
+        dtype; `axis` or `all_off` is of the wrong kind.
+    ValueError
+        `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `all_off` or
+        `multiple` is unknown or refuses a row (the message names the first one in C order).
+    MemoryError
+        The result is larger than the free memory.
+
+    Examples
+    --------
+    >>> import onehot_fast
+    >>> onehot_fast.decode([[0, 1, 0], [0, 0, 0], [1, 0, 0]])
+    array([ 1, -1,  0])
+    >>> onehot_fast.decode([[0, 1], [1, 1]])
+    Traceback (most recent call last):
+        ...
+    ValueError: tensor[1, :] has more than one element equal to on_value = 1
+    """
+    cells = as_array(tensor, "tensor")
+    require_word(multiple, "multiple", ("error", "first"))
+    refuse_all_off = isinstance(all_off, str)
+    filler = _all_off_index(all_off)
+    require_bytes(cells.dtype)
+    on = as_element(on_value, cells.dtype, "on_value")
+    position = _class_axis(axis, cells.ndim)
+    classes, first_all_off, first_several = _find(cells, position, on, filler)
+    faults = []
+    if refuse_all_off and first_all_off >= 0:
+        faults.append((first_all_off, "no"))
+    if multiple == "error" and first_several >= 0:
+        faults.append((first_several, "more than one"))
+    if faults:
+        row, how_many = min(faults)
+        place = _row_name(row, classes.shape, position)
+        raise ValueError(f"tensor{place} has {how_many} element equal to on_value = {on_value!r}")
+    return classes
+
+
+def _class_axis(axis: int, rank: int) -> int:
+    """Return the axis of the classes in a tensor, counted from the front."""
+    position = as_integer(axis, "axis")
+    if rank == 0:
+        raise ValueError("tensor has rank 0: accepted is rank 1 or higher")
+    if not -rank <= position < rank:
+        raise ValueError(
+            f"axis = {position} is outside [{-rank}, {rank - 1}] for a tensor of rank {rank}"
+        )
+    return position % rank
+
+
+def _all_off_index(all_off: object) -> int:
+    """Return the index that stands for an all-off row; any where such rows are refused."""
+    if isinstance(all_off, str):
+        if all_off != "error":
+            raise ValueError(f"all_off = {all_off!r} is unknown: accepted are an int and 'error'")
+        return -1
+    index = as_integer(all_off, "all_off", "an integer or 'error'")
+    limits = np.iinfo(np.int64)
+    if not limits.min <= index <= limits.max:
+        raise ValueError(f"all_off = {index} is outside int64, the dtype of the result")
+    return index
+
+
+def _find(
+    cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], all_off: int
+) -> tuple[npt.NDArray[np.int64], int, int]:
+    """Return the class of each row, and the first row without and with several ons, or -1."""
+    depth = cells.shape[axis]
+    shape = cells.shape[:axis] + cells.shape[axis + 1 :]
+    inner = inner_size(shape, axis)
+    check_size(shape, np.int64)
+    if not cells.flags.c_contiguous:
+        check_size(cells.shape, cells.dtype)  # of the copy in C order
+    cells = as_contiguous(cells)
+    if cells.dtype.hasobject or cells.dtype.names is not None:
+        cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
+        classes, first_all_off, first_several = _scatter.decode(cube, on, all_off)
+        return classes.reshape(shape), first_all_off, first_several
+    classes = np.empty(shape, np.int64)
+    threads = _threads.resolve(None, cells.nbytes)
+    first_all_off, first_several = _dispatch.decode(
+        cells, classes, depth, inner, on.reshape(1).view(np.uint8), all_off, threads
+    )
+    return classes, first_all_off, first_several
+
+
+def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
+    """Return a row of a tensor as one would index it: [2, :, 5]."""
+    where = [str(at) for at in np.unravel_index(row, shape)] if shape else []
+    return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"

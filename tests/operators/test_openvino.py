@@ -1,0 +1,176 @@
+"""OpenVINO's OneHot: its types, its signature and what it refuses."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+
+from onehot_fast.operators import openvino
+
+INDICES = np.array([[0, -1, 2], [3, -3, -4]])
+PLAIN_VALUES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+                "float16", "float32", "float64", "bool")  # fmt: skip
+SMALL_VALUES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "float4_e2m1fn",
+                "int4", "uint4", "uint2")  # fmt: skip
+
+
+@pytest.mark.parametrize("t1", ["int32", "int64"])
+@pytest.mark.parametrize("t2", PLAIN_VALUES)
+@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
+def test_types(t1, t2, axis):
+    """Indices and depth of both types go with values of every type, at every axis."""
+    indices, on, off = INDICES.astype(t1), np.array(1, t2), np.array(0, t2)
+    actual = openvino.one_hot(indices, np.array(3, t1), on, off, axis)
+
+    oracle.assert_same(actual, oracle.one_hot(indices, 3, on, off, axis))
+
+
+@pytest.mark.parametrize("name", SMALL_VALUES)
+def test_small_types(name):
+    """The narrow types of OpenVINO are those of ml_dtypes."""
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    if not hasattr(ml_dtypes, name):
+        pytest.skip("this ml_dtypes is older than the type")
+    on, off = np.array([2, 1], getattr(ml_dtypes, name))
+    actual = openvino.one_hot(INDICES, 3, on, off, 1)
+
+    oracle.assert_same(actual, oracle.one_hot(INDICES, 3, on, off, 1))
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "dtype"),
+    [
+        ("maybe", "no", "<U5"),
+        ("no", "maybe", "<U5"),
+        (b"no", b"maybe", "S5"),
+        (np.array("no", object), np.array("maybe", object), object),
+    ],
+)
+def test_strings(on, off, dtype):
+    """Strings of two widths share the wider one."""
+    actual = openvino.one_hot([1], 2, on, off, 0)
+
+    assert np.dtype(dtype) == actual.dtype
+    assert actual.ravel().tolist() == [np.asarray(off).item(), np.asarray(on).item()]
+
+
+@pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 has no StringDType")
+def test_variable_width_strings():
+    """StringDType is a string."""
+    dtype = np.dtypes.StringDType()
+    on, off = np.array("a string beyond the inline bytes", dtype), np.array("no", dtype)
+    actual = openvino.one_hot([1], 2, on, off, -1)
+
+    assert dtype == actual.dtype
+    assert actual.tolist() == [[off.item(), on.item()]]
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "dtype"), [(1, 0, "int64"), (1.5, 0.0, "float64"), (True, False, "bool")]
+)
+def test_plain_values(on, off, dtype):
+    """Plain numbers are what OpenVINO's Python API makes of them."""
+    actual = openvino.one_hot([1], 2, on, off, -1)
+
+    assert np.dtype(dtype) == actual.dtype
+    assert actual.tolist() == [[off, on]]
+
+
+@pytest.mark.parametrize("t1", ["int32", "int64"])
+def test_plain_depth(t1):
+    """A plain int has no type that could differ from that of the indices."""
+    assert openvino.one_hot(np.zeros(2, t1), 3, 1, 0, -1).shape == (2, 3)
+
+
+def test_both_byte_orders_are_one_type():
+    """The order of the bytes is no difference in type."""
+    on, off = np.array(258, ">i4"), np.array(1, "<i4")
+    actual = openvino.one_hot(np.array([0], ">i8"), np.array(2, "<i8"), on, off, -1)
+
+    assert actual.tolist() == [[258, 1]]
+    assert actual.dtype == np.int32
+
+
+@pytest.mark.parametrize(
+    "mode", ["ignore_negative", "ignore-negative", "IGNORE_NEGATIVE", "Ignore-Negative"]
+)
+@pytest.mark.parametrize("version", [1, 16])
+def test_ignore_negative(mode, version):
+    """Both spellings, in any case, are the default, and OneHot-16 is then OneHot-1."""
+    actual = openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode=mode, version=version)
+
+    oracle.assert_same(actual, openvino.one_hot(INDICES, 3, 1, 0, -1))
+    oracle.assert_same(actual, oracle.one_hot(INDICES, 3, np.int64(1), np.int64(0)))
+
+
+@pytest.mark.parametrize("mode", ["normalize", "NORMALIZE", "Normalize"])
+@pytest.mark.parametrize("axis", [-3, 0, 1, 2])
+def test_normalize(mode, axis):
+    """OneHot-16 can count [-depth, -1] from the end."""
+    actual = openvino.one_hot(INDICES, 3, 1, 0, axis, negative_indices_mode=mode, version=16)
+
+    one, zero = np.int64([1, 0])
+    oracle.assert_same(actual, oracle.one_hot(INDICES, 3, one, zero, axis, "normalize"))
+
+
+def test_version_1_has_no_mode():
+    """OneHot-1 has no attribute that could say normalize."""
+    with pytest.raises(ValueError, match="version=16"):
+        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode="normalize")
+
+
+@pytest.mark.parametrize("mode", ["", "wrap", "ignore", "ignore negative", "error"])
+@pytest.mark.parametrize("version", [1, 16])
+def test_unknown_mode(mode, version):
+    """Any other mode is refused."""
+    with pytest.raises(ValueError, match="negative_indices_mode"):
+        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode=mode, version=version)
+
+
+@pytest.mark.parametrize("mode", [None, 1, b"normalize", True])
+def test_mode_is_a_str(mode):
+    """A mode of another kind is refused."""
+    with pytest.raises(TypeError, match="negative_indices_mode"):
+        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode=mode, version=16)
+
+
+@pytest.mark.parametrize("version", [0, 2, 15, 17, -1])
+def test_unknown_version(version):
+    """OneHot has the versions 1 and 16."""
+    with pytest.raises(ValueError, match=f"version = {version}"):
+        openvino.one_hot(INDICES, 3, 1, 0, -1, version=version)
+
+
+@pytest.mark.parametrize("version", [True, "1", 1.0, None])
+def test_version_is_an_integer(version):
+    """A version of another kind is refused."""
+    with pytest.raises(TypeError, match="version"):
+        openvino.one_hot(INDICES, 3, 1, 0, -1, version=version)
+
+
+@pytest.mark.parametrize("name", ["on_value", "off_value"])
+@pytest.mark.parametrize(
+    "value",
+    [np.complex64(1), np.datetime64(1, "D"), np.longdouble(1), np.array(None), np.void(b"a"), {}],
+    ids=lambda value: type(value).__name__,
+)
+def test_values_outside_t2(name, value):
+    """OpenVINO has no complex, date, record or object elements."""
+    values = {"on_value": 1, "off_value": 0, name: value}
+    with pytest.raises(TypeError, match=f"{name} is of type .*; OneHot-1 accepts int8, "):
+        openvino.one_hot([0], 2, **values, axis=-1)
+
+
+@pytest.mark.parametrize("axis", [None, True, 1.0, "1"])
+def test_axis_is_an_integer(axis):
+    """An axis of another kind is refused."""
+    with pytest.raises(TypeError, match="axis"):
+        openvino.one_hot([0], 2, 1, 0, axis)
+
+
+@pytest.mark.parametrize("depth", [True, 3.0, "3", None, np.uint8(3), np.float32(3)], ids=repr)
+def test_depth_outside_t1(depth):
+    """The depth is of an index type, and never inferred."""
+    with pytest.raises(TypeError, match=r"depth is of type .*; OneHot-1 accepts int32, int64"):
+        openvino.one_hot([0], depth, 1, 0, -1)

@@ -1,0 +1,325 @@
+"""The requirements R1 to R25 of ONNX OneHot-9, OneHot-11 and OpenVINO OneHot-1, one by one."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import oracle
+import pytest
+
+import onehot_fast
+from onehot_fast.operators import onnx, openvino
+
+SHAPES = [(), (4,), (2, 3), (2, 1, 3), (0, 2)]
+NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+           "float16", "float32", "float64"]  # fmt: skip
+OTHER_VALUES = ["bool", "complex64", "complex128", "U3"]
+ONE, ZERO = np.int64([1, 0])
+
+# Both standards under one signature, for what they have in common: (indices, depth, off, on, axis).
+BOTH = {
+    "onnx": lambda indices, depth, off, on, axis: onnx.one_hot(
+        indices, depth, np.array([off, on]), axis
+    ),
+    "openvino": lambda indices, depth, off, on, axis: openvino.one_hot(
+        indices, depth, on, off, axis
+    ),
+}
+both = pytest.mark.parametrize("one_hot", BOTH.values(), ids=BOTH)
+
+
+def classes(shape, depth=3):
+    """Return indices of a shape that name every class and one beyond."""
+    return np.arange(np.prod(shape, dtype=int)).reshape(shape) % (depth + 1)
+
+
+@both
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_r01_rank_is_one_more(one_hot, shape):
+    """R1: the output has one dimension more than the indices."""
+    assert len(shape) + 1 == one_hot(classes(shape), 3, ZERO, ONE, -1).ndim
+
+
+@both
+@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
+def test_r02_depth_is_inserted_at_axis(one_hot, axis):
+    """R2: the shape is that of the indices, with depth inserted at a position in the output."""
+    actual = one_hot(classes((2, 3)), 5, ZERO, ONE, axis)
+    expected = [2, 3]
+    expected.insert(axis % 3, 5)
+
+    assert tuple(expected) == actual.shape
+
+
+@both
+@pytest.mark.parametrize("axis", [-4, -1, 0, 1, 2, 3])
+def test_r03_on_where_the_index_is_the_class(one_hot, axis):
+    """R3: an element is on exactly where its position along the axis equals the index."""
+    indices = classes((2, 3, 2))
+    actual = one_hot(indices, 3, np.float64(-0.5), np.float64(7), axis)
+    position = np.expand_dims(np.arange(3), tuple(at for at in range(4) if at != axis % 4))
+
+    assert np.where(np.expand_dims(indices, axis) == position, 7, -0.5).tolist() == actual.tolist()
+
+
+@pytest.mark.parametrize(
+    ("axis", "place"), [(0, lambda i, j, k, c: (c, i, j, k)), (-1, lambda i, j, k, c: (i, j, k, c))]
+)
+def test_r03_scatter_form(axis, place):
+    """R3: output[input[i, j, k], i, j, k] is on for axis 0, and the mirror of it for axis -1."""
+    indices = classes((2, 3, 2)) % 3
+    actual = onnx.one_hot(indices, 3, [0, 1], axis)
+    expected = np.zeros(actual.shape, int)
+    i, j, k = np.indices(indices.shape)
+    expected[place(i, j, k, indices)] = 1
+
+    assert expected.tolist() == actual.tolist()
+
+
+@both
+@pytest.mark.parametrize("index", [3, 4, 300, 2**31 - 1])
+def test_r04_index_from_depth_on_is_all_off(one_hot, index):
+    """R4: an index that is not below depth is legal, and its row is all off."""
+    actual = one_hot(np.array([index, 1], np.int32), np.int32(3), np.int8(5), np.int8(6), -1)
+
+    assert actual.tolist() == [[5, 5, 5], [5, 6, 5]]
+
+
+@both
+@pytest.mark.parametrize("dtype", [*NUMBERS, "bool", "U3"])
+def test_r05_dtype_and_values_are_carried(one_hot, dtype):
+    """R5: the output has the dtype of the values, and their bits."""
+    off, on = np.array([0, 1], dtype)
+    actual = one_hot(classes(5), 3, off, on, 0)
+
+    oracle.assert_same(actual, oracle.one_hot(classes(5), 3, on, off, 0))
+
+
+@both
+def test_r06_rows_are_independent(one_hot):
+    """R6: each index lights one element at most, and equal indices light equal rows."""
+    indices = np.array([2, 2, 0, 2, 9, 9])
+    actual = one_hot(indices, 3, ZERO, ONE, -1)
+
+    assert actual.sum(axis=-1).tolist() == [1, 1, 1, 1, 0, 0]
+    assert (
+        np.concatenate([one_hot(indices[k : k + 1], 3, ZERO, ONE, -1) for k in range(6)]).tolist()
+        == actual.tolist()
+    )
+
+
+def test_r07_openvino_takes_four_required_inputs_in_order():
+    """R7: OpenVINO's inputs are indices, depth, on_value, off_value, all required."""
+    parameters = list(inspect.signature(openvino.one_hot).parameters.values())
+
+    assert [p.name for p in parameters[:4]] == ["indices", "depth", "on_value", "off_value"]
+    assert [inspect.Parameter.empty] * 4 == [p.default for p in parameters[:4]]
+    assert openvino.one_hot([1], 2, 8, 3, -1).tolist() == [[3, 8]]
+
+
+def test_r08_openvino_axis_is_required():
+    """R8: OpenVINO's axis is a required int, and a negative one counts from the end."""
+    with pytest.raises(TypeError, match="axis"):
+        openvino.one_hot([0], 2, 1, 0)
+
+    assert openvino.one_hot([0], 2, 1, 0, -2).tolist() == openvino.one_hot([0], 2, 1, 0, 0).tolist()
+
+
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_r09_openvino_indices_may_be_0d(axis):
+    """R9: 0-D indices make a vector."""
+    assert openvino.one_hot(np.int32(1), 3, 1, 0, axis).tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("index", [-1, -3, -4, -(2**31), -(2**63)])
+def test_r10_openvino_negative_indices_are_off(index):
+    """R10: what OpenVINO leaves undefined is decided: a negative index is all off."""
+    assert openvino.one_hot([index], 3, 1, 0, -1).tolist() == [[0, 0, 0]]
+
+
+@pytest.mark.parametrize("depth", [0, -1, np.int64(0), np.int64(-(2**63))])
+def test_r11_openvino_depth_is_positive(depth):
+    """R11: OpenVINO's depth is at least 1."""
+    with pytest.raises(ValueError, match=r"depth = .* is not positive"):
+        openvino.one_hot([0], depth, 1, 0, -1)
+
+
+@pytest.mark.parametrize(
+    "depth", [[3], np.array([3]), np.array([[3]]), np.array([], int)], ids=repr
+)
+def test_r11_openvino_depth_is_0d(depth):
+    """R11: OpenVINO's depth has no dimension."""
+    with pytest.raises(ValueError, match="depth has shape"):
+        openvino.one_hot([0], depth, 1, 0, -1)
+
+
+@pytest.mark.parametrize(("t1", "other"), [("int32", "int64"), ("int64", "int32")])
+def test_r11_openvino_depth_has_the_type_of_indices(t1, other):
+    """R11: OpenVINO's depth and indices share T1."""
+    with pytest.raises(TypeError, match=f"depth is {other} and indices are {t1}"):
+        openvino.one_hot(np.zeros(2, t1), np.array(3, other), 1, 0, -1)
+
+
+@pytest.mark.parametrize(
+    ("on", "off"),
+    [
+        (np.float32(1), np.float64(0)),
+        (np.int32(1), np.uint32(0)),
+        (np.bool_(True), np.int8(0)),
+        ("a", 0),
+        (np.bytes_(b"a"), "b"),
+        (1.0, 0),
+    ],
+    ids=repr,
+)
+def test_r12_openvino_values_share_a_type(on, off):
+    """R12: on_value and off_value are of the same type; nothing is promoted."""
+    with pytest.raises(TypeError, match=r"on_value is .* and off_value is"):
+        openvino.one_hot([0], 2, on, off, -1)
+
+
+@pytest.mark.parametrize(
+    ("on", "off"), [([1], 0), (1, [0]), (np.ones((1, 1), int), 0), ([1, 2], 0)]
+)
+def test_r12_openvino_values_are_0d(on, off):
+    """R12: on_value and off_value have no dimension."""
+    with pytest.raises(ValueError, match=r"o(n|ff)_value has shape \(.*\); .* shape \(\)"):
+        openvino.one_hot([0], 2, on, off, -1)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float32", "bool"]
+)
+def test_r13_openvino_indices_are_int32_or_int64(dtype):
+    """R13: T1 is int32 or int64 and nothing else."""
+    with pytest.raises(TypeError, match=f"indices is of type {dtype}; .* int32, int64"):
+        openvino.one_hot(np.zeros(2, dtype), 3, 1, 0, -1)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_r13_openvino_accepts_both_index_types(dtype):
+    """R13: both types of T1 are accepted, for indices and depth."""
+    actual = openvino.one_hot(np.array([2, 0], dtype), np.array(3, dtype), 1, 0, -1)
+
+    assert actual.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("opset", [9, 11, 28])
+def test_r14_values_are_off_then_on(opset):
+    """R14: ONNX's values are [off_value, on_value]."""
+    assert onnx.one_hot([1], 3, [7, 9], opset=opset).tolist() == [[7, 9, 7]]
+
+
+@pytest.mark.parametrize("values", [[], [1], [0, 1, 2], 1, [[0, 1]], [[0], [1]]], ids=repr)
+def test_r14_values_are_exactly_two(values):
+    """R14: ONNX's values have rank 1 and two elements."""
+    with pytest.raises(ValueError, match=r"values has shape \(.*\); OneHot-11 accepts \(2,\)"):
+        onnx.one_hot([1], 3, values)
+
+
+@pytest.mark.parametrize("opset", [9, 11, 28])
+def test_r15_axis_default_is_innermost(opset):
+    """R15: without an axis, the new dimension is the last."""
+    indices = classes((2, 3))
+
+    assert onnx.one_hot(indices, 4, [0, 1], opset=opset).shape == (2, 3, 4)
+    oracle.assert_same(
+        onnx.one_hot(indices, 4, [0, 1], opset=opset),
+        onnx.one_hot(indices, 4, [0, 1], -1, opset=opset),
+    )
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+@pytest.mark.parametrize("outside", [-2, 1])
+@pytest.mark.parametrize("opset", [9, 11, 28])
+def test_r16_axis_range(rank, outside, opset):
+    """R16: an axis outside [-r - 1, r] is refused; its ends are accepted."""
+    indices = np.zeros((2,) * rank, int)
+    axis = rank + outside if outside > 0 else -rank + outside
+    with pytest.raises(ValueError, match=rf"axis = {axis} is outside \[{-rank - 1}, {rank}\]"):
+        onnx.one_hot(indices, 4, [0, 1], axis, opset=opset)
+
+    assert onnx.one_hot(indices, 4, [0, 1], -rank - 1, opset=opset).shape[0] == 4
+    assert onnx.one_hot(indices, 4, [0, 1], rank, opset=opset).shape[-1] == 4
+
+
+@pytest.mark.parametrize("t1", NUMBERS)
+@pytest.mark.parametrize("t2", NUMBERS)
+def test_r17_index_and_depth_types(t1, t2):
+    """R17: T1 and T2 are 11 types each, independent of each other."""
+    actual = onnx.one_hot(np.array([2, 0], t1), np.array(3, t2), [0, 1])
+
+    assert actual.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize("t3", NUMBERS + OTHER_VALUES)
+def test_r18_value_types(t3):
+    """R18: T3 is the 11 types of numbers, bool, string and two complex types."""
+    values = np.array([0, 1], t3)
+    actual = onnx.one_hot([2, 0], 3, values)
+
+    assert values.dtype == actual.dtype
+    assert values[np.array([[0, 0, 1], [1, 0, 0]])].tolist() == actual.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_r19_float_indices_are_truncated(dtype):
+    """R19: a float index is cast to int64 before use, toward zero."""
+    indices = np.array([0.9, 1.5, 2.999 if dtype == "float64" else 2.5, -0.9], dtype)
+    actual = onnx.one_hot(indices, 3, [0, 1], opset=9)
+
+    assert actual.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "depth", [3.0, 3.9, np.float16(3.5), np.float32(3.9), np.array(3.9)], ids=repr
+)
+def test_r20_float_depth_is_truncated(depth):
+    """R20: a float depth is cast to int64 before use."""
+    assert onnx.one_hot([2], depth, [0, 1]).tolist() == [[0, 0, 1]]
+
+
+@pytest.mark.parametrize("depth", [3, np.int64(3), np.array(3), [3], np.array([3])], ids=repr)
+def test_r21_depth_is_a_scalar(depth):
+    """R21: the depth is a scalar; later texts add the rank-1 tensor of one element."""
+    assert onnx.one_hot([2], depth, [0, 1]).tolist() == [[0, 0, 1]]
+
+
+@pytest.mark.parametrize("opset", [11, 22, 28])
+def test_r22_negative_indices_count_from_the_end(opset):
+    """R22: from opset 11, [-depth, -1] means that plus depth; what is outside is all off."""
+    actual = onnx.one_hot([-1, -2, -3, -4, 3, -(2**63)], 3, [0, 1], opset=opset)
+
+    assert actual.tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("opset", [9, 10])
+def test_r23_opset_9_has_no_negative_indices(opset):
+    """R23: before opset 11 the range is [0, depth); what is outside is all off."""
+    actual = onnx.one_hot([-1, -3, 0, 2, 3], 3, [0, 1], opset=opset)
+
+    assert actual.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    "values", [[0, 1], [0.0, 1.0], ["a", "b"], [False, True], [0j, 1j]], ids=repr
+)
+@pytest.mark.parametrize("axis", [-2, 0, 1])
+def test_r24_versions_differ_in_negative_indices_only(values, axis):
+    """R24: without negative indices, all versions give the same."""
+    indices = np.array([0.5, 2, 9], "float32")
+    expected = onnx.one_hot(indices, 3.5, values, axis, opset=9)
+
+    oracle.assert_same(onnx.one_hot(indices, 3.5, values, axis, opset=11), expected)
+    oracle.assert_same(onnx.one_hot(indices, 3.5, values, axis, opset=28), expected)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("depth", [3, 3.9, np.uint8(3), np.array([3])], ids=repr)
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_r25_shape_is_inferred(shape, depth, axis):
+    """R25: the shape is known without the data, and is the shape that evaluation gives."""
+    inferred = onehot_fast.infer_shape(shape, depth, axis)
+
+    assert onnx.one_hot(classes(shape), depth, [0, 1], axis).shape == inferred

@@ -1,0 +1,170 @@
+"""`decode`, the inverse of `one_hot`."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onehot_fast
+
+# Values that tell on from off; NaN and -0.0 are compared by their bits.
+DISTINCT = {name: pair for name, pair in strategies.VALUES.items() if name != "equal"}
+
+
+@given(strategies.cases(DISTINCT))
+def test_round_trip(case):
+    """What `one_hot` lit, `decode` finds; an index that names no class comes back as -1."""
+    tensor = onehot_fast.one_hot(case.indices, case.depth, **case.options)
+    actual = onehot_fast.decode(tensor, case.axis, on_value=case.on)
+    found = [
+        oracle.class_of(k, case.depth, case.negative, case.ignore_index)
+        for k in case.indices.ravel().tolist()
+    ]
+    wanted = np.array([-1 if k is None else k for k in found], np.int64)
+
+    oracle.assert_same(actual, wanted.reshape(case.indices.shape))
+
+
+@st.composite
+def tensors(draw):
+    """Draw (a tensor of few distinct values in any layout, an axis, the on value)."""
+    off, on = DISTINCT[draw(st.sampled_from(sorted(DISTINCT)))]
+    shape = draw(
+        st.lists(st.integers(0, 6), min_size=1, max_size=4).map(tuple)
+        | st.tuples(st.sampled_from(strategies.LENGTHS[:20]), st.integers(1, 40))
+    )
+    chance = draw(st.sampled_from([0.0, 0.05, 0.5, 1.0]))
+    lit = np.random.default_rng(draw(st.integers(0, 999))).random(shape) < chance
+    tensor = np.empty(shape, off.dtype)
+    tensor[...] = off
+    tensor[lit] = on
+    layout = draw(st.sampled_from(["contiguous", "fortran", "strided", "reversed", "read_only"]))
+    axis = draw(st.integers(-len(shape), len(shape) - 1))
+    return strategies.LAYOUTS[layout](tensor), axis, on
+
+
+@given(tensors(), st.sampled_from([-1, 0, -100, 2**62]))
+def test_equals_oracle(call, all_off):
+    """The first on of every row is found in any layout; the tensor is untouched."""
+    tensor, axis, on = call
+    before = tensor.copy()
+    actual = onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off, multiple="first")
+
+    oracle.assert_same(actual, oracle.decode(tensor, on, axis, all_off, "first"))
+    oracle.assert_same(tensor, before)
+
+
+@given(tensors(), st.sampled_from([-1, "error"]))
+def test_refuses_what_is_not_one_hot(call, all_off):
+    """The call fails exactly when a row has several ons, or none where that is an error."""
+    tensor, axis, on = call
+    try:
+        expected = oracle.decode(tensor, on, axis, all_off, "error")
+    except ValueError:
+        with pytest.raises(ValueError, match="on_value"):
+            onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off)
+    else:
+        actual = onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off)
+        oracle.assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("name", DISTINCT)
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_every_value_type(name, axis):
+    """Every dtype is decoded, along every axis."""
+    off, on = DISTINCT[name]
+    indices = np.arange(66).reshape(3, 22) % 9
+    tensor = oracle.one_hot(indices, 9, on, off, axis)
+
+    oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on), indices.astype(np.int64))
+
+
+def test_all_off_is_not_class_zero():
+    """An all-off row is -1 by default, or the value asked for."""
+    tensor = np.float32([[1, 0], [0, 0]])
+
+    assert onehot_fast.decode(tensor).tolist() == [0, -1]
+    assert onehot_fast.decode(tensor, all_off=7).tolist() == [0, 7]
+
+
+def test_on_below_off():
+    """The on value is compared for, not the largest."""
+    assert onehot_fast.decode(np.int8([[5, 2], [2, 5]]), on_value=2).tolist() == [1, 0]
+
+
+def test_nan_on_value():
+    """NaN is found, though it is not equal to itself."""
+    tensor = np.float64([[0, np.nan], [np.nan, 0]])
+
+    assert onehot_fast.decode(tensor, on_value=np.nan).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "on_value"),
+    [("?", 1), ("?", True), ("u1", 1), (">i2", 1), ("f2", 1), ("c16", 1), ("U3", "1")],
+)
+def test_untyped_on_value_takes_the_dtype_of_the_tensor(dtype, on_value):
+    """The on value may be an untyped value that the tensor's dtype can hold."""
+    tensor = np.array([[0, 1], [1, 0]]).astype(dtype)
+
+    assert onehot_fast.decode(tensor, on_value=on_value).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "axis", "position"),
+    [
+        ([[1, 0], [1, 1]], -1, r"tensor\[1, :\]"),
+        ([[[1, 0], [1, 0]], [[0, 1], [1, 1]]], -1, r"tensor\[1, 1, :\]"),
+        ([[[1, 0], [1, 1]], [[0, 1], [0, 1]]], 1, r"tensor\[0, :, 0\]"),
+        ([[1, 1], [0, 1]], 0, r"tensor\[:, 1\]"),
+    ],
+)
+def test_multiple_names_the_row(tensor, axis, position):
+    """More than one on in a row is an error that says where."""
+    with pytest.raises(ValueError, match=position):
+        onehot_fast.decode(np.array(tensor), axis)
+
+
+def test_multiple_first():
+    """On request the first on counts."""
+    assert onehot_fast.decode(np.eye(2), multiple="first").tolist() == [0, 1]
+    assert onehot_fast.decode(np.ones((2, 3)), multiple="first").tolist() == [0, 0]
+
+
+def test_all_off_error_names_the_row():
+    """An all-off row is an error on request, and the message says where."""
+    with pytest.raises(ValueError, match=r"tensor\[2, :\]"):
+        onehot_fast.decode(np.float32([[1, 0], [0, 1], [0, 0]]), all_off="error")
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "expected"),
+    [
+        ((0,), 0, -1),
+        ((3, 0), -1, [-1, -1, -1]),
+        ((0, 3), -1, []),
+        ((3, 0), 0, []),
+    ],
+)
+def test_empty(shape, axis, expected):
+    """Without classes every row is all off; without rows the result is empty."""
+    actual = onehot_fast.decode(np.zeros(shape, np.float32), axis)
+
+    assert isinstance(actual, np.ndarray)
+    assert (actual.dtype, actual.tolist()) == (np.dtype(np.int64), expected)
+
+
+@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4095, 4097])
+@pytest.mark.parametrize("width", strategies.WIDTHS)
+def test_last_byte_decides(width, n_rows):
+    """Elements that differ in their last byte only are told apart."""
+    off = np.zeros((), f"V{width}")
+    on = np.frombuffer(bytes(width - 1) + b"\x01", f"V{width}").reshape(())
+    indices = np.arange(n_rows) * 7 % 5
+
+    tensor = oracle.one_hot(indices, 5, on, off)
+    oracle.assert_same(onehot_fast.decode(tensor, on_value=on), indices.astype(np.int64))

@@ -1,0 +1,146 @@
+"""Every kernel is built and runs: index type by element width by layout, in every SIMD variant.
+
+A call passes through two stages that are chosen separately: the narrowing of indices (by their
+type) and the writing of elements (by their width and the layout). So the pairs are tried in the
+variant this processor would choose, and in every variant each stage is tried on its own, the
+writing with ordinary and with streaming stores.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+
+import onehot_fast
+from onehot_fast import _dispatch
+from onehot_fast._kernels import simd
+
+WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
+DEPTH = 21
+INT16 = np.dtype("i2")
+
+# (shape of the indices, axis): large enough for whole vectors, several blocks and a tail.
+GEOMETRIES = {
+    "rows": ((4099,), -1),
+    "planes": ((2, 4099), 1),
+    "small inner": ((683, 3), 1),
+    "one plane": ((4099,), 0),
+}
+
+NEVER = 2**62
+MODES = {
+    f"{variant}, {word}": (variant, n_bytes)
+    for variant in simd.variants()
+    for word, n_bytes in (("cached", NEVER), ("streamed", 0))
+}
+CACHED = {name: mode for name, mode in MODES.items() if mode[1] == NEVER}
+
+every_geometry = pytest.mark.parametrize(("shape", "axis"), GEOMETRIES.values(), ids=GEOMETRIES)
+every_index_type = pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
+
+
+@pytest.fixture(params=MODES.values(), ids=MODES)
+def mode(request):
+    """Run the test in one SIMD variant, with or without streaming stores."""
+    variant, n_bytes = request.param
+    before = simd.activate(variant), simd.set_stream_bytes(n_bytes)
+    yield
+    simd.activate(before[0])
+    simd.set_stream_bytes(before[1])
+
+
+@functools.cache
+def indices_of(dtype, shape, depth):
+    """Return indices of a type, with all its special values among ordinary ones."""
+    return strategies.index_values(dtype, depth, math.prod(shape), 7).reshape(shape)
+
+
+@functools.lru_cache(maxsize=64)
+def lit_of(dtype, shape, axis, depth, negative):
+    """Return the oracle's answer in zeros and ones, which any two elements may replace."""
+    one, zero = np.uint8([1, 0])
+    return oracle.one_hot(indices_of(dtype, shape, depth), depth, one, zero, axis, negative)
+
+
+def check(dtype, width, shape, axis, depth, negative="ignore", shift=0, num_threads=1):
+    """Compare one call, into a guarded buffer that starts `shift` bytes past a cache line."""
+    off, on = strategies.opaque_pair(width)
+    lit = lit_of(dtype, shape, axis, depth, negative)
+    wanted, twin = strategies.guarded(lit.shape, off.dtype, shift=shift)
+    twin[...] = np.concatenate([off[None], on[None]])[lit]
+    buffer, out = strategies.guarded(lit.shape, off.dtype, shift=shift)
+    onehot_fast.one_hot(
+        indices_of(dtype, shape, depth), depth, on_value=on, off_value=off, axis=axis,
+        negative_indices=negative, out=out, num_threads=num_threads,
+    )  # fmt: skip
+    oracle.assert_same(out, twin)
+    oracle.assert_same(buffer, wanted)
+
+
+def test_table_is_complete():
+    """The kernels read every index type there is, except float16, which is widened."""
+    assert set(_dispatch.INDEX_DTYPES) == set(strategies.INDEX_DTYPES) - {np.dtype("f2")}
+
+
+def test_variants():
+    """Plain C is always among the variants, as the last resort."""
+    assert simd.variants()[-1] == "plain"
+    assert simd.active() in simd.variants()
+
+
+@every_geometry
+@pytest.mark.parametrize("width", WIDTHS)
+@every_index_type
+def test_every_pair(dtype, width, shape, axis):
+    """Each pair of index type and element width runs in each layout."""
+    check(dtype, width, shape, axis, DEPTH)
+
+
+@pytest.mark.parametrize("mode", CACHED.values(), ids=CACHED, indirect=True)
+@every_geometry
+@pytest.mark.parametrize(
+    ("depth", "negative"), [(3, "ignore"), (255, "normalize"), (511, "ignore")]
+)
+@every_index_type
+def test_every_narrowing(mode, dtype, depth, negative, shape, axis):
+    """Each variant reads each index type, in one and in several segments of classes."""
+    check(dtype, 1, shape, axis, depth, negative)
+
+
+@every_geometry
+@pytest.mark.parametrize("width", [*WIDTHS, 7, 24, 33])
+@pytest.mark.parametrize(("shift", "num_threads"), [(0, 2), (1, 1), (8, 1)])
+def test_every_writer(mode, width, shift, num_threads, shape, axis):
+    """Each variant writes each width, on and off its alignment, by one thread and by two."""
+    check(INT16, width, shape, axis, DEPTH, shift=shift, num_threads=num_threads)
+
+
+@pytest.mark.parametrize(
+    "depth", [*range(1, 18), 21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1025, 5003]
+)
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_every_row_length(mode, width, depth):
+    """Rows from a single element to many pages, which the kernels write in different ways."""
+    check(INT16, width, (131,), -1, depth, shift=width)
+
+
+@pytest.mark.parametrize(
+    "inner", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200]
+)
+@pytest.mark.parametrize("width", [1, 2, 4, 12, 16])
+def test_every_inner_length(mode, width, inner):
+    """Planes of every short length, whole and with a tail."""
+    check(INT16, width, (5, inner), 1, 9)
+
+
+@pytest.mark.parametrize("shift", [1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63])
+@pytest.mark.parametrize("width", [1, 4, 16])
+@pytest.mark.parametrize(("depth", "axis"), [(5, -1), (150, -1), (5, 0)])
+def test_every_alignment(mode, depth, axis, width, shift):
+    """A buffer may start at any byte of a cache line."""
+    check(INT16, width, (257,), axis, depth, shift=shift)

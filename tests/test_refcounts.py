@@ -1,0 +1,144 @@
+"""References in values of object and string type: every one taken is given back."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+
+import numpy as np
+import pytest
+import strategies
+
+import onehot_fast
+
+INDICES = np.array([[0, 2, 2], [1, -1, 9]])
+N_ON, N_OFF = 4, 14  # of the 6 * 3 elements
+AXES = [0, 1, -1]
+
+
+def fresh():
+    """Return two objects that nothing else refers to, and two 0-d arrays that hold them."""
+    off, on = strategies.Opaque(), strategies.Opaque()
+    return off, on, {"off_value": np.array(off, object), "on_value": np.array(on, object)}
+
+
+@pytest.mark.parametrize("axis", AXES)
+def test_result_holds_one_reference_per_element(axis):
+    """Each element of the result owns one reference, and gives it back at the end."""
+    off, on, values = fresh()
+    before = sys.getrefcount(off), sys.getrefcount(on)
+    result = onehot_fast.one_hot(INDICES, 3, axis=axis, **values)
+    held = sys.getrefcount(off), sys.getrefcount(on)
+
+    assert result.size == N_ON + N_OFF
+    assert held == (before[0] + N_OFF, before[1] + N_ON)
+    del result
+    assert (sys.getrefcount(off), sys.getrefcount(on)) == before
+
+
+@pytest.mark.parametrize("reverse", [False, True], ids=["contiguous", "reversed"])
+@pytest.mark.parametrize("axis", AXES)
+def test_out_releases_what_it_held(axis, reverse):
+    """What `out` held before is released, once; a second call changes nothing."""
+    off, on, values = fresh()
+    old = strategies.Opaque()
+    shape = onehot_fast.one_hot(INDICES, 3, axis=axis).shape
+    before = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
+    out = np.full(shape, old, object)
+    view = np.flip(out) if reverse else out
+    onehot_fast.one_hot(INDICES, 3, axis=axis, out=view, **values)
+    onehot_fast.one_hot(INDICES, 3, axis=axis, out=view, **values)
+    held = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
+
+    assert held == (before[0] + N_OFF, before[1] + N_ON, before[2])
+
+
+@pytest.mark.parametrize(
+    "changed", [{"axis": 7}, {"out_of_range": "error"}, {"num_threads": 0}, {"depth": 4}], ids=repr
+)
+def test_error_keeps_nothing(changed):
+    """A refused call leaves no reference behind, and `out` as it was."""
+    off, on, values = fresh()
+    old = strategies.Opaque()
+    out = np.full((2, 3, 3), old, object)
+    before = sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)
+    arguments = {"indices": INDICES, "depth": 3, "out": out} | values | changed
+
+    with pytest.raises(ValueError, match=next(iter(changed)) + "|outside|shape"):
+        onehot_fast.one_hot(**arguments)
+    del arguments
+    gc.collect()
+    assert (sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)) == before
+
+
+def test_decode_borrows():
+    """Decoding takes no lasting reference."""
+    off, on, values = fresh()
+    tensor = onehot_fast.one_hot(INDICES, 3, **values)
+    before = sys.getrefcount(off), sys.getrefcount(on)
+    onehot_fast.decode(tensor, on_value=values["on_value"])
+
+    assert (sys.getrefcount(off), sys.getrefcount(on)) == before
+
+
+def test_inputs_of_plain_values_are_borrowed():
+    """Indices, values and output have the references they had before the call."""
+    arrays = np.zeros(5, ">i2"), np.array(1, "f8"), np.array(0, "f8"), np.empty((5, 3), "f8")
+    before = [sys.getrefcount(each) for each in arrays]
+    indices, on, off, out = arrays
+    onehot_fast.one_hot(indices, 3, on_value=on, off_value=off, out=out)
+    del indices, on, off, out
+
+    assert [sys.getrefcount(each) for each in arrays] == before
+
+
+def grown_bytes(call, repeats):
+    """Return how much traced memory many calls leave behind, after some to warm up."""
+    tracemalloc.start()
+    try:
+        for _ in range(repeats):
+            call()
+        gc.collect()
+        start = tracemalloc.get_traced_memory()[0]
+        for _ in range(repeats):
+            call()
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0] - start
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", [*strategies.REFERENCE_VALUES, "float32", "S40", "padded record"])
+@pytest.mark.parametrize("reuse", [False, True], ids=["fresh", "out"])
+def test_many_calls_leak_nothing(name, reuse):
+    """Memory does not grow with the number of calls."""
+    off, on = strategies.VALUES[name]
+    indices = np.arange(50) % 7
+    out = np.empty((50, 5), off.dtype) if reuse else None
+    values = {"on_value": on, "off_value": off}
+    grown = grown_bytes(lambda: onehot_fast.one_hot(indices, 5, out=out, **values), 100)
+
+    # One leaked object per call would be at least 100 * 16 bytes; the interpreter takes less.
+    assert grown < 1600
+
+
+def refused():
+    """Make a call that fails late."""
+    with pytest.raises(ValueError, match="outside"):
+        onehot_fast.one_hot(np.arange(500), 5, out_of_range="error")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: onehot_fast.one_hot(np.arange(500), 300),
+        lambda: onehot_fast.one_hot(np.arange(500, dtype=">f2")[::2], 300, axis=0),
+        lambda: onehot_fast.decode(np.eye(50)),
+        refused,
+    ],
+    ids=["rows", "planes of a converted copy", "decode", "error"],
+)
+def test_other_paths_leak_nothing(call):
+    """Neither results, conversions, decoding nor errors leave memory behind."""
+    assert grown_bytes(call, 100) < 1600

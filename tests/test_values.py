@@ -1,0 +1,458 @@
+"""Two values and a dtype become two elements of one dtype, and no value becomes another."""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import onehot_fast
+from onehot_fast._values import resolve_values
+
+HAS_STRINGS = hasattr(np.dtypes, "StringDType") if hasattr(np, "dtypes") else False
+NEEDS_STRINGS = pytest.mark.skipif(not HAS_STRINGS, reason="StringDType came with NumPy 2")
+
+DATE = datetime.date(2024, 2, 29)
+NOON = datetime.datetime(2024, 2, 29, 12)
+HALF_SECOND = datetime.timedelta(milliseconds=500)
+POINT = np.dtype([("x", "i2"), ("y", "f8")], align=True)
+NESTED = np.dtype([("point", POINT), ("tags", "U2", (2,)), ("any", "O")])
+
+
+class Nanoseconds(datetime.datetime):
+    """A datetime finer than datetime, with NumPy's form of it as pandas names it."""
+
+    asm8 = np.datetime64("2024-02-29T12:00:00.000000001", "ns")
+
+
+class Colour(enum.IntEnum):
+    RED = 3
+
+
+def plain(item):
+    """Return an element with lists for the fields that are arrays."""
+    if not isinstance(item, tuple):
+        return item
+    return tuple(part.tolist() if isinstance(part, np.ndarray) else part for part in item)
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "expected"),
+    [
+        (1, 0, "<f4"),
+        (0.9, 0.1, "<f4"),
+        (1, False, "<f4"),
+        (Colour.RED, 0, "<f4"),
+        (math.inf, math.nan, "<f4"),
+        (True, False, "|b1"),
+        (1j, 0, "<c16"),
+        ("on", "", "<U2"),
+        ("", "", "<U1"),
+        (b"x", b"off", "|S3"),
+    ],
+    ids=repr,
+)
+def test_default_dtype(on, off, expected):
+    """Two bools are bool, real numbers float32, complex ones complex128, text as wide as it is."""
+    assert np.dtype(expected) == resolve_values(on, off)[0]
+
+
+@pytest.mark.parametrize(
+    ("on", "off"),
+    [
+        (None, 0),
+        (DATE, DATE),
+        (Decimal(1), 0),
+        (Fraction(1), 0),
+        ("1", 0),
+        ("1", b"0"),
+        ((1, 2), (3, 4)),
+        ([1], [0]),
+        ({}, {}),
+    ],
+    ids=repr,
+)
+def test_other_objects_need_a_dtype(on, off):
+    """The message shows the way out: dtype=object."""
+    with pytest.raises(TypeError, match="pass dtype="):
+        resolve_values(on, off)
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "expected"),
+    [
+        (np.int8(5), 0, "|i1"),
+        (1, np.uint64(0), "<u8"),
+        (np.float64(0.1), np.float64(0.2), "<f8"),
+        (np.array(3, ">i4"), 0, "=i4"),
+        (np.array(3, ">i4"), np.int32(2), "=i4"),
+        (np.bool_(True), 0, "|b1"),
+        (np.str_("a"), "longer", "<U6"),
+        (np.array("a", "U9"), "b", "<U9"),
+        (np.bytes_(b"abc"), np.bytes_(b"a"), "|S3"),
+        (np.datetime64("2024-02-29"), np.datetime64("NaT"), "<M8[D]"),
+        (np.datetime64("NaT"), np.datetime64("2024-02-29", "s"), "<M8[s]"),
+        (np.timedelta64(3, "h"), 0, "<m8[h]"),
+        (np.longdouble(1), 0, np.dtype(np.longdouble).str),
+        (np.array((1, 2), POINT), 0, POINT.str),
+        (np.array(None, object), 0, "|O"),
+    ],
+    ids=repr,
+)
+def test_typed_value_gives_the_dtype(on, off, expected):
+    """A NumPy scalar or 0-D array keeps its dtype, in native byte order."""
+    dtype, _, _ = resolve_values(on, off)
+
+    assert np.dtype(expected).str == dtype.str
+    assert dtype.isnative
+
+
+@pytest.mark.parametrize(
+    ("on", "off", "dtype"),
+    [
+        (np.float32(1), np.float64(0), None),
+        (np.int32(1), np.int64(0), None),
+        (np.int32(1), np.uint32(0), None),
+        (np.str_("a"), np.bytes_(b"b"), None),
+        (np.datetime64(1, "s"), np.datetime64(1, "D"), None),
+        (np.void(b"ab"), np.void(b"abc"), None),
+        (np.float32(1), 0, "f8"),
+        (np.bool_(True), False, "f4"),
+        (np.str_("a"), "b", "S1"),
+        (np.datetime64(1, "s"), 0, "M8[D]"),
+        (np.array(1), 0, object),
+        (np.array((1, 2), POINT), 0, [("x", "i2"), ("y", "f4")]),
+    ],
+    ids=repr,
+)
+def test_typed_values_are_never_promoted(on, off, dtype):
+    """Two dtypes are one too many, even if one holds all of the other."""
+    with pytest.raises(TypeError, match="must be the same"):
+        resolve_values(on, off, dtype)
+
+
+@pytest.mark.parametrize("value", [np.zeros(1), np.zeros((1, 1)), np.zeros(2)], ids=repr)
+@pytest.mark.parametrize("dtype", [None, "f8", object])
+def test_arrays_with_dimensions_are_refused(value, dtype):
+    """A value is one element; which of several was meant is not guessed."""
+    with pytest.raises(ValueError, match="0-D"):
+        resolve_values(value, 0, dtype)
+
+
+def test_masked_value_is_refused():
+    """A masked constant has no value to copy."""
+    with pytest.raises(TypeError, match="on_value is a masked array"):
+        resolve_values(np.ma.masked, 0)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (1, "?", True),
+        (0.0, "?", False),
+        (255, "u1", 255),
+        (-128, "i1", -128),
+        (2**64 - 1, "u8", 2**64 - 1),
+        (3.0, "i4", 3),
+        (True, "i4", 1),
+        (Colour.RED, "u1", 3),
+        (1, ">i4", 1),
+        (0.1, "f4", float(np.float32(0.1))),
+        (1e-50, "f4", 0.0),
+        (16777217, "f4", 16777216.0),
+        (math.inf, "f2", math.inf),
+        (1j, "c8", 1j),
+        (2, "c16", 2 + 0j),
+        ("ab", "U3", "ab"),
+        ("ab", "S2", b"ab"),
+        (b"ab", "U2", "ab"),
+        (b"a\0b", "S4", b"a\0b"),
+        (DATE, "M8[D]", DATE),
+        (NOON, "M8[h]", NOON),
+        ("2024-02", "M8[D]", datetime.date(2024, 2, 1)),
+        (None, "M8[s]", None),
+        (1, "M8[D]", datetime.date(1970, 1, 2)),
+        (Nanoseconds(2024, 2, 29, 12), "M8[ns]", Nanoseconds.asm8.item()),
+        (HALF_SECOND, "m8[ms]", HALF_SECOND),
+        (b"ab", "V4", b"ab\0\0"),
+        (bytearray(b"ab"), "V2", b"ab"),
+        ((1, 2.5), POINT, (1, 2.5)),
+        (3, POINT, (3, 3.0)),
+        (((1, 2), ["a", "b"], None), NESTED, ((1, 2.0), ["a", "b"], None)),
+        (((1, 2), "a", []), NESTED, ((1, 2.0), ["a", "a"], [])),
+    ],
+    ids=repr,
+)
+def test_plain_value_takes_the_dtype(value, dtype, expected):
+    """What the dtype can hold is converted; a float is rounded to the nearest."""
+    _, element, _ = resolve_values(value, value, dtype)
+
+    assert expected == plain(element.item())
+    assert np.dtype(dtype) == element.dtype
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (2, "?"),
+        (math.nan, "?"),
+        (256, "u1"),
+        (-1, "u8"),
+        (2**63, "i8"),
+        (1.5, "i4"),
+        (math.nan, "i4"),
+        (math.inf, "i8"),
+        (70000, "f2"),
+        (1e39, None),
+        (10**400, None),
+        (10**400, "f8"),
+        (1e39, "c8"),
+        (complex(math.inf, 1e39), "c8"),
+        ("abc", "U2"),
+        ("ab\0", "U2"),
+        (b"abc", "S2"),
+        ("é", "S1"),
+        (b"\xff", "U1"),
+        (NOON, "M8[D]"),
+        (Nanoseconds(2024, 2, 29, 12), "M8[us]"),
+        ("2024-02-29T12", "M8[D]"),
+        ("no date", "M8[D]"),
+        (datetime.date(3000, 1, 1), "M8[ns]"),
+        (2**63, "M8[s]"),
+        (HALF_SECOND, "m8[s]"),
+        (b"abc", "V2"),
+        ((1,), POINT),
+        ((1, 2, 3), POINT),
+        ((1.5, 2), POINT),
+        (((1, 2), ["a"], None), NESTED),
+        (((1, 2), ["a", "abc"], None), NESTED),
+    ],
+    ids=repr,
+)
+def test_what_would_change_is_refused(value, dtype):
+    """The message names the argument and shows the value."""
+    with pytest.raises(ValueError, match=r"^on_value"):
+        resolve_values(value, value, dtype)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        ("1", "?"),
+        ("1", "i4"),
+        (1j, "i4"),
+        (None, "f4"),
+        (Decimal(1), "f8"),
+        (1j, "f8"),
+        ("1", "c8"),
+        (1, "U1"),
+        (1, "U"),
+        (None, "S1"),
+        (1.5, "M8[s]"),
+        (True, "M8[s]"),
+        (HALF_SECOND, "M8[s]"),
+        (DATE, "m8[s]"),
+        (1, "V4"),
+        ("ab", "V4"),
+        ("x", POINT),
+        ([1], "f4"),
+    ],
+    ids=repr,
+)
+def test_wrong_kinds_are_refused(value, dtype):
+    """The message says what the dtype accepts."""
+    with pytest.raises(TypeError, match=r"^on_value.*accepts"):
+        resolve_values(value, value, dtype)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "on", "off", "expected"),
+    [
+        ("U", "abc", "", "<U3"),
+        ("S", b"", "ab", "|S2"),
+        ("U", np.str_("ab"), "c", "<U2"),
+        (str, "", "", "<U1"),
+        ("V", b"abc", b"a", "|V3"),
+        ("V", np.void(b"abcd"), np.void(b"1234"), "|V4"),
+        ("M8", DATE, NOON, "<M8[us]"),
+        ("M8", np.datetime64("2024", "Y"), None, "<M8[Y]"),
+        ("m8", np.timedelta64(1, "s"), 0, "<m8[s]"),
+    ],
+    ids=repr,
+)
+def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
+    """A dtype without a width or unit takes what the values need."""
+    assert expected == resolve_values(on, off, dtype)[0].str
+
+
+def test_no_unit_anywhere():
+    """Counts of nothing in particular make no date."""
+    with pytest.raises(ValueError, match="no unit"):
+        resolve_values(1, 0, "M8")
+
+
+@pytest.mark.parametrize("dtype", [[], {"names": [], "formats": [], "itemsize": 0}], ids=repr)
+def test_elements_without_bytes_are_refused(dtype):
+    """Two elements of no bytes cannot differ."""
+    with pytest.raises(ValueError, match="0 bytes"):
+        resolve_values(0, 0, dtype)
+
+
+def test_subarray_dtype_is_refused():
+    """A subarray would add dimensions that nobody asked for."""
+    with pytest.raises(TypeError, match="subarray"):
+        resolve_values(1, 0, np.dtype(("i4", (2,))))
+
+
+def test_unknown_dtype_is_refused():
+    """NumPy's own error says what is no dtype."""
+    with pytest.raises(TypeError):
+        resolve_values(1, 0, "no such dtype")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, [1, 2], (), {"a": 1}, np.float32(1), "text", b"", math.nan, range(3), object()],
+    ids=repr,
+)
+def test_objects_are_kept_themselves(value):
+    """dtype=object holds the very object, sequences and NumPy scalars included."""
+    _, on, _ = resolve_values(value, None, object)
+
+    assert on.item() is value
+
+
+def test_default_yields_to_everything():
+    """The dtype of out counts only where nothing else names one."""
+    out = np.dtype(">i2")
+
+    assert resolve_values(1, 0, None, out)[0].str == ">i2"
+    assert np.dtype("f4") == resolve_values(np.float32(1), 0, None, out)[0]
+    assert np.dtype("u1") == resolve_values(1, 0, "u1", out)[0]
+
+
+@pytest.mark.parametrize("bits", [0x7FF0000000000001, 0xFFF8DEADBEEF0000, 0x8000000000000000])
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_bits_of_a_typed_value(bits, order):
+    """A NaN keeps its payload and zero its sign, through a change of byte order."""
+    value = np.array(bits, f"{order}u8").view(f"{order}f8")
+
+    _, on, _ = resolve_values(value, 0)
+
+    assert bits == on.view("u8")[()]
+
+
+def test_elements_are_copies():
+    """A value that lives in the output is read before the output is written."""
+    memory = np.array([7.0, 8.0])
+    out = memory[:, np.newaxis][:, :1]
+
+    onehot_fast.one_hot(
+        [0, 5], 1, on_value=memory[1:].reshape(()), off_value=memory[:1].reshape(()), out=out
+    )
+
+    assert memory.tolist() == [8.0, 7.0]
+
+
+def test_integers_are_remembered_apart_from_bools_and_floats():
+    """1, True and 1.0 are equal and not the same value."""
+    dtypes = [resolve_values(*pair)[0].str for pair in [(1, 0), (True, False), (1.0, -0.0), (1, 0)]]
+
+    assert dtypes == ["<f4", "|b1", "<f4", "<f4"]
+    assert np.signbit(resolve_values(1.0, -0.0)[2])
+    assert not np.signbit(resolve_values(1, 0)[2])
+
+
+@NEEDS_STRINGS
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 254, 255, 256, 1000])
+def test_strings_of_any_length(length):
+    """StringDType keeps short strings inline and long ones elsewhere."""
+    on = "x" * length
+
+    result = onehot_fast.one_hot([0, 2], 3, on_value=on, off_value="é" * 20, dtype="T")
+
+    off = "é" * 20
+    assert [[on, off, off], [off, off, on]] == result.tolist()
+
+
+@NEEDS_STRINGS
+def test_strings_with_a_missing_value():
+    """The missing value of a StringDType is one of its values; others are refused."""
+    dtype = np.dtypes.StringDType(na_object=None)
+
+    result = onehot_fast.one_hot([1], 2, on_value="a", off_value=None, dtype=dtype)
+
+    assert result.tolist() == [[None, "a"]]
+    with pytest.raises(TypeError, match="accepts str"):
+        resolve_values("a", math.nan, dtype)
+    with pytest.raises(TypeError, match="accepts str"):
+        resolve_values(1, 0, "T")
+
+
+class TestRegisteredDtypes:
+    """The dtypes ml_dtypes registers, whose own conversions wrap and saturate silently."""
+
+    @pytest.fixture
+    def ml_dtypes(self):
+        """Return the package, where it is installed."""
+        return pytest.importorskip("ml_dtypes")
+
+    @pytest.mark.parametrize(
+        ("name", "value", "expected"),
+        [
+            ("bfloat16", 0.1, 0.10009765625),
+            ("bfloat16", math.inf, math.inf),
+            ("float8_e4m3fn", 448, 448.0),
+            ("float8_e4m3fn", 17, 16.0),
+            ("float8_e5m2", -math.inf, -math.inf),
+            ("float4_e2m1fn", 6, 6.0),
+            ("int4", -8, -8.0),
+            ("uint4", 15, 15.0),
+            ("int4", 1.0, 1.0),
+            ("int4", True, 1.0),
+        ],
+    )
+    def test_values_that_fit(self, ml_dtypes, name, value, expected):
+        """Floats are rounded, integers kept."""
+        dtype = np.dtype(getattr(ml_dtypes, name))
+
+        assert expected == float(resolve_values(value, value, dtype)[1])
+
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            ("bfloat16", 1e39),
+            ("bfloat16", 10**400),
+            ("float8_e4m3fn", 449),
+            ("float8_e4m3fn", math.inf),
+            ("float4_e2m1fn", 7),
+            ("float4_e2m1fn", math.nan),
+            ("float8_e8m0fnu", 0),
+            ("int4", 8),
+            ("int4", 0.5),
+            ("int4", math.nan),
+            ("uint4", -1),
+            ("uint4", 10**400),
+        ],
+    )
+    def test_values_that_do_not_fit(self, ml_dtypes, name, value):
+        """What would saturate, wrap around or turn into NaN is refused."""
+        with pytest.raises(ValueError, match="does not fit"):
+            resolve_values(value, value, np.dtype(getattr(ml_dtypes, name)))
+
+    def test_other_kinds(self, ml_dtypes):
+        """Only real numbers are converted."""
+        with pytest.raises(TypeError, match="accepts real numbers"):
+            resolve_values("1", "0", np.dtype(ml_dtypes.bfloat16))
+
+    def test_typed(self, ml_dtypes):
+        """A scalar of such a dtype is typed like NumPy's own."""
+        result = onehot_fast.one_hot([1], 2, on_value=ml_dtypes.bfloat16(3))
+
+        assert np.dtype(ml_dtypes.bfloat16) == result.dtype
+        assert result.astype(float).tolist() == [[0.0, 3.0]]
