@@ -5,20 +5,23 @@ The element is not in the table: a kernel knows it by its width in bytes alone, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast import _memory
+from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan
+from onehot_fast._kernels import csr as _csr
 from onehot_fast._kernels import decode as _decode
-from onehot_fast._kernels import planes, rows, scan
+from onehot_fast._kernels.sources import Sources
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Kernel: TypeAlias = Callable[..., Any]
 
 # dtype → the name of its specialisation in the fused type `index_t` (see _kernels/types.pxd)
-_FUSED = {
+_FUSED: dict[np.dtype[Any], str] = {
     np.dtype(np.int8): "int8_t",
     np.dtype(np.int16): "int16_t",
     np.dtype(np.int32): "int32_t",
@@ -44,7 +47,7 @@ _KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
 }
 
 
-# Groups at least this wide are worth not zeroing twice: of four cache lines one is written, and not four.
+# Groups at least this wide are worth not zeroing twice: of four cache lines one is written.
 _SPARSE_BYTES = 256
 
 
@@ -59,7 +62,9 @@ def kernel(name: str, dtype: np.dtype[Any]) -> Kernel:
         return _KERNELS[name, dtype]
     except KeyError:
         accepted = ", ".join(map(str, INDEX_DTYPES))
-        raise TypeError(f"no {name} kernel for indices of {dtype}: accepted are {accepted}") from None
+        raise TypeError(
+            f"no {name} kernel for indices of {dtype}: accepted are {accepted}"
+        ) from None
 
 
 def _bits(ignore_index: int | None) -> int | None:
@@ -88,14 +93,12 @@ def encode(
         return
     name = layout(inner, out.itemsize)
     write = kernel(name, indices.dtype)
-    strategy = ()
-    if zeroed and name == "rows" and depth * inner * out.itemsize >= _SPARSE_BYTES and not off.any():
-        strategy = (rows.SCATTER_ONLY,)
-    memory = out.reshape(-1).view(np.uint8)
-    write(
-        indices.reshape(-1), memory, depth, inner, on, off, wrap, _bits(ignore_index), num_threads,
-        *strategy,
-    )
+    arguments = (depth, inner, on, off, wrap, _bits(ignore_index), num_threads)
+    group_bytes = depth * inner * out.itemsize
+    if zeroed and name == "rows" and group_bytes >= _SPARSE_BYTES and not off.any():
+        write(indices.reshape(-1), _memory_of(out), *arguments, rows.SCATTER_ONLY)
+    else:
+        write(indices.reshape(-1), _memory_of(out), *arguments)
 
 
 def first_invalid(
@@ -136,8 +139,159 @@ def decode(
     if depth == 0:
         out.fill(all_off)
         return 0, -1
-    memory = tensor.reshape(-1).view(np.uint8)
     faults: tuple[int, int] = _decode.decode(
-        memory, out.reshape(-1), depth, inner, on, all_off, num_threads
+        _memory_of(tensor), out.reshape(-1), depth, inner, on, all_off, num_threads
     )
     return faults
+
+
+def encode_matrix(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+) -> None:
+    """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
+
+    A table gives each local code its column of ``out``, -1 for none; its last entry is for what is
+    no code. It is the same in all functions below.
+    """
+    if out.nbytes:
+        sources = Sources(list(codes), list(tables), 4)
+        matrix.encode(sources, _memory_of(out), out.shape[1], on, off, num_threads)
+
+
+def encode_block(
+    codes: AnyArray,
+    table: npt.NDArray[np.int32] | None,
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+    first: int = 0,
+) -> None:
+    """Fill the C-contiguous (columns, rows) ``out`` with the columns from ``first`` on."""
+    if not out.nbytes:
+        return
+    if table is None and first == 0:
+        encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
+        return
+    sources = Sources([codes], [_table(table, first + len(out))], 1)
+    planes.encode_block(sources, _memory_of(out), len(out), first, on, off, num_threads)
+
+
+def encode_bits(
+    codes: AnyArray,
+    table: npt.NDArray[np.int32] | None,
+    out: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+    first: int = 0,
+) -> None:
+    """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first."""
+    if out.nbytes:
+        sources = Sources([codes], [_table(table, first + len(out))], 1)
+        bits.encode(sources, out, first, num_threads)
+
+
+def csr(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSR matrix of ones."""
+    sources = Sources(list(codes), list(tables), 4)
+    room = len(codes) * len(codes[0])
+    position = _position_dtype(room, n_columns)
+    indices, _ = _memory.allocate((room,), position)
+    indptr, _ = _memory.allocate((len(codes[0]) + 1,), position)
+    total = _csr.csr(sources, indices, indptr, n_columns, num_threads)
+    return _ones(total, data_dtype), indices[:total], indptr
+
+
+def csc(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
+    sources = Sources(list(codes), list(tables), 4)
+    position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
+    indptr = np.zeros(n_columns + 1, position)
+    total = _csr.csc_counts(sources, indptr)
+    indices, _ = _memory.allocate((total,), position)
+    _csr.csc_rows(sources, indptr.copy(), indices)
+    return _ones(total, data_dtype), indices, indptr
+
+
+def multi_hot(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+) -> None:
+    """Fill the C-contiguous (rows, columns) ``out``: on at each code of ``offsets[i:i + 2]``."""
+    sources = Sources([codes], [table], 4)
+    ragged.encode(offsets, sources, _memory_of(out), out.shape[1], on, off, num_threads)
+
+
+def multi_hot_count(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    out: AnyArray,
+) -> None:
+    """Add 1 to the element of (rows, columns) ``out`` for every code of a row."""
+    ragged.count(offsets, Sources([codes], [table], 4), out)
+
+
+def multi_hot_csr(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    count: bool,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
+    position = _position_dtype(len(codes), n_columns)
+    indices = np.empty(len(codes), position)
+    indptr = np.empty(len(offsets), position)
+    counts = np.empty(len(codes), np.int64)
+    sources = Sources([codes], [table], 4)
+    total = ragged.csr(offsets, sources, indices, indptr, counts, n_columns)
+    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype)
+    return data, indices[:total], indptr
+
+
+def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
+    """Return the bytes of a contiguous array."""
+    return out.reshape(-1).view(np.uint8)
+
+
+def _table(table: npt.NDArray[np.int32] | None, n_columns: int) -> npt.NDArray[np.int32]:
+    """Return the table, or the one that leaves codes as they are and drops missing ones."""
+    if table is not None:
+        return table
+    identity = np.arange(n_columns + 1, dtype=np.int32)
+    identity[-1] = -1
+    return identity
+
+
+def _position_dtype(*largest: int) -> np.dtype[Any]:
+    """Return int32 where the positions fit, else int64 (as SciPy chooses)."""
+    return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
+
+
+def _ones(n: int, dtype: npt.DTypeLike) -> AnyArray:
+    """Return ones in recycled memory."""
+    ones, _ = _memory.allocate((n,), np.dtype(dtype))
+    ones.fill(1)
+    return ones

@@ -15,7 +15,7 @@ from onehot_fast import _system
 from onehot_fast._kernels import chunks
 
 # Below this many bytes of output a second thread saves less than asking for it costs: 8 MiB take
-# 0.2 ms on one thread, a look at the machine's load 0.01 ms, waking a sleeping thread up to 0.05 ms.
+# 0.2 ms on one thread, a look at the load 0.01 ms, waking a sleeping thread up to 0.05 ms.
 WORTH_THREADS = 8 << 20
 
 

@@ -7,13 +7,14 @@ A depth above 255 is cut into segments of 255 classes, and the tile is narrowed 
 reads the comparison makes anyway.
 """
 
-from libc.stdint cimport uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport uint8_t, uint64_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.kinds cimport kind_bytes, kind_of
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SPAN8, fill_init, leaves, ohf_fill, ohf_leaves, ohf_narrow, ohf_policy, stream_bytes,
+    OHF_PAD, OHF_SPAN8, fill_init, leaves, ohf_fill, ohf_leaves, ohf_policy, stream_bytes,
 )
+from onehot_fast._kernels.sources cimport Source, Sources, read
 from onehot_fast._kernels.types cimport index_t
 
 cdef enum:
@@ -22,13 +23,11 @@ cdef enum:
 
 cdef struct Job:
     const ohf_leaves *leaves
-    ohf_narrow narrow
-    const ohf_policy *policy
+    const Source *source
     const ohf_fill *fill
-    const char *indices
     unsigned char *out
-    size_t index_bytes      # of one index
     size_t plane_bytes      # from one class to the next
+    Py_ssize_t first        # the class of the first plane
     Py_ssize_t inner
     Py_ssize_t n_tiles      # of one run
     Py_ssize_t n_segments
@@ -39,14 +38,13 @@ cdef struct Job:
 cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
     """Write one segment of classes over one tile of positions."""
     cdef uint8_t codes[TILE + OHF_PAD]
-    cdef ohf_policy policy = job.policy[0]
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
-    policy.base = segment * OHF_SPAN8
-    policy.span = min(policy.depth - policy.base, <uint64_t> OHF_SPAN8)
-    job.narrow(job.indices + (outer * job.inner + begin) * job.index_bytes, count, &policy, codes)
+    cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
+    cdef Py_ssize_t span = min(depth - base, <Py_ssize_t> OHF_SPAN8)
+    read(job.source, outer * job.inner + begin, count, job.first + base, span, codes)
     job.leaves.planes(
-        codes, count, policy.span, job.plane_bytes, job.fill,
-        job.out + (outer * policy.depth + policy.base) * job.plane_bytes + begin * job.fill.width,
+        codes, count, span, job.plane_bytes, job.fill,
+        job.out + (outer * depth + base) * job.plane_bytes + begin * job.fill.width,
     )
 
 
@@ -59,35 +57,47 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         write_tile(job, rest // job.n_segments, item % job.n_tiles, rest % job.n_segments)
 
 
-cdef int encode_planes(
-    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads,
+cdef int run(
+    const Source *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, Py_ssize_t first,
+    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
 ) except -1:
     """Write (outer, depth, inner) elements; nothing may be empty."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
-    fill_init(&fill, width, policy.depth, inner, on, off)
+    fill_init(&fill, width, depth, inner, on, off)
     job.leaves = leaves()
-    job.narrow = job.leaves.narrow8[kind]
-    job.policy = policy
+    job.source = source
     job.fill = &fill
-    job.indices = <const char *> indices
     job.out = out
-    job.index_bytes = kind_bytes(kind)
     job.plane_bytes = inner * width
+    job.first = first
     job.inner = inner
     job.n_tiles = (inner + TILE - 1) // TILE
-    job.n_segments = (fill.depth + OHF_SPAN8 - 1) // OHF_SPAN8
+    job.n_segments = (depth + OHF_SPAN8 - 1) // OHF_SPAN8
     job.n_items = outer * job.n_segments * job.n_tiles
-    item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(<Py_ssize_t> fill.depth, <Py_ssize_t> OHF_SPAN8)
+    item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(depth, <Py_ssize_t> OHF_SPAN8)
     job.chunk_items = max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1)
-    fill.stream = job.leaves.streams and <size_t> outer * fill.depth * job.plane_bytes > stream_bytes()
+    fill.stream = job.leaves.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
     return for_each_chunk(
         run_chunk, &job, (job.n_items + job.chunk_items - 1) // job.chunk_items,
         job.chunk_items * item_bytes, num_threads,
     )
+
+
+cdef int encode_planes(
+    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t outer, Py_ssize_t inner,
+    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
+    int num_threads,
+) except -1:
+    """Write (outer, depth, inner) elements from indices under a policy; nothing may be empty."""
+    cdef Source source
+    source.indices = <const char *> indices
+    source.index_bytes = kind_bytes(kind)
+    source.narrow = leaves().narrow8[kind]
+    source.policy = policy
+    source.table = NULL
+    return run(&source, outer, policy.depth, inner, 0, out, width, on, off, num_threads)
 
 
 def encode(
@@ -113,3 +123,14 @@ def encode(
         &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
         &on[0], &off[0], num_threads,
     )
+
+
+def encode_block(
+    Sources sources, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t first,
+    const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
+):
+    """Write the planes ``[first, first + depth)`` of the one column of one-byte ``sources``."""
+    cdef Py_ssize_t width = on.shape[0]
+    if sources.n_columns != 1 or sources.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
+        raise ValueError("planes.encode_block: the lengths do not agree")
+    run(sources.items, 1, depth, sources.n_rows, first, &out[0], width, &on[0], &off[0], num_threads)

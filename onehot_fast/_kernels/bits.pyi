@@ -1,0 +1,6 @@
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels.sources import Sources
+
+def encode(sources: Sources, out: npt.NDArray[np.uint8], first: int, num_threads: int) -> None: ...

@@ -1,0 +1,15 @@
+from typing import Any
+
+import numpy.typing as npt
+
+from onehot_fast._kernels.sources import Sources
+
+def csr(
+    sources: Sources,
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+    n_columns: int,
+    num_threads: int,
+) -> int: ...
+def csc_counts(sources: Sources, indptr: npt.NDArray[Any]) -> int: ...
+def csc_rows(sources: Sources, next_place: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None: ...

@@ -1,0 +1,13 @@
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels.sources import Sources
+
+def encode(
+    sources: Sources,
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int,
+) -> None: ...

@@ -1,0 +1,25 @@
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels.sources import Sources
+
+def encode(
+    offsets: npt.NDArray[np.int64],
+    sources: Sources,
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int,
+) -> None: ...
+def count(offsets: npt.NDArray[np.int64], sources: Sources, out: npt.NDArray[Any]) -> None: ...
+def csr(
+    offsets: npt.NDArray[np.int64],
+    sources: Sources,
+    indices: npt.NDArray[Any],
+    indptr: npt.NDArray[Any],
+    counts: npt.NDArray[np.int64],
+    n_columns: int,
+) -> int: ...

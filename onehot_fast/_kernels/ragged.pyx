@@ -1,0 +1,199 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Ragged: any number of codes per row, into a matrix (set or counted) or into CSR.
+
+Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once; the table bounds the codes.
+"""
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport qsort
+from libc.string cimport memcpy
+
+from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.simd cimport fill_init, leaves, ohf_fill, ohf_leaves
+from onehot_fast._kernels.sources cimport Source, Sources, read
+
+cdef enum:
+    CODES = 1024
+    CHUNK_BYTES = 1 << 20
+    INSERTION = 32          # codes of a row up to which insertion sort is faster than qsort
+
+ctypedef fused position_t:
+    int32_t
+    int64_t
+
+ctypedef fused number_t:
+    signed char
+    short
+    int
+    long long
+    unsigned char
+    unsigned short
+    unsigned int
+    unsigned long long
+    float
+    double
+
+cdef struct Job:
+    const ohf_leaves *leaves
+    const Source *source
+    const ohf_fill *fill
+    const int64_t *offsets
+    unsigned char *out
+    Py_ssize_t n_rows, row_bytes, chunk_rows
+
+
+cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
+    """Refuse offsets that do not walk over the codes from the first to the last."""
+    cdef Py_ssize_t i
+    if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > n_codes:
+        raise ValueError(f"the offsets do not lie within the {n_codes} codes")
+    for i in range(1, offsets.shape[0]):
+        if offsets[i] < offsets[i - 1]:
+            raise ValueError(f"offsets[{i}] = {offsets[i]} is less than the one before, {offsets[i - 1]}")
+    return 0
+
+
+cdef void set_row(const Job *job, Py_ssize_t row, int32_t *codes) noexcept nogil:
+    """Store the ons of one row."""
+    cdef unsigned char *to = job.out + row * job.row_bytes
+    cdef Py_ssize_t at = job.offsets[row], end = job.offsets[row + 1], count, i, width = job.fill.width
+    while at < end:
+        count = min(end - at, <Py_ssize_t> CODES)
+        read(job.source, at, count, 0, job.fill.depth, codes)
+        for i in range(count):
+            if codes[i] >= 0:
+                memcpy(to + codes[i] * width, job.fill.on, width)
+        at += count
+
+
+cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
+    """Write one chunk of rows."""
+    cdef const Job *job = <const Job *> any_job
+    cdef int32_t codes[CODES]
+    cdef Py_ssize_t row
+    for row in range(chunk * job.chunk_rows, min((chunk + 1) * job.chunk_rows, job.n_rows)):
+        job.leaves.fill(job.out + row * job.row_bytes, job.row_bytes, job.fill)
+        set_row(job, row, codes)
+
+
+def encode(
+    const int64_t[::1] offsets, Sources sources, unsigned char[::1] out, Py_ssize_t depth,
+    const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
+):
+    """Write rows of ``depth`` elements: on at every code of the row, else off."""
+    cdef Job job
+    cdef ohf_fill fill
+    cdef Py_ssize_t width = on.shape[0]
+    check_offsets(offsets, sources.n_rows)
+    job.n_rows = offsets.shape[0] - 1
+    if sources.n_columns != 1 or job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
+        raise ValueError("ragged.encode: the lengths do not agree")
+    if out.shape[0] == 0:
+        return
+    fill_init(&fill, width, depth, 1, &on[0], &off[0])
+    job.leaves = leaves()
+    job.source = sources.items
+    job.fill = &fill
+    job.offsets = &offsets[0]
+    job.out = &out[0]
+    job.row_bytes = depth * width
+    job.chunk_rows = max(CHUNK_BYTES // job.row_bytes, <Py_ssize_t> 1)
+    for_each_chunk(
+        run_chunk, &job, (job.n_rows + job.chunk_rows - 1) // job.chunk_rows,
+        job.chunk_rows * job.row_bytes, num_threads,
+    )
+
+
+def count(const int64_t[::1] offsets, Sources sources, number_t[:, ::1] out):
+    """Add 1 to the element of every code of a row."""
+    cdef int32_t codes[CODES]
+    cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
+    check_offsets(offsets, sources.n_rows)
+    if sources.n_columns != 1 or out.shape[0] != offsets.shape[0] - 1:
+        raise ValueError("ragged.count: the lengths do not agree")
+    with nogil:
+        for row in range(out.shape[0]):
+            at = offsets[row]
+            end = offsets[row + 1]
+            while at < end:
+                n = min(end - at, <Py_ssize_t> CODES)
+                read(sources.items, at, n, 0, depth, codes)
+                for i in range(n):
+                    if codes[i] >= 0:
+                        out[row, codes[i]] += 1
+                at += n
+
+
+cdef int compare32(const void *a, const void *b) noexcept nogil:
+    return ((<const int32_t *> a)[0] > (<const int32_t *> b)[0]) - ((<const int32_t *> a)[0] < (<const int32_t *> b)[0])
+
+
+cdef int compare64(const void *a, const void *b) noexcept nogil:
+    return ((<const int64_t *> a)[0] > (<const int64_t *> b)[0]) - ((<const int64_t *> a)[0] < (<const int64_t *> b)[0])
+
+
+cdef void sort_row(position_t *columns, Py_ssize_t n) noexcept nogil:
+    """Sort the columns of a row."""
+    cdef Py_ssize_t i, j
+    cdef position_t column
+    if n > INSERTION:
+        if position_t is int32_t:
+            qsort(columns, n, sizeof(int32_t), compare32)
+        else:
+            qsort(columns, n, sizeof(int64_t), compare64)
+        return
+    for i in range(1, n):
+        column = columns[i]
+        j = i
+        while j > 0 and columns[j - 1] > column:
+            columns[j] = columns[j - 1]
+            j -= 1
+        columns[j] = column
+
+
+cdef Py_ssize_t merge_row(position_t *columns, Py_ssize_t n, position_t *to, int64_t *counts) noexcept nogil:
+    """Write the distinct columns of a sorted row and how often each came; return how many."""
+    cdef Py_ssize_t i, n_distinct = 0
+    for i in range(n):
+        if i > 0 and columns[i] == columns[i - 1]:
+            counts[n_distinct - 1] += 1
+        else:
+            to[n_distinct] = columns[i]
+            counts[n_distinct] = 1
+            n_distinct += 1
+    return n_distinct
+
+
+def csr(
+    const int64_t[::1] offsets, Sources sources, position_t[::1] indices, position_t[::1] indptr,
+    int64_t[::1] counts, Py_ssize_t n_columns,
+):
+    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (room for every code); return how many."""
+    cdef int32_t codes[CODES]
+    cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
+    check_offsets(offsets, sources.n_rows)
+    if (
+        sources.n_columns != 1 or indptr.shape[0] != offsets.shape[0]
+        or room < offsets[offsets.shape[0] - 1] - offsets[0] or counts.shape[0] < room
+    ):
+        raise ValueError("ragged.csr: the lengths do not agree")
+    indptr[0] = 0
+    with nogil:
+        for row in range(offsets.shape[0] - 1):
+            at = offsets[row]
+            end = offsets[row + 1]
+            begin = total
+            while at < end:
+                n = min(end - at, <Py_ssize_t> CODES)
+                read(sources.items, at, n, 0, n_columns, codes)
+                for i in range(n):
+                    if codes[i] >= 0:
+                        indices[total] = codes[i]
+                        total += 1
+                at += n
+            if total > begin:
+                sort_row(&indices[begin], total - begin)
+                # The distinct columns are never more, and never behind, those they are read from.
+                total = begin + merge_row(&indices[begin], total - begin, &indices[begin], &counts[begin])
+            indptr[row + 1] = <position_t> total
+    return total

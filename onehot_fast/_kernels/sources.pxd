@@ -1,0 +1,43 @@
+"""Where the codes of a kernel come from: an index array under a policy, or local codes through a table."""
+
+cimport numpy as cnp
+
+from onehot_fast._kernels.simd cimport ohf_map, ohf_narrow, ohf_policy, ohf_table
+
+cdef struct Source:
+    const char *indices
+    Py_ssize_t index_bytes      # of one index
+    ohf_narrow narrow           # with a policy,
+    const ohf_policy *policy
+    ohf_map map                 # or with a table
+    const ohf_table *table
+
+
+cdef inline void read(
+    const Source *source, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t base, Py_ssize_t span, void *codes,
+) noexcept nogil:
+    """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on."""
+    cdef ohf_policy policy
+    cdef ohf_table table
+    cdef const char *indices = source.indices + begin * source.index_bytes
+    if source.table != NULL:
+        table = source.table[0]
+        table.base = base
+        table.span = span
+        source.map(indices, count, &table, codes)
+    else:
+        policy = source.policy[0]
+        policy.base = base
+        policy.span = span
+        source.narrow(indices, count, &policy, codes)
+
+
+cdef class Sources:
+    """Several columns of local codes with their tables, as C sees them."""
+
+    cdef Source *items
+    cdef ohf_table *tables
+    cdef Py_ssize_t n_columns, n_rows
+    cdef object keep            # the arrays whose memory the items point to
+
+    cdef int describe(self, Py_ssize_t at, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1

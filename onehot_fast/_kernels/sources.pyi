@@ -1,0 +1,13 @@
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+@final
+class Sources:
+    def __new__(
+        cls,
+        codes: list[npt.NDArray[Any]],
+        tables: list[npt.NDArray[np.int32]],
+        code_bytes: int,
+    ) -> Sources: ...

@@ -1,0 +1,60 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+"""Several columns of local codes with their tables, checked once and handed to the kernels as C structures."""
+
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+
+cimport numpy as cnp
+
+import numpy as np
+
+from onehot_fast._kernels.kinds cimport kind_bytes
+from onehot_fast._kernels.simd cimport leaves, ohf_table
+
+cnp.import_array()
+
+# The kinds of local codes, in the order of the tables of leaves.
+_KINDS = {
+    np.dtype(name): kind
+    for kind, name in enumerate(("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"))
+}
+
+
+cdef class Sources:
+
+    def __cinit__(self, list codes, list tables, int code_bytes):
+        """Take columns of codes (1-D, contiguous, of one length) and a table (int32) or None for each.
+
+        ``code_bytes`` is 1 or 4: what the kernel wants the codes narrowed to.
+        """
+        cdef Py_ssize_t i
+        self.n_columns = len(codes)
+        if self.n_columns == 0 or len(tables) != self.n_columns:
+            raise ValueError(f"{len(codes)} columns of codes and {len(tables)} tables")
+        self.n_rows = len(codes[0])
+        self.keep = (codes, tables)
+        self.items = <Source *> calloc(self.n_columns, sizeof(Source))
+        self.tables = <ohf_table *> calloc(self.n_columns, sizeof(ohf_table))
+        if self.items == NULL or self.tables == NULL:
+            raise MemoryError("no memory for the columns' descriptions")
+        for i in range(self.n_columns):
+            self.describe(i, codes[i], tables[i], code_bytes)
+
+    def __dealloc__(self):
+        free(self.items)
+        free(self.tables)
+
+    cdef int describe(self, Py_ssize_t at, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1:
+        """Check one column and point to its memory."""
+        cdef int kind = _KINDS.get(codes.dtype, -1)
+        if kind < 0 or codes.ndim != 1 or not codes.flags.c_contiguous or codes.shape[0] != self.n_rows:
+            raise ValueError(f"column {at}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
+        if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
+            raise ValueError(f"column {at}: the table must be a contiguous int32 array of at least one entry")
+        self.tables[at].entries = <const int32_t *> cnp.PyArray_DATA(table)
+        self.tables[at].n_codes = table.shape[0] - 1
+        self.items[at].indices = <const char *> cnp.PyArray_DATA(codes)
+        self.items[at].index_bytes = kind_bytes(kind)
+        self.items[at].map = leaves().map8[kind] if code_bytes == 1 else leaves().map32[kind]
+        self.items[at].table = &self.tables[at]
+        return 0

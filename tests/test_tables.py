@@ -1,0 +1,232 @@
+"""Columns of codes through tables: every kernel of the tables, in every variant, against plain NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onehot_fast import _dispatch
+from onehot_fast._kernels import simd
+
+CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
+ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385)
+CATEGORIES = (0, 1, 2, 3, 12, 50, 100, 120)
+WIDTHS = (1, 2, 3, 4, 8, 16, 20)
+
+
+MODES = [(name, how) for name in simd.variants() for how in ("cached", "streamed")]
+
+
+@pytest.fixture(params=MODES, ids="-".join, scope="module")
+def mode(request):
+    """Force one variant, with ordinary or with streaming stores."""
+    name, how = request.param
+    before = simd.activate(name), simd.set_stream_bytes(0 if how == "streamed" else 2**60)
+    yield request.param
+    simd.activate(before[0])
+    simd.set_stream_bytes(before[1])
+
+
+@st.composite
+def columns(draw):
+    """Draw columns of codes and their tables: some categories dropped, some codes missing or wild."""
+    n_rows, rng = draw(st.sampled_from(ROWS)), np.random.default_rng(draw(st.integers(0, 2**32)))
+    codes, tables, first = [], [], 0
+    for dtype in draw(st.lists(st.sampled_from(CODE_DTYPES), min_size=1, max_size=6)):
+        n_categories = draw(st.sampled_from(CATEGORIES))
+        low = 0 if dtype[0] == "u" else -2
+        codes.append(rng.integers(low, n_categories + 2, n_rows).astype(dtype))
+        kept = rng.random(n_categories + 1) < draw(st.sampled_from((0.0, 0.5, 1.0)))
+        table = np.full(n_categories + 1, -1, np.int32)
+        table[kept] = first + np.arange(kept.sum())
+        tables.append(table)
+        first += int(kept.sum())
+    return codes, tables, first
+
+
+def ons(codes, tables, n_columns):
+    """Return the Boolean matrix: the slow and obvious way."""
+    is_on = np.zeros((len(codes[0]), n_columns), dtype=bool)
+    for column, table in zip(codes, tables, strict=True):
+        is_code = (column >= 0) & (column < len(table) - 1)
+        place = np.where(is_code, table[np.where(is_code, column, 0)], table[-1])
+        is_on[np.nonzero(place >= 0)[0], place[place >= 0]] = True
+    return is_on
+
+
+def elements(width):
+    """Return two elements of a width, and an off whose bytes differ from each other."""
+    raw = np.arange(1, 2 * width + 1, dtype=np.uint8)
+    return raw[:width], raw[width:]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@settings(max_examples=25)
+@given(drawn=columns())
+def test_matrix(mode, width, drawn):
+    """Several columns become one row-major matrix."""
+    codes, tables, n_columns = drawn
+    on, off = elements(width)
+    out = np.zeros((len(codes[0]), n_columns), f"V{width}")
+
+    _dispatch.encode_matrix(codes, tables, out, on, off, num_threads=2)
+
+    expected = np.where(ons(*drawn)[..., None], on, off)
+    assert expected.astype(np.uint8).tobytes() == out.tobytes()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@settings(max_examples=25)
+@given(drawn=columns(), part=st.floats(0, 1))
+def test_block(mode, width, drawn, part):
+    """One column becomes planes, from any output column on."""
+    codes, tables, _ = drawn
+    on, off = elements(width)
+    n_columns = int(tables[0].max()) + 1
+    first = int(part * n_columns)
+    out = np.zeros((n_columns - first, len(codes[0])), f"V{width}")
+
+    _dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2, first=first)
+
+    is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
+    assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
+
+
+@settings(max_examples=25)
+@given(drawn=columns())
+def test_block_without_table(mode, drawn):
+    """Without a table the codes are the columns, and a missing code has none."""
+    codes, tables, _ = drawn
+    on, off = elements(1)
+    identity = np.append(np.arange(len(tables[0]) - 1, dtype=np.int32), np.int32(-1))
+    out = np.zeros((len(identity) - 1, len(codes[0])), np.uint8)
+
+    _dispatch.encode_block(codes[0], None, out, on, off)
+
+    is_on = ons(codes[:1], [identity], len(out)).T
+    assert np.array_equal(np.where(is_on, on, off), out)
+
+
+@settings(max_examples=25)
+@given(drawn=columns(), part=st.floats(0, 1))
+def test_bits(mode, drawn, part):
+    """The bits of Arrow: the lowest first, and those behind the last row are 0."""
+    codes, tables, _ = drawn
+    n_columns = int(tables[0].max()) + 1
+    first = int(part * n_columns)
+    out = np.full((n_columns - first, (len(codes[0]) + 7) // 8), 255, np.uint8)
+
+    _dispatch.encode_bits(codes[0], tables[0], out, num_threads=2, first=first)
+
+    is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
+    assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out)
+
+
+@settings(max_examples=25)
+@given(drawn=columns())
+def test_csr(mode, drawn):
+    """CSR holds the ons row by row, sorted, whatever rows lack some."""
+    codes, tables, n_columns = drawn
+
+    data, indices, indptr = _dispatch.csr(codes, tables, n_columns, np.float32, num_threads=2)
+
+    rows, places = np.nonzero(ons(*drawn))
+    assert np.array_equal(places, indices)
+    assert np.array_equal(np.searchsorted(rows, np.arange(len(codes[0]) + 1)), indptr)
+    assert np.array_equal(np.ones(len(rows), np.float32), data)
+    assert indices.dtype == indptr.dtype == np.int32
+
+
+@settings(max_examples=25)
+@given(drawn=columns())
+def test_csc(mode, drawn):
+    """CSC holds the ons column by column, sorted."""
+    codes, tables, n_columns = drawn
+
+    data, indices, indptr = _dispatch.csc(codes, tables, n_columns, np.uint8)
+
+    places, rows = np.nonzero(ons(*drawn).T)
+    assert np.array_equal(rows, indices)
+    assert np.array_equal(np.searchsorted(places, np.arange(n_columns + 1)), indptr)
+    assert np.array_equal(np.ones(len(rows), np.uint8), data)
+
+
+@st.composite
+def ragged(draw):
+    """Draw offsets, codes and a table for rows of any number of codes."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    lengths = rng.choice([0, 1, 2, 5, 31, 33, 1100], draw(st.integers(0, 12)))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    n_categories = draw(st.sampled_from(CATEGORIES))
+    kept = rng.random(n_categories + 1) < 0.7
+    table = np.full(n_categories + 1, -1, np.int32)
+    table[kept] = np.arange(kept.sum())
+    codes = rng.integers(-1, n_categories + 1, offsets[-1])
+    return offsets, codes.astype(draw(st.sampled_from(("i1", "i4", "i8")))), table, int(kept.sum())
+
+
+def counts(offsets, codes, table, n_columns):
+    """Return how often each column comes in each row."""
+    result = np.zeros((len(offsets) - 1, n_columns), np.int64)
+    for row in range(len(offsets) - 1):
+        for code in codes[offsets[row] : offsets[row + 1]].tolist():
+            place = table[code if 0 <= code < len(table) - 1 else -1]
+            if place >= 0:
+                result[row, place] += 1
+    return result
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@given(drawn=ragged())
+def test_multi_hot(width, drawn):
+    """Every code of a row is on, however often it comes."""
+    offsets, codes, table, n_columns = drawn
+    on, off = elements(width)
+    out = np.zeros((len(offsets) - 1, n_columns), f"V{width}")
+
+    _dispatch.multi_hot(offsets, codes, table, out, on, off, num_threads=2)
+
+    is_on = counts(*drawn) > 0
+    assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f4", "f8"])
+@given(drawn=ragged())
+def test_multi_hot_count(dtype, drawn):
+    """Codes are counted, modulo the width of an integer dtype."""
+    offsets, codes, table, n_columns = drawn
+    out = np.zeros((len(offsets) - 1, n_columns), dtype)
+
+    _dispatch.multi_hot_count(offsets, codes, table, out)
+
+    assert np.array_equal(counts(*drawn).astype(dtype), out)
+
+
+@pytest.mark.parametrize("count", [False, True])
+@given(drawn=ragged())
+def test_multi_hot_csr(count, drawn):
+    """CSR holds each column of a row once, sorted, with a one or the count."""
+    offsets, codes, table, n_columns = drawn
+
+    data, indices, indptr = _dispatch.multi_hot_csr(
+        offsets, codes, table, n_columns, np.float64, count
+    )
+
+    expected = counts(*drawn)
+    rows, places = np.nonzero(expected)
+    assert np.array_equal(places, indices)
+    assert np.array_equal(np.searchsorted(rows, np.arange(len(offsets))), indptr)
+    assert np.array_equal(expected[rows, places] if count else np.ones(len(rows)), data)
+
+
+@pytest.mark.parametrize("offsets", [[0, 5], [-1, 2], [0, 2, 1, 4], []])
+def test_bad_offsets_are_refused(offsets):
+    """Offsets that leave the codes would read memory that is not theirs."""
+    codes, table = np.zeros(4, np.int32), np.zeros(2, np.int32)
+    out = np.zeros((max(len(offsets) - 1, 0), 1), np.uint8)
+    element = np.ones(1, np.uint8)
+
+    with pytest.raises(ValueError, match="offsets"):
+        _dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
