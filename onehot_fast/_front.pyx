@@ -15,7 +15,6 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onehot_fast._kernels.kinds cimport kind_bytes
 from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.rows cimport AUTO, encode_rows, is_rows
 from onehot_fast._kernels.simd cimport ohf_policy

@@ -1,4 +1,4 @@
-"""Columns of codes through tables: every kernel of the tables, in every variant, against plain NumPy."""
+"""Columns of codes through tables: every kernel, in every variant, against plain NumPy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mode(request):
 
 @st.composite
 def columns(draw):
-    """Draw columns of codes and their tables: some categories dropped, some codes missing or wild."""
+    """Draw columns of codes and their tables: categories dropped, codes missing or wild."""
     n_rows, rng = draw(st.sampled_from(ROWS)), np.random.default_rng(draw(st.integers(0, 2**32)))
     codes, tables, first = [], [], 0
     for dtype in draw(st.lists(st.sampled_from(CODE_DTYPES), min_size=1, max_size=6)):

@@ -13,7 +13,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 
 from onehot_fast._kernels.openmp cimport (
-    OHF_OPENMP, ohf_child_alone, ohf_team_seen, ohf_watch_forks, omp_get_max_threads, omp_get_thread_num,
+    OHF_OPENMP, ohf_child_alone, ohf_note_team, ohf_watch_forks, omp_get_max_threads, omp_get_thread_num,
     omp_in_parallel,
 )
 
@@ -37,10 +37,10 @@ cdef void run_team(
     chunk_work work, const void *job, Py_ssize_t begin, Py_ssize_t end, int num_threads,
 ) noexcept nogil:
     """Run chunks on a team, and note whether its first thread had to wait for the others."""
-    global ohf_team_seen, team_end, team_workers, serial_until
+    global team_end, team_workers, serial_until
     cdef Py_ssize_t chunk
     cdef double first_done = ohf_seconds()
-    ohf_team_seen = 1
+    ohf_note_team()
     for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=num_threads):
         work(job, chunk)
         if omp_get_thread_num() == 0:

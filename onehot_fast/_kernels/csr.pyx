@@ -119,7 +119,9 @@ def csr(Sources sources, position_t[::1] indices, position_t[::1] indptr, Py_ssi
     return total
 
 
-cdef void count_column(const Source *source, Py_ssize_t n_rows, Py_ssize_t span, position_t *counts) noexcept nogil:
+cdef void count_column(
+    const Source *source, Py_ssize_t n_rows, Py_ssize_t span, position_t *counts,
+) noexcept nogil:
     """Count the rows of each output column, one place further on: what becomes ``indptr``."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row = 0, count, i

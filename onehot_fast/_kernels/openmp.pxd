@@ -17,6 +17,7 @@ cdef extern from *:
      * that leaves the child parallel (30 us, and the next region starts a new team). Where the runtime has no way
      * to let it go, the child stays on one thread. */
     static int ohf_team_seen = 0, ohf_child_alone = 0;
+    static inline void ohf_note_team(void) { ohf_team_seen = 1; }
 
     #if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
     #  include <pthread.h>
@@ -44,8 +45,9 @@ cdef extern from *:
     #endif
     """
     const int OHF_OPENMP
-    int ohf_team_seen, ohf_child_alone
+    int ohf_child_alone
     int omp_get_max_threads() noexcept nogil
     int omp_get_thread_num() noexcept nogil
     int omp_in_parallel() noexcept nogil
     int ohf_watch_forks() noexcept nogil
+    void ohf_note_team() noexcept nogil

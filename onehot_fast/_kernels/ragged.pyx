@@ -125,11 +125,13 @@ def count(const int64_t[::1] offsets, Sources sources, number_t[:, ::1] out):
 
 
 cdef int compare32(const void *a, const void *b) noexcept nogil:
-    return ((<const int32_t *> a)[0] > (<const int32_t *> b)[0]) - ((<const int32_t *> a)[0] < (<const int32_t *> b)[0])
+    cdef int32_t x = (<const int32_t *> a)[0], y = (<const int32_t *> b)[0]
+    return (x > y) - (x < y)
 
 
 cdef int compare64(const void *a, const void *b) noexcept nogil:
-    return ((<const int64_t *> a)[0] > (<const int64_t *> b)[0]) - ((<const int64_t *> a)[0] < (<const int64_t *> b)[0])
+    cdef int64_t x = (<const int64_t *> a)[0], y = (<const int64_t *> b)[0]
+    return (x > y) - (x < y)
 
 
 cdef void sort_row(position_t *columns, Py_ssize_t n) noexcept nogil:
@@ -168,7 +170,10 @@ def csr(
     const int64_t[::1] offsets, Sources sources, position_t[::1] indices, position_t[::1] indptr,
     int64_t[::1] counts, Py_ssize_t n_columns,
 ):
-    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (room for every code); return how many."""
+    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts``, which have room for every code.
+
+    Returns how many columns there are in all rows together.
+    """
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
     check_offsets(offsets, sources.n_rows)

@@ -13,7 +13,7 @@ scatter  store only the ons, into memory that already holds off
 The output is written once. The work is O(bytes of output + bytes of indices).
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint8_t, uint64_t, uintptr_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.kinds cimport kind_of, kind_bytes
