@@ -36,7 +36,10 @@ def as_element(value: object, dtype: Dtype, name: str) -> Element:
         )
     if dtype.kind in "SU":
         require_width(array.item(), dtype, name)
-    return array.astype(dtype)
+    # Zeros first: the copy leaves the padding of a structure alone, and heap bytes must not leak.
+    element = np.zeros((), dtype=dtype)
+    element[...] = array
+    return element
 
 
 def typed(value: object, name: str) -> Element | None:

@@ -94,7 +94,8 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #undef OHF
 #ifdef __clang__
 #  pragma clang attribute pop
-#  pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"))), apply_to = function)
+#  pragma clang attribute push(__attribute__((target("avx2,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl"))), \
+                               apply_to = function)
 #else
 #  pragma GCC pop_options
 #  pragma GCC push_options

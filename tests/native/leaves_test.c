@@ -1,0 +1,216 @@
+/* Every variant of the leaves against the plainest possible code, over hostile sizes and alignments.
+ *
+ * Runs without Python, so that a cross compiler, an emulator and the sanitizers can have it:
+ *
+ *     cc -O2 -Ionehot_fast/_kernels tests/native/leaves_test.c onehot_fast/_kernels/leaves.c -o leaves_test
+ *
+ * Ends with the number of comparisons, or at the first difference.
+ */
+#include "leaves.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 128, ROUNDS = 400, MARK = 0xA5 };
+
+static uint64_t state = 88172645463325252u;
+static long n_compared = 0;
+
+static uint64_t draw(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return below ? (state >> 11) % below : state;
+}
+
+#define PICK(ARRAY) (ARRAY)[draw(sizeof(ARRAY) / sizeof *(ARRAY))]
+
+static const size_t widths[] = {1, 2, 3, 4, 8, 12, 16, 20};
+static const size_t depths[] = {1, 2, 3, 5, 7, 8, 10, 16, 21, 31, 33, 64, 100, 127, 128, 129, 255, 300, 5000};
+static const size_t counts[] = {1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 127, 130, 257};
+
+static void fail(const ohf_leaves *leaves, const char *what, size_t width, size_t depth, size_t n, size_t shift)
+{
+    printf("%s: %s differs: width %zu, depth %zu, n %zu, shift %zu\n", leaves->name, what, width, depth, n, shift);
+    exit(1);
+}
+
+/* Whether a guarded buffer holds what was expected, and nothing was written around it. */
+static int same(const unsigned char *buffer, size_t shift, const unsigned char *expected, size_t n_bytes)
+{
+    n_compared++;
+    for (size_t i = 0; i < GUARD + shift; i++)
+        if (buffer[i] != MARK || buffer[GUARD + shift + n_bytes + i % GUARD] != MARK)
+            return 0;
+    return memcmp(buffer + GUARD + shift, expected, n_bytes) == 0;
+}
+
+/* A buffer of MARK with room for n_bytes at GUARD + shift from a 64-byte boundary. */
+static unsigned char *guarded(size_t n_bytes)
+{
+    const size_t size = (n_bytes + 4 * GUARD + 63) / 64 * 64;
+    unsigned char *buffer = aligned_alloc(64, size);
+    if (buffer == NULL)
+        exit(2);
+    memset(buffer, MARK, size);
+    return buffer;
+}
+
+static void expect(const int64_t *classes, size_t n_groups, const ohf_fill *fill, unsigned char *out)
+{
+    for (size_t g = 0; g < n_groups; g++)
+        for (size_t c = 0; c < fill->depth; c++)
+            for (size_t i = 0; i < fill->inner; i++) {
+                const int hit = classes[g * fill->inner + i] == (int64_t)c;
+                memcpy(out + ((g * fill->depth + c) * fill->inner + i) * fill->width, hit ? fill->on : fill->off,
+                       fill->width);
+            }
+}
+
+static void test_writers(const ohf_leaves *leaves)
+{
+    static ohf_plan plan;
+    unsigned char on[32], off[32], room[OHF_SCRATCH + 192];
+    unsigned char *scratch = room + (-(uintptr_t)room & 63);
+    const size_t width = PICK(widths), depth = PICK(depths), n = PICK(counts);
+    const size_t shift = draw(4) ? draw(64) / width * width : draw(64), n_bytes = n * depth * width;
+    const int vector = leaves->vector > 0 && width <= 16 && 64 % width == 0;
+    int64_t classes[300];
+    int32_t codes[300];
+    uint8_t small[300 + OHF_PAD];
+    unsigned char *buffer = guarded(n_bytes), *expected = malloc(n_bytes);
+    ohf_fill fill;
+    for (size_t i = 0; i < 32; i++) {
+        on[i] = (unsigned char)draw(256);
+        off[i] = draw(3) ? (unsigned char)draw(256) : 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        classes[i] = draw(8) ? (int64_t)draw(depth) : -1;
+        codes[i] = (int32_t)classes[i];
+        small[i] = classes[i] < 0 || classes[i] > 254 ? OHF_NONE8 : (uint8_t)classes[i];
+    }
+    ohf_fill_init(&fill, width, depth, 1, on, off);
+    expect(classes, n, &fill, expected);
+    unsigned char *out = buffer + GUARD + shift;
+    leaves->rows_block(codes, n, &fill, out, scratch);
+    if (!same(buffer, shift, expected, n_bytes))
+        fail(leaves, "rows_block", width, depth, n, shift);
+    for (int streaming = 0; vector && (uintptr_t)out % width == 0 && streaming < 2; streaming++) {
+        fill.stream = streaming;
+        ohf_scratch_init(scratch, &fill);
+        memset(out, MARK, n_bytes);
+        if (depth * width <= OHF_SCRATCH) {
+            leaves->rows_scratch(codes, n, &fill, out, scratch);
+            if (!same(buffer, shift, expected, n_bytes))
+                fail(leaves, "rows_scratch", width, depth, n, shift);
+        }
+        memset(out, MARK, n_bytes);
+        leaves->rows_merge(codes, n, &fill, out, scratch);
+        if (!same(buffer, shift, expected, n_bytes))
+            fail(leaves, "rows_merge", width, depth, n, shift);
+        if (ohf_can_expand(leaves, &fill, out)) {
+            ohf_plan_init(&plan, leaves, &fill, out);
+            memset(out, MARK, n_bytes);
+            leaves->rows_expand(small, n, &plan, &fill, out);
+            if (!same(buffer, shift, expected, n_bytes))
+                fail(leaves, "rows_expand", width, depth, n, shift);
+        }
+    }
+    if (depth <= OHF_SPAN8)
+        for (int streaming = 0; streaming < 2; streaming++) {
+            ohf_fill_init(&fill, width, depth, n, on, off);
+            fill.stream = streaming && leaves->streams;
+            expect(classes, 1, &fill, expected);
+            memset(out, MARK, n_bytes);
+            leaves->planes(small, n, depth, n * width, &fill, out);
+            if (!same(buffer, shift, expected, n_bytes))
+                fail(leaves, "planes", width, depth, n, shift);
+        }
+    free(buffer);
+    free(expected);
+}
+
+static void test_bits(const ohf_leaves *leaves)
+{
+    const size_t n = PICK(counts), n_classes = 1 + draw(255), plane_bytes = (n + 7) / 8;
+    uint8_t codes[300 + OHF_PAD];
+    unsigned char *buffer = guarded(n_classes * plane_bytes), *expected = calloc(n_classes, plane_bytes);
+    for (size_t i = 0; i < n; i++) {
+        codes[i] = (uint8_t)draw(256);
+        if (codes[i] < n_classes)
+            expected[codes[i] * plane_bytes + i / 8] |= (unsigned char)(1u << i % 8);
+    }
+    leaves->bits(codes, n, n_classes, plane_bytes, buffer + GUARD);
+    if (!same(buffer, 0, expected, n_classes * plane_bytes))
+        fail(leaves, "bits", 0, n_classes, n, 0);
+    free(buffer);
+    free(expected);
+}
+
+/* The class of a 64-bit pattern, from the rules and nothing else. */
+static int64_t class_of(uint64_t raw, int is_signed, const ohf_policy *policy)
+{
+    if (policy->has_ignored && raw == policy->ignored)
+        return -1;
+    if (is_signed && (int64_t)raw < 0)
+        return policy->wrap && (int64_t)raw >= -(int64_t)policy->depth ? (int64_t)(raw + policy->depth) : -1;
+    return raw < policy->depth ? (int64_t)raw : -1;
+}
+
+#define TEST_NARROW(KIND, T, WIDE, IS_SIGNED)                                                                 \
+    do {                                                                                                      \
+        T indices[300] = {0};                                                                                 \
+        for (size_t i = 0; i < n; i++)                                                                        \
+            indices[i] = draw(6) ? (T)(draw(2 * policy.depth + 2) - policy.depth) : (T)draw(0);               \
+        leaves->narrow8[KIND](indices, n, &policy, small);                                                    \
+        leaves->narrow32[KIND](indices, n, &wide, codes);                                                     \
+        for (size_t i = 0; i < n; i++) {                                                                      \
+            const int64_t k = class_of((uint64_t)(WIDE)indices[i], IS_SIGNED, &policy);                       \
+            const int64_t window = k - (int64_t)policy.base;                                                  \
+            if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))    \
+                fail(leaves, "narrow8 " #T, 0, policy.depth, n, i);                                           \
+            if (codes[i] != (int32_t)k)                                                                       \
+                fail(leaves, "narrow32 " #T, 0, policy.depth, n, i);                                          \
+        }                                                                                                     \
+        n_compared += 2;                                                                                      \
+    } while (0)
+
+static void test_narrow(const ohf_leaves *leaves)
+{
+    const size_t n = PICK(counts);
+    uint8_t small[300 + OHF_PAD];
+    int32_t codes[300];
+    ohf_policy policy = {.depth = PICK(depths)}, wide;
+    policy.wrap = (int)draw(2);
+    policy.has_ignored = (int)draw(2);
+    policy.ignored = draw(policy.depth);
+    wide = policy;
+    wide.span = policy.depth;
+    policy.base = draw(policy.depth);
+    policy.span = policy.depth - policy.base < OHF_SPAN8 ? policy.depth - policy.base : OHF_SPAN8;
+    TEST_NARROW(OHF_I8, int8_t, int64_t, 1);
+    TEST_NARROW(OHF_I16, int16_t, int64_t, 1);
+    TEST_NARROW(OHF_I32, int32_t, int64_t, 1);
+    TEST_NARROW(OHF_I64, int64_t, int64_t, 1);
+    TEST_NARROW(OHF_U8, uint8_t, uint64_t, 0);
+    TEST_NARROW(OHF_U16, uint16_t, uint64_t, 0);
+    TEST_NARROW(OHF_U32, uint32_t, uint64_t, 0);
+    TEST_NARROW(OHF_U64, uint64_t, uint64_t, 0);
+}
+
+int main(void)
+{
+    const ohf_leaves *found[4];
+    const int n_variants = ohf_variants(found, 4);
+    for (int v = 0; v < n_variants; v++) {
+        for (int round = 0; round < ROUNDS; round++) {
+            test_narrow(found[v]);
+            test_writers(found[v]);
+            test_bits(found[v]);
+        }
+        printf("%s: agrees, %ld comparisons so far\n", found[v]->name, n_compared);
+    }
+    return 0;
+}
