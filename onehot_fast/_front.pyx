@@ -30,6 +30,7 @@ cdef extern from "Python.h":
 
 cdef extern from "numpy/arrayobject.h":
     bint PyArray_CheckExact(object)
+    bint PyArray_ISNBO(char)
     bint PyArray_ISCARRAY(cnp.ndarray)
     bint PyArray_ISCARRAY_RO(cnp.ndarray)
     int PyArray_DescrConverter(object, void *) except 0   # of a PyArray_Descr *
@@ -84,7 +85,7 @@ cdef cnp.dtype element_of(object dtype, object out):
         element = (<cnp.ndarray> out).descr
     else:
         element = float32
-    if element.type_num >= TYPES or not has_one[element.type_num] or element.byteorder == c">":
+    if not 0 <= element.type_num < TYPES or not has_one[element.type_num] or not PyArray_ISNBO(element.byteorder):
         return None
     return element
 
@@ -120,13 +121,16 @@ def one_hot_small(indices, depth, on_value, off_value, axis, dtype, out):
         return None
     if out is not None and not PyArray_CheckExact(out):
         return None
+    # First, because a dtype may run any code, which may change the arrays.
+    element = element_of(dtype, out)
+    if element is None:
+        return None
     source = indices
     rank = source.ndim
-    if rank > MOST_RANK or source.descr.type_num >= TYPES or not PyArray_ISCARRAY_RO(source):
+    if rank > MOST_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
         return None
     kind = kinds[source.descr.type_num]
-    element = element_of(dtype, out)
-    if kind < 0 or element is None:
+    if kind < 0:
         return None
     classes = PyLong_AsLongLongAndOverflow(depth, &overflow)
     size = cnp.PyArray_SIZE(source)

@@ -3,16 +3,18 @@
 
 The first touch of fresh memory costs several times what the kernels cost (4 - 9 GB/s against 28 - 75), so a
 large block that its array gave back is kept and handed out again. What is kept stays below a bound (a sixteenth
-of the memory, or ``ONEHOT_FAST_CACHE_MB``), the least recently used goes first, and whatever was not used for
-some seconds goes back to the system.
+of the memory, or ``ONEHOT_FAST_CACHE_MB``), and the least recently used goes first. The largest blocks are kept
+only as long as nobody else needs their memory: the system may take it at any time (``MADV_FREE``, 0.1 ms for
+40 MB). Of the others little is kept, and what was idle for some seconds goes back with the next call.
+
+There is no thread that would do this in the background: a process with threads that its user did not start is
+warned, and rightly, when it forks (CPython 3.12 and later).
 
 A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive, and
 only when the last one is gone does the block come back here.
 """
 
 import os
-import _thread
-import time
 from typing import NamedTuple
 
 cimport cython
@@ -33,6 +35,7 @@ cdef extern from "pages.h":
     size_t OHF_HUGE_PAGE
     void *ohf_pages_map(size_t size) noexcept nogil
     void ohf_pages_unmap(void *block, size_t size) noexcept nogil
+    void ohf_pages_lend(void *block, size_t size) noexcept nogil
 
 cdef extern from "clock.h":
     double ohf_seconds() noexcept nogil
@@ -49,9 +52,11 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef enum:
     ALIGNMENT = 64
-    PAGE = 4096
+    PAGE = 65536            # a multiple of every system's page
     LARGE = 256 << 10       # from here on a block is mapped and recycled; below, malloc recycles well
+    LENT = 16 << 20         # from here on the system may take the memory of a kept block
     MOST_BLOCKS = 64
+    MOST_UNLENT = 64 << 20  # bytes of kept blocks that the system may not take
     NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
 
 cdef double IDLE_SECONDS = 10.0
@@ -67,8 +72,8 @@ cdef class Cache:
 
     cdef FreeBlock blocks[MOST_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
-    cdef size_t n_bytes, limit
-    cdef bint has_limit, reaping
+    cdef size_t n_bytes, n_unlent, limit
+    cdef bint has_limit
 
     cdef size_t bound(self):
         """Return the bound in bytes, asking the system the first time."""
@@ -85,6 +90,8 @@ cdef class Cache:
     cdef void forget(self, Py_ssize_t at) noexcept:
         """Take one block out of the list."""
         self.n_bytes -= self.blocks[at].size
+        if self.blocks[at].size < LENT:
+            self.n_unlent -= self.blocks[at].size
         self.n_blocks -= 1
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
@@ -112,17 +119,32 @@ cdef class Cache:
         return address
 
     cdef void give(self, void *address, size_t size) noexcept:
-        """Keep a block, making room for it within the bound, or give it back to the system."""
-        if size > self.limit or not self.has_limit or not self.reaping:
+        """Keep a block, making room for it within the bounds, or give it back to the system."""
+        cdef double now = ohf_seconds()
+        self.drop_older(now - IDLE_SECONDS)
+        if size > self.limit:
             ohf_pages_unmap(address, size)
             return
         while self.n_bytes + size > self.limit or self.n_blocks == MOST_BLOCKS:
             self.drop(0)
+        if size >= LENT:
+            ohf_pages_lend(address, size)
+        else:
+            while self.n_unlent + size > MOST_UNLENT:
+                self.drop(self.oldest_unlent())
+            self.n_unlent += size
         self.blocks[self.n_blocks].address = address
         self.blocks[self.n_blocks].size = size
-        self.blocks[self.n_blocks].since = ohf_seconds()
+        self.blocks[self.n_blocks].since = now
         self.n_blocks += 1
         self.n_bytes += size
+
+    cdef Py_ssize_t oldest_unlent(self) noexcept:
+        """Return the place of the oldest block that the system may not take; there is one."""
+        cdef Py_ssize_t at = 0
+        while self.blocks[at].size >= LENT:
+            at += 1
+        return at
 
     cdef size_t drop_older(self, double moment) noexcept:
         """Give back all blocks that were free before ``moment``; return their bytes."""
@@ -178,6 +200,7 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     cdef void *address
     with cython.critical_section(cache):
         cache.bound()
+        cache.drop_older(ohf_seconds() - IDLE_SECONDS)
         address = cache.take(&size)
         fresh[0] = address == NULL
         cache.hits += address != NULL
@@ -194,7 +217,6 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     PyTraceMalloc_Track(NUMPY_DOMAIN, <uintptr_t> address, n_bytes)
     with cython.critical_section(cache):
         cache.live += 1
-    start_reaper()
     return block
 
 
@@ -260,37 +282,6 @@ def is_kept(size_t n_bytes):
     """Tell whether an array of ``n_bytes`` would get a kept block."""
     with cython.critical_section(cache):
         return n_bytes >= LARGE and cache.best_fit(mapped_size(n_bytes)) >= 0
-
-
-def start_reaper():
-    """Start the thread that gives idle blocks back, unless it runs."""
-    with cython.critical_section(cache):
-        if cache.reaping or cache.limit == 0:
-            return
-        cache.reaping = True
-    try:
-        _thread.start_new_thread(_reap, ())
-    except RuntimeError:
-        # No thread to be had (the interpreter is ending, or a limit is reached): keep nothing.
-        cache.reaping = False
-
-
-def _reap():
-    """Give back what has been idle, until there is nothing left to wait for."""
-    while True:
-        time.sleep(IDLE_SECONDS / 2)
-        with cython.critical_section(cache):
-            cache.drop_older(ohf_seconds() - IDLE_SECONDS)
-            if cache.n_blocks == 0 and cache.live == 0:
-                cache.reaping = False
-                return
-
-
-def _after_fork_in_child():
-    """A child has the blocks but not the thread."""
-    cache.reaping = False
-    if cache.live > 0 or cache.n_blocks > 0:
-        start_reaper()
 
 
 class CacheInfo(NamedTuple):
@@ -371,17 +362,23 @@ def set_limit(size_t n_bytes):
     return before
 
 
+def set_idle_seconds(double seconds):
+    """Set how long a block is kept without use; return how long it was before."""
+    global IDLE_SECONDS
+    before = IDLE_SECONDS
+    IDLE_SECONDS = seconds
+    return before
+
+
 def _read_environment():
     """Apply ``ONEHOT_FAST_CACHE_MB``."""
     text = os.environ.get("ONEHOT_FAST_CACHE_MB")
     if not text:
         return
-    if not text.isdigit():
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
         raise ValueError(f"ONEHOT_FAST_CACHE_MB = {text!r} must be a whole number of MiB, 0 to keep nothing")
     cache.limit = int(text) << 20
     cache.has_limit = True
 
 
 _read_environment()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork_in_child)

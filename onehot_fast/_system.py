@@ -185,5 +185,7 @@ def running_threads() -> int | None:
         return None
     try:
         return int(os.read(file, 128).split()[3].partition(b"/")[0])
+    except (IndexError, ValueError):
+        return None
     finally:
         os.close(file)

@@ -18,6 +18,9 @@ from onehot_fast._kernels import chunks
 # 0.2 ms on one thread, a look at the load 0.01 ms, waking a sleeping thread up to 0.05 ms.
 WORTH_THREADS = 8 << 20
 
+# More than any team is good for; GNU OpenMP crashes where the system refuses it a thread.
+MOST_THREADS = 1024
+
 
 def available() -> int:
     """Return how many threads a large call may use on an idle machine."""
@@ -61,4 +64,4 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
         raise TypeError(f"num_threads must be an integer or None, not {kind}") from None
     if asked < 1:
         raise ValueError(f"num_threads = {asked} must be at least 1")
-    return asked
+    return min(asked, MOST_THREADS)

@@ -1,12 +1,14 @@
-"""How much memory is free, read from made-up systems."""
+"""What the machine can give, read from made-up systems."""
 
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 
-from onehot_fast._system import available_memory, total_memory
+from onehot_fast import _system
+from onehot_fast._system import available_memory, cpu_quota, running_threads, total_memory
 
 MIB = 2**20
 MEMINFO = "MemTotal: 9999 kB\nMemFree: 1 kB\nMemAvailable: 4096 kB\nHugePages_Total: 0\n"
@@ -116,3 +118,90 @@ def test_this_machine():
     free = available_memory()
 
     assert free is None or free > 0
+
+
+OLD_CPU = "sys/fs/cgroup/cpu"
+
+
+def old_quota(folder, quota, period=100_000):
+    """Return the files of one control group of version 1."""
+    return {
+        f"{folder}/cpu.cfs_quota_us": f"{quota}\n",
+        f"{folder}/cpu.cfs_period_us": f"{period}\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        pytest.param({}, None, id="nothing known"),
+        pytest.param(V2, None, id="v2 without the file"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "max 100000\n"}, None, id="v2 without quota"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "200000 100000\n"}, 2, id="v2"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "150000 100000\n"}, 2, id="v2 rounded up"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "1000 100000\n"}, 1, id="v2 nearly nothing"),
+        pytest.param(V2 | {f"{TOP}/app/cpu.max": "300000 100000\n"}, 3, id="v2 parent"),
+        pytest.param(V2 | {f"{TOP}/cpu.max": "50000 20000\n"}, 3, id="v2 in a container"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "\n"}, None, id="v2 empty"),
+        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "400000\n"}, None, id="v2 without period"),
+        pytest.param(
+            V2 | {f"{TOP}/app/cpu.max": "200000 100000", f"{TOP}/app/job/cpu.max": "max 100000"},
+            2,
+            id="v2 tightest of two",
+        ),
+        pytest.param(V1 | old_quota(OLD_CPU, 200_000), 2, id="v1"),
+        pytest.param(V1 | old_quota(OLD_CPU, 25_000, 10_000), 3, id="v1 rounded up"),
+        pytest.param(V1 | old_quota(OLD_CPU, -1), None, id="v1 without quota"),
+        pytest.param(
+            {"proc/self/cgroup": "5:cpu,cpuacct:/a/b\n0::/\n"}
+            | old_quota(f"{OLD_CPU}/a", 400_000)
+            | old_quota(f"{OLD_CPU}/a/b", 300_000),
+            3,
+            id="v1 tightest of two",
+        ),
+        pytest.param(
+            {"proc/self/cgroup": "5:cpuset:/a\n"} | old_quota("sys/fs/cgroup/cpuset/a", 100_000),
+            None,
+            id="v1 another controller",
+        ),
+    ],
+)
+def test_quota(files, expected, tmp_path):
+    """The tightest quota around this process counts, a part of a processor as a whole one."""
+    write(tmp_path, files)
+
+    assert cpu_quota(str(tmp_path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"0.20 0.18 0.12 3/80 11206\n", 3),
+        (b"103.00 99.50 98.00 128/4096 999999\n", 128),
+        (b"0.00 0.00 0.00 1/1 1\n", 1),
+        (b"", None),
+        (b"0.00 0.00 0.00\n", None),
+        (b"0.00 0.00 0.00 ?/? 0\n", None),
+    ],
+)
+def test_running(text, expected, monkeypatch):
+    """The fourth field tells how many threads run; what cannot be read tells nothing."""
+    closed = []
+    fake = SimpleNamespace(
+        O_RDONLY=os.O_RDONLY, open=lambda *_: 99, read=lambda *_: text, close=closed.append
+    )
+    monkeypatch.setattr(_system, "os", fake)
+
+    assert running_threads() == expected
+    assert closed == [99]
+
+
+def test_running_is_unknown_without_proc(monkeypatch):
+    """Without the file nothing is claimed."""
+
+    def refuse(*_):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(_system, "os", SimpleNamespace(O_RDONLY=os.O_RDONLY, open=refuse))
+
+    assert running_threads() is None

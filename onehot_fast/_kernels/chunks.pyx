@@ -13,7 +13,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 
 from onehot_fast._kernels.openmp cimport (
-    OHF_OPENMP, ohf_child_alone, ohf_note_team, ohf_watch_forks, omp_get_max_threads, omp_get_thread_num,
+    OHF_OPENMP, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall, ohf_note_team_end,
+    ohf_note_team_start, ohf_stalled_until, ohf_watch_forks, omp_get_max_threads, omp_get_thread_num,
     omp_in_parallel,
 )
 
@@ -24,31 +25,28 @@ cdef Py_ssize_t SLAB_BYTES = 256 << 20
 
 # A team's threads spin after its end, 300,000 pauses in GNU OpenMP: 5 - 15 ms by processor.
 cdef double SPIN_SECONDS = 0.015
-# A first thread that waits this long for the others is on a busy machine: chunks take 0.01 - 0.2 ms.
-cdef double STALL_SECONDS = 0.002
+# A first thread that waits this long for the others is on a busy machine: chunks of up to 4 MiB take 0.01 - 0.2
+# ms where memory is warm, and 2 ms where it is fresh.
+cdef double STALL_SECONDS = 0.004
+cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 cdef double SERIAL_SECONDS = 1.0
-
-cdef double team_end = -1e9      # when the last team ended, and how many threads it had beside the first
-cdef int team_workers = 0
-cdef double serial_until = -1e9
 
 
 cdef void run_team(
-    chunk_work work, const void *job, Py_ssize_t begin, Py_ssize_t end, int num_threads,
+    chunk_work work, const void *job, Py_ssize_t begin, Py_ssize_t end, int num_threads, bint even,
 ) noexcept nogil:
-    """Run chunks on a team, and note whether its first thread had to wait for the others."""
-    global team_end, team_workers, serial_until
+    """Run chunks on a team; if they are ``even``, note whether its first thread had to wait for the others."""
     cdef Py_ssize_t chunk
-    cdef double first_done = ohf_seconds()
-    ohf_note_team()
+    cdef double first_done = ohf_seconds(), now
+    ohf_note_team_start()
     for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=num_threads):
         work(job, chunk)
         if omp_get_thread_num() == 0:
             (&first_done)[0] = ohf_seconds()
-    team_end = ohf_seconds()
-    team_workers = num_threads - 1
-    if team_end - first_done > STALL_SECONDS:
-        serial_until = team_end + SERIAL_SECONDS
+    now = ohf_seconds()
+    ohf_note_team_end(now, num_threads - 1)
+    if even and now - first_done > STALL_SECONDS:
+        ohf_note_stall(now + SERIAL_SECONDS)
 
 
 cdef int for_each_chunk(
@@ -65,7 +63,10 @@ cdef int for_each_chunk(
                 for chunk in range(begin, end):
                     work(job, chunk)
             else:
-                run_team(work, job, begin, end, num_threads)
+                run_team(
+                    work, job, begin, end, <int> min(<Py_ssize_t> num_threads, end - begin),
+                    chunk_bytes <= STALL_CHUNK_BYTES,
+                )
         begin = end
         if begin < n_chunks:
             PyErr_CheckSignals()
@@ -84,12 +85,12 @@ def max_threads():
 
 def spinning_workers():
     """Return how many threads of the last team may still be spinning."""
-    return team_workers if ohf_seconds() - team_end < SPIN_SECONDS else 0
+    return ohf_last_team_workers() if ohf_seconds() - ohf_last_team_end() < SPIN_SECONDS else 0
 
 
 def was_stalled():
     """Tell whether a team had to wait for its threads within the last second."""
-    return ohf_seconds() < serial_until
+    return ohf_seconds() < ohf_stalled_until()
 
 
 if ohf_watch_forks() != 0:

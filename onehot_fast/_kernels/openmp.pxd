@@ -17,12 +17,61 @@ cdef extern from *:
      * that leaves the child parallel (30 us, and the next region starts a new team). Where the runtime has no way
      * to let it go, the child stays on one thread. */
     static int ohf_team_seen = 0, ohf_child_alone = 0;
-    static inline void ohf_note_team(void) { ohf_team_seen = 1; }
+
+    /* What the teams of all threads leave behind, read and written without any lock: hints, whose loss costs
+     * time and nothing else. */
+    #if defined(__GNUC__)
+    #  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)
+    #  define OHF_PUT(hint, value) __atomic_store(&(hint), &(value), __ATOMIC_RELAXED)
+    #else
+    #  define OHF_GET(value, hint) ((value) = (hint))
+    #  define OHF_PUT(hint, value) ((hint) = (value))
+    #endif
+    static double ohf_team_end = -1e9, ohf_serial_until = -1e9;
+    static int ohf_team_workers = 0;
+
+    static inline void ohf_note_team_start(void)
+    {
+        int yes = 1;
+        OHF_PUT(ohf_team_seen, yes);
+    }
+
+    static inline void ohf_note_team_end(double now, int workers)
+    {
+        OHF_PUT(ohf_team_end, now);
+        OHF_PUT(ohf_team_workers, workers);
+    }
+
+    static inline void ohf_note_stall(double until)
+    {
+        OHF_PUT(ohf_serial_until, until);
+    }
+
+    static inline double ohf_last_team_end(void)
+    {
+        double end;
+        OHF_GET(end, ohf_team_end);
+        return end;
+    }
+
+    static inline int ohf_last_team_workers(void)
+    {
+        int workers;
+        OHF_GET(workers, ohf_team_workers);
+        return workers;
+    }
+
+    static inline double ohf_stalled_until(void)
+    {
+        double until;
+        OHF_GET(until, ohf_serial_until);
+        return until;
+    }
 
     #if defined(_OPENMP) && defined(__GNUC__) && (defined(__unix__) || defined(__APPLE__))
     #  include <pthread.h>
     #  pragma weak omp_pause_resource_all
-    static int ohf_team_paused = 0;
+    static __thread int ohf_team_paused = 0;   /* of the thread that forks */
 
     static void ohf_before_fork(void)
     {
@@ -32,7 +81,7 @@ cdef extern from *:
     static void ohf_in_child(void)
     {
         if (ohf_team_seen && !ohf_team_paused)
-            ohf_child_alone = 1;
+            ohf_child_alone = 1;   /* no other thread is here to race with */
         ohf_team_seen = 0;
     }
 
@@ -50,4 +99,9 @@ cdef extern from *:
     int omp_get_thread_num() noexcept nogil
     int omp_in_parallel() noexcept nogil
     int ohf_watch_forks() noexcept nogil
-    void ohf_note_team() noexcept nogil
+    void ohf_note_team_start() noexcept nogil
+    void ohf_note_team_end(double now, int workers) noexcept nogil
+    void ohf_note_stall(double until) noexcept nogil
+    double ohf_last_team_end() noexcept nogil
+    int ohf_last_team_workers() noexcept nogil
+    double ohf_stalled_until() noexcept nogil

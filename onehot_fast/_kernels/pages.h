@@ -44,19 +44,37 @@ static void ohf_pages_unmap(void *block, size_t size)
     munmap(block, size);
 }
 
+/* Let the system take the memory of a block when it needs some, until the block is written again; what was in
+ * it is lost. */
+static void ohf_pages_lend(void *block, size_t size)
+{
+#  ifdef MADV_FREE
+    (void)madvise(block, size, MADV_FREE);
+#  else
+    (void)block;
+    (void)size;
+#  endif
+}
+
 #else
 
-#  include <malloc.h>
+#  include <windows.h>
 
 static void *ohf_pages_map(size_t size)
 {
-    return _aligned_malloc(size, 4096);
+    return VirtualAlloc(NULL, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
 }
 
 static void ohf_pages_unmap(void *block, size_t size)
 {
     (void)size;
-    _aligned_free(block);
+    VirtualFree(block, 0, MEM_RELEASE);
+}
+
+static void ohf_pages_lend(void *block, size_t size)
+{
+    (void)block;
+    (void)size;
 }
 
 #endif

@@ -1,0 +1,37 @@
+"""Programs in fresh interpreters, for what one process can do only once: start, fork, end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from textwrap import dedent
+
+import pytest
+
+import onehot_fast
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+needs_openmp = pytest.mark.skipif(
+    not onehot_fast.build_info()["openmp"], reason="built without OpenMP"
+)
+
+
+def run(program: str, *options: str, timeout: float = 120, **environment: str) -> str:
+    """Run a program to its end, which must be quiet and good; return what it printed."""
+    done = start(program, *options, timeout=timeout, **environment)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout.strip()
+
+
+def start(
+    program: str, *options: str, timeout: float = 120, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, whatever that may be."""
+    return subprocess.run(
+        [sys.executable, "-P", *options, "-c", dedent(program)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )

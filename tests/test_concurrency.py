@@ -1,0 +1,187 @@
+"""Long calls beside other Python threads: the GIL is free, Ctrl-C works, results are right."""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import numpy as np
+import pytest
+from programs import run
+
+import onehot_fast
+
+N_CALLERS = 8
+DEPTH = 21
+INDICES = np.random.default_rng(5).integers(-1, DEPTH + 1, 60_000, np.int16)
+EXPECTED = np.equal.outer(INDICES, np.arange(DEPTH)).astype(np.float32)  # several chunks
+
+
+@pytest.mark.parametrize("num_threads", [None, 1, 2])
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("reuse", [False, True], ids=["new", "out"])
+def test_callers_share_the_indices_of_large_work(reuse, axis, num_threads):
+    """Eight callers whose work is many chunks read the same indices, on kept and on own memory."""
+    expected = np.ascontiguousarray(np.moveaxis(EXPECTED, -1, axis))
+    barrier = Barrier(N_CALLERS, timeout=60)
+
+    def call(number):
+        out = np.full_like(expected, number) if reuse else None
+        barrier.wait()
+        results = (
+            onehot_fast.one_hot(INDICES, DEPTH, axis=axis, out=out, num_threads=num_threads)
+            for _ in range(4)
+        )
+        return [result.tobytes() == expected.tobytes() for result in results]
+
+    with ThreadPoolExecutor(N_CALLERS) as pool:
+        right = list(pool.map(call, range(N_CALLERS)))
+
+    assert right == [[True] * 4] * N_CALLERS
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_other_threads_run_during_a_call(num_threads, axis):
+    """A counter in another thread moves while a kernel runs, and only because it runs.
+
+    The interpreter never takes the GIL from anybody here: the counter moves only when the call
+    itself lets go of it.
+    """
+    program = f"""
+        import sys, threading, time
+        import numpy as np
+        from onehot_fast import _dispatch
+
+        indices = np.arange(400_000) % 50
+        out = np.empty(20_000_000, np.float32)
+        inner = 1 if {axis} else 400_000
+        on, off = np.float32([1, 0]).reshape(2, 1).view(np.uint8)
+        count, stop = 0, False
+
+        def work():
+            global count
+            while not stop:
+                count += 1
+                time.sleep(0.0001)
+
+        def moved():
+            before = count
+            _dispatch.encode(indices, out, 50, inner, on, off, num_threads={num_threads})
+            return count > before
+
+        sys.setswitchinterval(1000)
+        worker = threading.Thread(target=work)
+        worker.start()
+        # Once would do on an idle machine.
+        print(any(moved() for _ in range(100)))
+        stop = True
+        worker.join()
+    """
+
+    assert run(program) == "True"
+
+
+# A thread that presses Ctrl-C as soon as the kernel has written something, or the result is there.
+# The outputs have five slabs; of memory that is not touched none is used.
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np, onehot_fast
+from onehot_fast import _memory
+
+indices = np.zeros(1_250_000_000 // 400, np.uint8)
+out = None
+gate = threading.Lock()
+gate.acquire()
+
+def press():
+    with gate:
+        while not (_memory.cache_info().n_live if out is None else out.flat[0]):
+            time.sleep(0.0001)
+        os.kill(os.getpid(), signal.SIGINT)
+
+sys.setswitchinterval(1000)
+thread = threading.Thread(target=press)
+thread.start()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
+@pytest.mark.parametrize("num_threads", [1, 2])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_ctrl_c_stops_a_long_call(axis, num_threads):
+    """An interrupted call ends with KeyboardInterrupt, and has not written the rest of `out`."""
+    program = f"""{INTERRUPTED}
+out = np.zeros((len(indices), 100) if {axis} else (100, len(indices)), np.float32)
+try:
+    gate.release()
+    onehot_fast.one_hot(indices, 100, axis={axis}, off_value=2, out=out, num_threads={num_threads})
+except KeyboardInterrupt:
+    thread.join()
+    print(out.flat[0], out.flat[-1])
+"""
+
+    assert run(program) == "1.0 0.0"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
+def test_ctrl_c_leaves_no_memory_behind():
+    """The result that an interrupted call was about to return is freed."""
+    program = f"""{INTERRUPTED}
+try:
+    gate.release()
+    onehot_fast.one_hot(indices, 100, off_value=2, num_threads=1)
+except KeyboardInterrupt:
+    thread.join()
+    print(_memory.cache_info().n_live)
+# The traceback held the frame, and the frame the result.
+print(_memory.cache_info().n_live)
+"""
+
+    assert run(program).split() == ["1", "0"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
+def test_the_error_of_a_signal_handler_is_raised():
+    """Whatever a signal handler raises ends the call."""
+    program = f"""{INTERRUPTED}
+def handler(*_):
+    raise LookupError("handled")
+signal.signal(signal.SIGINT, handler)
+try:
+    gate.release()
+    onehot_fast.one_hot(indices, 100, off_value=2, num_threads=2)
+except LookupError as error:
+    print(error)
+"""
+
+    assert run(program) == "handled"
+
+
+def encode_slices(number):
+    """Return whether a part of the work comes out right, with default threads and with two."""
+    part = slice(number * 7_000, (number + 2) * 7_000)
+    calls = [onehot_fast.one_hot(INDICES[part], DEPTH, num_threads=n) for n in (None, 2)]
+    return all(bool((call == EXPECTED[part]).all()) for call in calls)
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_joblib(backend):
+    """Calls inside the workers of joblib are right, in threads and in processes."""
+    joblib = pytest.importorskip("joblib")
+    task = joblib.delayed(encode_slices)
+    right = joblib.Parallel(n_jobs=2, backend=backend)(task(number) for number in range(6))
+
+    assert right == [True] * 6
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
+def test_workers_of_joblib_take_one_thread_each():
+    """A process that joblib started for one of many tasks does not start threads of its own."""
+    joblib = pytest.importorskip("joblib")
+    n_jobs = len(os.sched_getaffinity(0))
+    task = joblib.delayed(lambda: onehot_fast.build_info()["num_threads"])
+
+    assert joblib.Parallel(n_jobs=n_jobs, backend="loky")([task()] * n_jobs) == [1] * n_jobs

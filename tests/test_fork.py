@@ -1,0 +1,192 @@
+"""A fork after a parallel call neither hangs nor crashes, however it is made."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from programs import needs_fork, run
+
+pytestmark = needs_fork
+
+# Work of several chunks, a right answer, and children that a signal ends should they hang.
+PRELUDE = """
+import ctypes, os, signal, sys, threading
+import numpy as np
+import onehot_fast
+
+indices = (np.arange(150_000) * 7) % 23 - 1
+expected = np.equal.outer(indices, np.arange(20)).astype(np.float32)
+
+def encode(num_threads=2):
+    return bool((onehot_fast.one_hot(indices, 20, num_threads=num_threads) == expected).all())
+
+def child(work, fork=os.fork):
+    number = fork()
+    if number == 0:
+        signal.alarm(30)
+        os._exit(0 if work() else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+
+assert encode(1)
+"""
+# Python 3.12 warns of a fork beside threads; in these programs they are the program's own.
+BESIDE_THREADS = ("-W", "ignore::DeprecationWarning")
+
+
+@pytest.mark.parametrize("num_threads", [1, 2, None])
+def test_fork_again_and_again(num_threads):
+    """Child after child encodes with threads of its own, and so does the parent in between.
+
+    Nor does any version of Python warn that the process has threads.
+    """
+    program = f"""{PRELUDE}
+print([encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in range(20)])
+"""
+
+    assert run(program) == str([0] * 20)
+
+
+def test_fork_before_any_call():
+    """A child may be the first to encode."""
+    assert run(PRELUDE + "print(child(lambda: encode(2) and encode(2)))") == "0"
+
+
+def test_children_of_children():
+    """Each generation encodes before and after it forks."""
+    program = f"""{PRELUDE}
+def generation(number):
+    return encode(2) and (number == 0 or child(lambda: generation(number - 1)) == 0) and encode(2)
+print(generation(4))
+"""
+
+    assert run(program) == "True"
+
+
+def test_fork_of_another_thread():
+    """A thread that is not the first one may fork after parallel calls of its own and of others."""
+    program = f"""{PRELUDE}
+codes = []
+encode(2)
+worker = threading.Thread(target=lambda: codes.append(encode(2) and child(lambda: encode(2))))
+worker.start()
+worker.join()
+print(codes, child(lambda: encode(2)))
+"""
+
+    assert run(program, *BESIDE_THREADS) == "[0] 0"
+
+
+def test_fork_while_another_thread_is_inside_a_call():
+    """Twenty children, each forked while a thread is busy with parallel calls, do encode."""
+    program = f"""{PRELUDE}
+stop, inside, good = False, threading.Event(), []
+out = np.empty((len(indices) * 4, 20), np.float32)
+
+def work():
+    while not stop:
+        inside.set()
+        onehot_fast.one_hot(np.tile(indices, 4), 20, out=out, num_threads=2)
+    good.append(bool((out == np.tile(expected, (4, 1))).all()))
+
+worker = threading.Thread(target=work)
+worker.start()
+inside.wait()
+codes = [child(lambda: encode(2)) for _ in range(20)]
+stop = True
+worker.join()
+print(codes, good, encode(2))
+"""
+
+    assert run(program, *BESIDE_THREADS) == f"{[0] * 20} [True] True"
+
+
+def test_fork_in_c():
+    """A fork that Python does not know of is as good."""
+    program = f"""{PRELUDE}
+fork = ctypes.PyDLL(None).fork
+print([encode(2) and child(lambda: encode(2), fork) for _ in range(5)])
+"""
+
+    assert run(program) == str([0] * 5)
+
+
+def test_multiprocessing():
+    """A pool of forked processes encodes."""
+    program = f"""{PRELUDE}
+import multiprocessing
+def work(number):
+    return encode(2) and encode(None)
+if __name__ == "__main__":
+    encode(2)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        print(pool.map_async(work, range(6)).get(60), encode(2))
+"""
+
+    assert run(program, *BESIDE_THREADS) == f"{[True] * 6} True"
+
+
+def test_preloaded_server():
+    """A server that encodes before it forks its workers serves, also when one is replaced."""
+    program = f"""{PRELUDE}
+def worker():
+    return all(encode(2) for _ in range(5))
+
+def spawn():
+    number = os.fork()
+    if number == 0:
+        signal.alarm(30)
+        os._exit(0 if worker() else 1)
+    return number
+
+encode(2)
+workers = [spawn() for _ in range(3)]
+codes = [os.waitpid(number, 0)[1] for number in workers]
+codes.append(os.waitpid(spawn(), 0)[1])
+print(codes, worker())
+"""
+
+    assert run(program) == "[0, 0, 0, 0] True"
+
+
+def test_data_loader():
+    """A torch DataLoader's forked workers encode what their parent has encoded before."""
+    pytest.importorskip("torch")
+    program = f"""{PRELUDE}
+import torch
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, number):
+        return encode(2)
+encode(2)
+torch.ones(1000, 1000).sum()
+loader = torch.utils.data.DataLoader(
+    Rows(), num_workers=2, multiprocessing_context="fork", timeout=60
+)
+print([bool(each) for each in loader], encode(2))
+"""
+
+    assert run(program, *BESIDE_THREADS) == f"{[True] * 8} True"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
+def test_a_runtime_that_cannot_let_go():
+    """Where the team cannot be ended before a fork, the child stays on one thread and is right."""
+    program = f"""{PRELUDE}
+from onehot_fast._kernels import chunks
+if not chunks.openmp_version():
+    print([0], True)
+    sys.exit()
+encode(2)
+codes, turns = [], iter([True])
+def fork_once(_):
+    if next(turns, False):
+        codes.append(child(lambda: encode(2) and chunks.max_threads() == 1))
+# Inside a parallel region the runtime refuses to end its teams.
+region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
+ctypes.CDLL("libgomp.so.1").GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
+print(codes, encode(2))
+"""
+
+    assert run(program, *BESIDE_THREADS) == "[0] True"

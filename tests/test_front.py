@@ -1,0 +1,310 @@
+"""The compiled front door of small calls: the same answers as the oracle, or none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import oracle
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+import onehot_fast
+from onehot_fast import _dispatch, _front
+
+RESULT_DTYPES = tuple(map(np.dtype, "?bBhHiIlLqQefd"))
+MOST_BYTES = 2**20
+INDICES = np.array([[0, 2, -1], [3, 1, 9]])
+
+
+def small(indices, depth=4, on=1, off=0, axis=-1, dtype=None, out=None):
+    """Call the front door as `one_hot` does."""
+    return _front.one_hot_small(indices, depth, on, off, axis, dtype, out)
+
+
+@st.composite
+def calls(draw):
+    """Draw a common call: contiguous native indices, and a result that is small and not empty."""
+    result = draw(st.sampled_from(RESULT_DTYPES))
+    depth = draw(st.sampled_from([n for n in strategies.DEPTHS if n]))
+    most = min(20_000, MOST_BYTES // (depth * result.itemsize))
+    shapes = strategies.SHAPES.filter(lambda shape: 0 < math.prod(shape) <= most)
+    shape = draw(shapes | st.sampled_from([(), (1,) * 16, (1, 2) * 5]))
+    dtype = draw(st.sampled_from(_dispatch.INDEX_DTYPES))
+    indices = strategies.index_values(dtype, depth, math.prod(shape), draw(st.integers(0, 2**32)))
+    axis = draw(st.integers(-len(shape) - 1, len(shape)))
+    return indices.reshape(shape), depth, axis, result
+
+
+def expected_of(indices, depth, axis, dtype):
+    """Return what the oracle makes of such a call."""
+    return oracle.one_hot(indices, depth, *np.array([1, 0], dtype), axis=axis)
+
+
+@given(call=calls(), with_out=st.booleans(), with_dtype=st.booleans())
+def test_common_calls_are_answered(call, with_out, with_dtype):
+    """Every type of index and result, every axis, rank and shape: answered here, and rightly."""
+    indices, depth, axis, dtype = call
+    expected = expected_of(indices, depth, axis, dtype)
+    out = np.full_like(expected, 3) if with_out else None
+    before = indices.tobytes()
+    options = {"dtype": dtype if with_dtype or not with_out else None, "out": out}
+    actual = small(indices, depth, axis=axis, **options)
+    general = onehot_fast.one_hot(indices, depth, axis=axis, num_threads=1, **options)
+
+    assert actual is not None
+    assert out is None or (actual is out and general is out)
+    oracle.assert_same(actual, expected)
+    oracle.assert_same(general, expected)
+    assert actual.flags.c_contiguous
+    assert actual.flags.writeable
+    assert indices.tobytes() == before
+
+
+@pytest.mark.parametrize("index", _dispatch.INDEX_DTYPES, ids=str)
+@pytest.mark.parametrize("result", RESULT_DTYPES, ids=lambda dtype: dtype.char)
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+def test_every_pair_of_types(index, result, axis):
+    """No type of index or result falls through."""
+    indices = strategies.index_values(index, 5, 6, seed=1).reshape(2, 3)
+
+    oracle.assert_same(
+        small(indices, 5, axis=axis, dtype=result), expected_of(indices, 5, axis, result)
+    )
+
+
+@pytest.mark.parametrize(
+    "spelled", [np.longlong, np.ulonglong, np.intc, np.uintc, np.intp, "l", "L"]
+)
+def test_twin_types(spelled):
+    """Where C has two names for one type both are known."""
+    indices = np.array([0, 3, 1], spelled)
+
+    oracle.assert_same(small(indices), expected_of(indices, 4, -1, "f4"))
+    oracle.assert_same(small(indices, dtype=spelled), expected_of(indices, 4, -1, spelled))
+
+
+@pytest.mark.parametrize("dtype", [None, float, int, bool, "f2", "<f8", "=i4", np.float32, np.int8])
+def test_spellings_of_a_dtype(dtype):
+    """Whatever NumPy takes for a plain native dtype is one here; float32 is the default."""
+    expected = expected_of(INDICES, 4, -1, "f4" if dtype is None else dtype)
+
+    oracle.assert_same(small(INDICES, dtype=dtype), expected)
+
+
+@pytest.mark.parametrize("n_bytes", [2**18 - 1, 2**18, 2**18 + 1, MOST_BYTES - 1, MOST_BYTES])
+def test_up_to_a_mebibyte(n_bytes):
+    """Results that are recycled blocks are answered too, up to the limit and not above."""
+    indices = np.arange(n_bytes, dtype=np.uint32)
+
+    oracle.assert_same(small(indices, 1, dtype="u1"), (indices == 0).astype("u1")[:, None])
+    assert small(np.zeros(MOST_BYTES + 1, np.uint8), 1, dtype="u1") is None
+
+
+class Subclass(np.ndarray):
+    """An array class of somebody else's."""
+
+
+class Lazy:
+    """An object that NumPy would take for an array, a dtype and a number."""
+
+    dtype = np.dtype("f4")
+
+    def __array__(self, *_, **__):
+        return np.array([1])
+
+    def __index__(self):
+        return 1
+
+
+def read_only(array):
+    """Return the array, locked."""
+    array.flags.writeable = False
+    return array
+
+
+UNCOMMON = {
+    "list": {"indices": [0, 1]},
+    "scalar": {"indices": np.int64(1)},
+    "subclass": {"indices": INDICES.view(Subclass)},
+    "masked": {"indices": np.ma.array(INDICES)},
+    "object": {"indices": INDICES.astype(object)},
+    "array-like": {"indices": Lazy()},
+    "bool": {"indices": INDICES > 0},
+    "float16": {"indices": INDICES.astype("f2")},
+    "complex": {"indices": INDICES.astype("c8")},
+    "dates": {"indices": INDICES.astype("m8[s]")},
+    "text": {"indices": INDICES.astype("U2")},
+    "swapped": {"indices": INDICES.astype(INDICES.dtype.newbyteorder())},
+    "strided": {"indices": INDICES[:, ::2]},
+    "transposed": {"indices": INDICES.T},
+    "unaligned": {"indices": strategies.unaligned(INDICES)},
+    "no indices": {"indices": INDICES[:0]},
+    "rank 17": {"indices": np.zeros((1,) * 17, int)},
+    "depth 0": {"depth": 0},
+    "depth < 0": {"depth": -1},
+    "depth 2**20 + 1": {"depth": 2**20 + 1, "dtype": "u1"},
+    "depth 2**63": {"depth": 2**63},
+    "depth 2**64 + 4": {"depth": 2**64 + 4},
+    "no depth": {"depth": None},
+    "float depth": {"depth": 4.0},
+    "bool depth": {"depth": True},
+    "NumPy depth": {"depth": np.int64(4)},
+    "on 2": {"on": 2},
+    "on True": {"on": True},
+    "on 1.0": {"on": 1.0},
+    "typed on": {"on": np.float32(1)},
+    "on 2**64 + 1": {"on": 2**64 + 1},
+    "off 1": {"off": 1},
+    "off -0.0": {"off": -0.0},
+    "off False": {"off": False},
+    "off 2**64": {"off": 2**64},
+    "axis 3": {"axis": 3},
+    "axis -4": {"axis": -4},
+    "axis 2**31": {"axis": 2**31},
+    "axis 2**32": {"axis": 2**32},
+    "axis 2**32 - 1": {"axis": 2**32 - 1},
+    "axis -2**32": {"axis": -(2**32)},
+    "axis 2**64": {"axis": 2**64},
+    "axis True": {"axis": True},
+    "axis 1.0": {"axis": 1.0},
+    "no axis": {"axis": None},
+    "complex result": {"dtype": "c8"},
+    "long double": {"dtype": np.longdouble},
+    "swapped result": {"dtype": np.dtype("f4").newbyteorder()},
+    "text result": {"dtype": "U1"},
+    "object result": {"dtype": object},
+    "date result": {"dtype": "M8[s]"},
+    "structured": {"dtype": "f4,i1"},
+    "subarray": {"dtype": "(2,)f4"},
+    "no dtype": {"dtype": "nonsense"},
+    "number for a dtype": {"dtype": 3.5},
+    "no array": {"out": [[0]]},
+    "wrong rank": {"out": np.zeros((2, 3), "f4")},
+    "wrong shape": {"out": np.zeros((2, 4, 3), "f4")},
+    "dtype and out differ": {"out": np.zeros((2, 3, 4), "f4"), "dtype": "f8"},
+    "read-only out": {"out": read_only(np.zeros((2, 3, 4), "f4"))},
+    "strided out": {"out": np.zeros((2, 3, 8), "f4")[..., ::2]},
+    "unaligned out": {"out": strategies.unaligned(np.zeros((2, 3, 4), "f4"))},
+    "swapped out": {"out": np.zeros((2, 3, 4), np.dtype("f4").newbyteorder())},
+    "complex out": {"out": np.zeros((2, 3, 4), "c8")},
+    "out of a subclass": {"out": np.zeros((2, 3, 4), "f4").view(Subclass)},
+}
+
+
+@pytest.mark.parametrize("changed", UNCOMMON.values(), ids=list(UNCOMMON))
+def test_the_uncommon_is_left_alone(changed):
+    """Everything else, good or bad, is left to the general way, without an error or a write."""
+    arguments = {"indices": INDICES, "depth": 4} | changed
+    out = arguments.get("out")
+    before = np.array(out)
+
+    assert small(**arguments) is None
+    assert out is None or np.array_equal(before, out)
+
+
+@pytest.mark.parametrize("shift", [-1, 0, 1, 40])
+def test_overlap_is_left_alone(shift):
+    """An `out` that shares a byte with the indices is left to the general way."""
+    buffer = np.zeros(200, np.uint8)
+    indices = buffer[50:60]
+    out = buffer[50 - 40 + shift :][:40].reshape(10, 4)
+    answer = small(indices, out=out)
+
+    assert (answer is None) is bool(np.shares_memory(indices, out))
+
+
+def scaled_float():
+    """Return a dtype that has no number, which NumPy keeps for its own tests."""
+    core = np._core if hasattr(np, "_core") else np.core
+    return core._multiarray_umath._get_sfloat_dtype()(1.0)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        lambda: {"indices": np.array([0.0, 1.0]).view(scaled_float())},
+        lambda: {"indices": np.array([0, 1]), "dtype": scaled_float()},
+        lambda: {"indices": np.array([0]), "out": np.zeros((1, 4)).view(scaled_float())},
+    ],
+    ids=["indices", "dtype", "out"],
+)
+def test_dtypes_without_a_number(changed):
+    """A dtype of the new kind is not looked up by a number it does not have."""
+    assert small(**changed()) is None
+
+
+class Meddler:
+    """A dtype that changes an array while it is asked what it is."""
+
+    def __init__(self, change):
+        self.change = change
+
+    @property
+    def dtype(self):
+        """Return float32, but first do what is to be done."""
+        self.change()
+        return np.dtype("f4")
+
+
+@pytest.mark.parametrize("shape", [(6,), (1, 2, 3), (2, 1), (2, 3, 1, 2)], ids=repr)
+@pytest.mark.parametrize("has_out", [False, True])
+def test_arguments_that_change_meanwhile(has_out, shape):
+    """Code that runs while a dtype is read cannot make the answer reach beyond its arrays."""
+    indices = np.zeros((2, 3), int)
+    out = np.zeros((2, 3, 4), "f4") if has_out else None
+    answer = small(indices, out=out, dtype=Meddler(lambda: indices.resize(shape, refcheck=False)))
+
+    assert indices.shape == shape
+    assert answer is None or answer.shape == (*shape, 4)
+
+
+NUMBERS = (
+    st.integers()
+    | st.integers(-3, 3)
+    | st.floats()
+    | st.booleans()
+    | st.sampled_from([2**32, -(2**32), 2**63, 2**64])
+)
+INDEX_ARRAYS = (INDICES, INDICES.T, np.zeros(3, "u1"), np.array(1), np.zeros((0, 2), int))
+ARRAYS = st.sampled_from([*INDEX_ARRAYS, np.zeros((3, 4), "f4")])
+SCALARS = (np.float16(1), np.int8(1), Lazy(), None, object())
+JUNK = (
+    NUMBERS
+    | st.text(max_size=3)
+    | st.binary(max_size=3)
+    | ARRAYS
+    | st.sampled_from([*SCALARS, int, "f4", "u1", np.dtype("f8"), [1], ()])
+)
+GOOD = (ARRAYS, st.integers(1, 9), st.just(1), st.just(0), st.integers(-2, 2))
+
+
+@given(
+    arguments=st.tuples(*(good | JUNK for good in GOOD)),
+    dtype=st.none() | JUNK,
+    out=st.none() | JUNK,
+)
+def test_junk_is_never_an_error(arguments, dtype, out):
+    """Whatever comes, the answer is right or there is none."""
+    out = out.copy() if isinstance(out, np.ndarray) else out
+    answer = _front.one_hot_small(*arguments, dtype, out)
+    indices, depth, on, off, axis = arguments
+    if answer is None:
+        return
+    expected = "f4" if out is None else out.dtype
+
+    assert (on, off, type(on), type(off)) == (1, 0, int, int)
+    assert -indices.ndim - 1 <= axis <= indices.ndim
+    assert answer.dtype == (expected if dtype is None else np.dtype(dtype))
+    oracle.assert_same(answer, expected_of(indices, depth, axis, answer.dtype))
+
+
+@given(axis=NUMBERS, depth=NUMBERS, dtype=st.sampled_from([None, "u1", "f8", "c8", "x"]))
+def test_junk_among_good_arguments(axis, depth, dtype):
+    """What is answered here is no error in the general way, and the same."""
+    answer = small(INDICES, depth, axis=axis, dtype=dtype)
+    if answer is not None:
+        general = onehot_fast.one_hot(INDICES, depth, axis=axis, dtype=dtype, num_threads=1)
+        oracle.assert_same(answer, general)

@@ -1,0 +1,308 @@
+"""Output buffers over a long and busy life: random use, threads, forks, idle times and the end."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    consumes,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from programs import needs_fork, run, start
+
+from onehot_fast import _memory
+
+MIB = 2**20
+LARGE = MIB // 4
+BYTE = np.dtype(np.uint8)
+SIZES = [LARGE - 1, LARGE, LARGE + 1, LARGE * 5 // 4, MIB // 2, MIB - 7, 2 * MIB]
+
+
+class Life(RuleBasedStateMachine):
+    """Any order of allocating, viewing, freeing and bounding; every array keeps its own number."""
+
+    arrays = Bundle("arrays")
+
+    def __init__(self):
+        super().__init__()
+        self.before = _memory.set_limit(2 * MIB)
+        _memory.empty_cache()
+        self.n_others = _memory.cache_info().n_live
+        self.number = 0
+        self.live = {}
+        self.large = set()
+
+    @rule(target=arrays, n_bytes=st.sampled_from(SIZES))
+    def allocate(self, n_bytes):
+        """Make an array, and fill it with a number of its own."""
+        array, fresh = _memory.allocate((n_bytes,), BYTE)
+        assert not (fresh and array.any())
+        self.number = self.number % 255 + 1
+        array.fill(self.number)
+        self.live[self.number] = array
+        if n_bytes >= LARGE:
+            self.large.add(self.number)
+        return self.number
+
+    @rule(name=arrays, begin=st.integers(0, 1000), step=st.sampled_from([1, 7, -3]))
+    def keep_a_view_only(self, name, begin, step):
+        """Let the array go and keep a part of it."""
+        if name in self.live:
+            self.live[name] = self.live[name][begin::step]
+
+    @rule(name=consumes(arrays))
+    def free(self, name):
+        """Let the last view of an array go."""
+        self.live.pop(name, None)
+
+    @rule(target=arrays)
+    def empty_cache(self):
+        """Give back what is kept."""
+        before = _memory.cache_info().n_bytes
+        assert _memory.empty_cache() == before
+        assert _memory.cache_info().n_blocks == 0
+        return multiple()
+
+    @rule(limit=st.sampled_from([0, LARGE, MIB, 2 * MIB, 64 * MIB]))
+    def set_limit(self, limit):
+        """Change the bound."""
+        _memory.set_limit(limit)
+
+    @invariant()
+    def nothing_changed(self):
+        """No array was written by anything but its own filling."""
+        changed = [name for name, view in self.live.items() if not (view == name).all()]
+        assert not changed
+
+    @invariant()
+    def the_books_are_right(self):
+        """The bound holds, and the blocks in use are those of the arrays that live."""
+        info = _memory.cache_info()
+        n_large = len(self.large & self.live.keys())
+        assert 0 <= info.n_bytes <= info.max_bytes
+        assert (info.n_bytes == 0) is (info.n_blocks == 0)
+        assert info.n_live - self.n_others == n_large
+
+    def teardown(self):
+        """Leave the cache as it was."""
+        self.live.clear()
+        _memory.empty_cache()
+        _memory.set_limit(self.before)
+
+
+def test_random_lives():
+    """No order of operations hands out memory that somebody still looks at."""
+    run_state_machine_as_test(Life, settings=settings(max_examples=25, stateful_step_count=30))
+
+
+def test_threads_pass_arrays_on():
+    """Eight threads allocate, and free what others allocated, without ever sharing memory."""
+    slots = [None] * 16
+    changed = []
+
+    def live(seed):
+        rng = np.random.default_rng(seed)
+        for number, slot in enumerate(rng.integers(0, len(slots), 150)):
+            array, _ = _memory.allocate((int(rng.choice(SIZES)),), BYTE)
+            array.fill(number)
+            mine = number, array
+            other = slots[slot]
+            slots[slot] = mine
+            if other is not None and not (other[1] == other[0]).all():
+                changed.append(other[0])
+
+    before = _memory.cache_info().n_live
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(live, range(8)))
+    slots.clear()
+    info = _memory.cache_info()
+
+    assert changed == []
+    assert info.n_live == before
+    assert 0 <= info.n_bytes <= info.max_bytes
+
+
+def test_a_block_outlives_its_thread():
+    """An array may be freed by another thread than the one that made it, which is gone."""
+    arrays = []
+    worker = threading.Thread(target=lambda: arrays.append(_memory.allocate((MIB,), BYTE)[0]))
+    worker.start()
+    worker.join()
+    arrays[0].fill(1)
+    before = _memory.cache_info().n_live
+    arrays.clear()
+
+    assert _memory.cache_info().n_live == before - 1
+
+
+PRELUDE = """
+import numpy as np, os, threading
+from time import monotonic, sleep
+import onehot_fast
+from onehot_fast import _memory
+def make(n_bytes):
+    return _memory.allocate((n_bytes,), np.dtype("u1"))[0]
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "array = make(3 << 20)",
+        "array = make(3 << 20); del array",
+        "array = make(3 << 20); _memory.array = array[5:]",
+        "cycle = [make(3 << 20)]; cycle.append(cycle)",
+        "threading.local().array = make(3 << 20)",
+        "threading.Thread(target=lambda a: sleep(60), args=[make(3 << 20)], daemon=True).start()",
+        "threading.Thread(target=lambda: (sleep(0.2), make(3 << 20), make(3 << 20))).start()",
+        "import atexit; atexit.register(lambda a: (a.fill(1), make(3 << 20)), make(3 << 20))",
+        "class C: __del__ = lambda self: self.a.fill(1)\nc = C(); c.a = make(3 << 20)",
+    ],
+    ids=["global", "kept", "view", "cycle", "local", "daemon", "thread", "atexit", "finalizer"],
+)
+def test_the_end(program):
+    """A process ends well whatever still lives in it."""
+    assert run(PRELUDE + program) == ""
+
+
+def test_the_default_bound():
+    """A sixteenth of the memory may be kept."""
+    program = """
+        from onehot_fast import _memory, _system
+        print(_memory.cache_info().max_bytes == (_system.total_memory() or 0) // 16)
+    """
+
+    assert run(program, ONEHOT_FAST_CACHE_MB="") == "True"
+
+
+@pytest.mark.parametrize("n_mib", [0, 7])
+def test_the_bound_of_the_environment(n_mib):
+    """``ONEHOT_FAST_CACHE_MB`` sets the bound, and 0 keeps nothing."""
+    program = f"""{PRELUDE}
+make(7 << 20)
+make(8 << 20)
+info = _memory.cache_info()
+print(info.max_bytes, info.n_bytes, info.n_live)
+"""
+
+    assert run(program, ONEHOT_FAST_CACHE_MB=str(n_mib)) == f"{n_mib * MIB} {n_mib * MIB} 0"
+
+
+@pytest.mark.parametrize("text", ["-1", "1.5", "lots", "0x10", " 5", "²", "9" * 40])
+def test_a_bad_bound_ends_the_import(text):
+    """What is no number of MiB is refused by its name."""
+    done = start("import onehot_fast._memory", ONEHOT_FAST_CACHE_MB=text)
+
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ValueError: ONEHOT_FAST_CACHE_MB = ")
+
+
+@needs_fork
+def test_a_child_has_blocks_of_its_own():
+    """A child frees, uses and fills what it inherited; the parent's arrays do not change."""
+    program = f"""{PRELUDE}
+live, kept = make(3 << 20), make(5 << 20)
+live.fill(1)
+del kept
+child = os.fork()
+if child == 0:
+    before = _memory.cache_info()
+    again = make(5 << 20)
+    again.fill(2)
+    good = (live == 1).all()
+    live.fill(2)
+    del live, again
+    after = _memory.cache_info()
+    good &= (before.n_live, before.n_blocks, after.n_live, after.n_blocks) == (1, 1, 0, 2)
+    os._exit(0 if good and _memory.empty_cache() == 8 << 20 else 1)
+code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(code, (live == 1).all(), _memory.cache_info().n_live)
+"""
+
+    assert run(program) == "0 True 1"
+
+
+@needs_fork
+def test_fork_while_threads_allocate():
+    """A child forked in the middle of other threads' work can allocate and free."""
+    program = f"""{PRELUDE}
+stop = False
+def work():
+    while not stop:
+        make(1 << 20), make(2 << 20)
+threads = [threading.Thread(target=work) for _ in range(3)]
+[thread.start() for thread in threads]
+codes = []
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        [make(size << 20).fill(1) for size in (1, 2, 3)]
+        os._exit(_memory.empty_cache() < 6 << 20)
+    codes.append(os.waitpid(child, 0)[1])
+stop = True
+print(codes)
+"""
+
+    # Python 3.12 warns of any fork beside threads, and these are ours.
+    assert run(program, "-W", "ignore::DeprecationWarning") == str([0] * 20)
+
+
+def test_idle_blocks_go_back():
+    """What was not used for a while is given back with the next call; what is in use stays."""
+    program = f"""{PRELUDE}
+_memory.set_idle_seconds(0.05)
+live = make(3 << 20)
+live.fill(1)
+make(5 << 20)
+kept = _memory.cache_info().n_bytes
+sleep(0.1)
+make(1 << 20)
+info = _memory.cache_info()
+print(kept >> 20, info.n_bytes >> 20, info.n_live, (live == 1).all())
+"""
+
+    assert run(program) == "5 1 1 True"
+
+
+def test_little_is_kept_of_blocks_the_system_may_not_take():
+    """Blocks too small to lend are bounded together, below the bound of all."""
+    program = f"""{PRELUDE}
+arrays = [make(12 << 20) for _ in range(8)]
+del arrays
+print(_memory.cache_info().n_bytes >> 20)
+"""
+
+    assert run(program) == "60"
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells it there")
+def test_the_system_may_take_large_kept_blocks():
+    """A large block is kept as memory that the system takes when it needs some."""
+    program = f"""{PRELUDE}
+def lent():
+    for line in open("/proc/self/smaps_rollup"):
+        if line.startswith("LazyFree:"):
+            return int(line.split()[1]) >> 10
+before = lent()
+array = make(64 << 20)
+array.fill(1)
+in_use = lent()
+del array
+kept = lent()
+again = make(64 << 20)
+again.fill(2)
+print(before, in_use, kept, lent(), (again == 2).all())
+"""
+
+    assert run(program) == "0 0 64 0 True"

@@ -1,0 +1,214 @@
+"""How many threads a call uses: what was asked, the work, the limits and the load."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from programs import needs_openmp, run
+
+import onehot_fast
+from onehot_fast import _threads
+
+LARGE = _threads.WORTH_THREADS
+CPUS = os.cpu_count() or 1
+AVAILABLE = "from onehot_fast import _threads; print(_threads.available())"
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a function that makes up a machine and what runs on it."""
+
+    def make(running=1, spinning=0, stalled=False, cpus=4, openmp=4, affinity=4, quota=None):
+        chunks = SimpleNamespace(
+            max_threads=lambda: openmp,
+            spinning_workers=lambda: spinning,
+            was_stalled=lambda: stalled,
+        )
+        monkeypatch.setattr(_threads, "chunks", chunks)
+        monkeypatch.setattr(_threads, "_quota", lambda: quota)
+        monkeypatch.setattr(_threads._system, "running_threads", lambda: running)
+        monkeypatch.setattr(os, "cpu_count", lambda: cpus)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(affinity), raising=False)
+
+    return make
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, LARGE, 2**60])
+@pytest.mark.parametrize("asked", [1, 2, 3, 7, np.int64(2), np.uint8(3), np.array(2)], ids=repr)
+def test_an_explicit_number_is_obeyed(asked, n_bytes, machine):
+    """What the caller says counts, whatever the work and the machine are."""
+    machine(running=99, stalled=True, openmp=1, quota=1)
+    resolved = _threads.resolve(asked, n_bytes)
+
+    assert resolved == asked
+    assert type(resolved) is int
+
+
+@pytest.mark.parametrize("asked", [True, False, np.True_, 2.0, "2", [2], (), np.array([1, 2])])
+def test_a_wrong_kind_of_number(asked):
+    """What is no integer is refused, by its type."""
+    kind = type(asked).__name__
+    with pytest.raises(TypeError, match=f"num_threads must be an integer or None, not {kind}"):
+        _threads.resolve(asked, 0)
+    with pytest.raises(TypeError, match="num_threads"):
+        onehot_fast.one_hot([0], 1, num_threads=asked)
+
+
+@pytest.mark.parametrize("asked", [0, -1, np.int8(-128), -(2**70)])
+def test_less_than_one(asked):
+    """A number below 1 is refused."""
+    with pytest.raises(ValueError, match=f"num_threads = {asked} must be at least 1"):
+        _threads.resolve(asked, 0)
+    with pytest.raises(ValueError, match="num_threads"):
+        onehot_fast.one_hot([0], 1, num_threads=asked)
+
+
+@pytest.mark.parametrize("asked", [1000, 10**5, 2**31 - 1, 2**31, 2**100])
+def test_more_threads_than_any_system_has(asked):
+    """An absurd number ends neither in a crash nor in an error: there is not that much work."""
+    program = f"""
+        import numpy as np, onehot_fast
+        result = onehot_fast.one_hot(np.arange(200_000) % 7, 7, num_threads={asked})
+        print(result.sum())
+    """
+
+    assert run(program) == "200000.0"
+
+
+@pytest.mark.parametrize("n_bytes", [0, 1, LARGE - 1])
+def test_small_work_takes_one(n_bytes, machine, monkeypatch):
+    """Small work takes one thread, and does not even ask about the machine."""
+    machine()
+    monkeypatch.delattr(_threads._system, "running_threads")
+
+    assert _threads.resolve(None, n_bytes) == 1
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({}, 4),
+        ({"openmp": 3}, 3),
+        ({"openmp": 64}, 4),
+        ({"affinity": 2}, 2),
+        ({"quota": 3}, 3),
+        ({"quota": 99}, 4),
+        ({"quota": 0}, 4),
+        ({"openmp": 3, "affinity": 2, "quota": 1}, 1),
+        ({"openmp": 0}, 1),
+    ],
+    ids=repr,
+)
+def test_available_is_the_least_of_all_limits(limits, expected, machine):
+    """OpenMP, affinity and quota each bound the default."""
+    machine(**limits)
+
+    assert _threads.available() == expected
+    assert _threads.resolve(None, LARGE) == expected
+
+
+def test_available_without_affinity(machine, monkeypatch):
+    """Where no affinity is known the processors count."""
+    machine(cpus=3)
+    monkeypatch.delattr(os, "sched_getaffinity")
+
+    assert _threads.available() == 3
+
+
+@pytest.mark.parametrize(
+    ("load", "expected"),
+    [
+        ({"running": None}, 4),
+        ({"running": 0}, 4),
+        ({"running": 1}, 4),
+        ({"running": 2}, 3),
+        ({"running": 4}, 1),
+        ({"running": 99}, 1),
+        ({"running": 4, "spinning": 3}, 4),
+        ({"running": 5, "spinning": 3}, 3),
+        ({"running": 2, "spinning": 3}, 4),
+        ({"running": 3, "cpus": 8}, 4),
+        ({"running": 7, "cpus": 8}, 2),
+        ({"running": 1, "stalled": True}, 1),
+        ({"running": 2, "openmp": 1}, 1),
+    ],
+    ids=repr,
+)
+def test_busy_processors_are_left_alone(load, expected, machine):
+    """Others that run take their processors away; our own waiting workers do not."""
+    machine(**load)
+
+    assert _threads.resolve(None, LARGE) == expected
+
+
+def test_one_processor_is_never_asked_about_its_load(machine, monkeypatch):
+    """Where one thread is all there is, nobody looks at the load."""
+    machine(affinity=1)
+    monkeypatch.delattr(_threads._system, "running_threads")
+
+    assert _threads.resolve(None, LARGE) == 1
+
+
+def test_this_machine():
+    """Whatever runs here now, the default is within the limits."""
+    assert 1 <= _threads.resolve(None, LARGE) <= _threads.available() <= CPUS
+
+
+def test_no_stall_at_the_start():
+    """A process that has run nothing has no team to wait for."""
+    program = """
+        from onehot_fast._kernels import chunks
+        print(chunks.was_stalled(), chunks.spinning_workers())
+    """
+
+    assert run(program) == "False 0"
+
+
+@needs_openmp
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_omp_num_threads(n_threads):
+    """``OMP_NUM_THREADS`` bounds the default, and more than there are processors is not taken."""
+    most = int(run(AVAILABLE, OMP_NUM_THREADS="999"))
+
+    assert most <= CPUS
+    assert int(run(AVAILABLE, OMP_NUM_THREADS=str(n_threads))) == min(n_threads, most)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_affinity(moment):
+    """A process bound to one processor uses one thread, whenever it was bound."""
+    bind = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
+    program = bind + AVAILABLE if moment == "before" else f"import onehot_fast\n{bind}{AVAILABLE}"
+
+    assert run(program) == "1"
+
+
+@needs_openmp
+def test_threadpoolctl():
+    """A limit that threadpoolctl sets holds, and ends."""
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    before = _threads.available()
+    with threadpoolctl.threadpool_limits(1):
+        limited = _threads.available()
+
+    assert limited == 1
+    assert _threads.available() == before
+
+
+@needs_openmp
+@pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
+def test_inside_a_parallel_region():
+    """Inside a parallel region of anybody's a call takes one thread."""
+    from onehot_fast._kernels import chunks
+
+    seen = []
+    callback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: seen.append(chunks.max_threads()))
+    ctypes.CDLL("libgomp.so.1").GOMP_parallel(callback, None, ctypes.c_uint(2), ctypes.c_uint(0))
+
+    assert seen == [1, 1]
