@@ -225,7 +225,7 @@ int ohf_can_expand(const ohf_leaves *leaves, const ohf_fill *fill, const unsigne
     const size_t width = fill->width, row_bytes = fill->depth * width;
     if (leaves->rows_expand == NULL || fill->inner != 1 || width > 16 || 64 % width != 0)
         return 0;
-    if (row_bytes > OHF_EXPAND_ROW || (uintptr_t)out % width != 0)
+    if (fill->depth > OHF_EXPAND_DEPTH || (uintptr_t)out % width != 0)
         return 0;
     /* A vector spans at most this many rows: a part of one, whole ones, a part of one. */
     return ((size_t)leaves->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;

@@ -27,7 +27,7 @@ enum {
 #define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
 #define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
 #define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
-#define OHF_EXPAND_ROW 128                 /* widest row in bytes that rows_expand takes */
+#define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
 
 /* What an index means, and the window [base, base + span) of classes that the codes are relative to. */
@@ -61,8 +61,8 @@ typedef struct {
 typedef struct {
     size_t head;           /* elements before the first aligned vector */
     size_t vectors, rows;  /* of one period */
-    uint16_t first_row[OHF_EXPAND_ROW];
-    unsigned char row[OHF_EXPAND_ROW * 64], column[OHF_EXPAND_ROW * 64];   /* lanes entries a vector */
+    uint16_t first_row[OHF_EXPAND_DEPTH];
+    unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];   /* lanes entries a vector */
 } ohf_plan;
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);

@@ -17,7 +17,6 @@ cdef extern from "leaves.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
-        OHF_EXPAND_ROW
     const uint64_t OHF_SPAN32
 
     ctypedef struct ohf_policy:
