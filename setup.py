@@ -63,8 +63,8 @@ class BuildExt(build_ext):
         for ext in self.extensions:
             ext.extra_compile_args = compile_args + openmp_compile
             ext.extra_link_args = link_args + openmp_link
-            # The other directives stand in each .pyx; only a debug build changes this one.
-            ext.cython_directives = {"boundscheck": True} if switch("ONEHOT_FAST_DEBUG") else {}
+            # The other directives stand in each .pyx, and would win over what is said here.
+            ext.cython_directives = {"boundscheck": switch("ONEHOT_FAST_DEBUG")}
         super().build_extensions()
 
     def base_flags(self):
@@ -72,9 +72,9 @@ class BuildExt(build_ext):
         debug = switch("ONEHOT_FAST_DEBUG")
         if self.compiler.compiler_type == "msvc":
             return ["/Od" if debug else "/O2"], []
-        # -O3 is said because a Python built with -O2 would pass that on to us.
+        # Level and debug information are said because Python's own would be passed on to us.
         common = ["-fno-strict-aliasing", "-Wall", "-Wextra"]
-        compile_args = [*common, "-O1", "-g"] if debug else [*common, "-O3"]
+        compile_args = [*common, *(["-O1", "-g"] if debug else ["-O3", "-g0"])]
         sanitizers = os.environ.get("ONEHOT_FAST_SANITIZE")
         if not sanitizers:
             return compile_args, []

@@ -200,6 +200,8 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
     """Convert to a unit that loses nothing: NumPy would drop what is finer than the unit."""
     # The dates of pandas are datetimes too, but only NumPy's form of them has the nanoseconds.
     value = getattr(value, "asm8", value)
+    if value is None or (isinstance(value, np.generic) and np.isnat(value)):
+        return np.array("NaT", dtype=dtype)
     try:
         element = np.array(value, dtype=dtype)
     except (OverflowError, ValueError) as error:
@@ -207,7 +209,7 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
     if isinstance(value, int):
         return element
     exact = np.array(value, dtype=dtype.kind + "8")  # in the unit NumPy finds in the value
-    if not np.isnat(exact) and element.astype(exact.dtype) != exact:
+    if element.astype(exact.dtype) != exact:
         raise _does_not_fit(value, dtype, name)
     return element
 

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """The compiled front door of small calls.
 
 On 32 indices the kernel takes tens of nanoseconds; checking arguments in Python takes twenty times as long. The

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
 
 The first touch of fresh memory costs several times what the kernels cost (4 - 9 GB/s against 28 - 75), so a

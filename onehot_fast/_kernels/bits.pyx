@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Bits: one column of codes into bit-packed Boolean columns, as Arrow keeps them.
 
 A tile of codes, one byte each, is compared with every class of the tile and the comparison's mask is the

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """The one parallel loop: independent chunks of work, dynamically scheduled, interruptible between slabs.
 
 The GIL is released while chunks run. Every quarter of a gigabyte or so it is taken back to let Ctrl-C through:

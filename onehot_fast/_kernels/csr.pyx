@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC: the positions of the ons, without the matrix.
 
 CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where

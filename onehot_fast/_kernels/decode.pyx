@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Decode: from one-hot elements back to indices.
 
 An element is on when its bytes equal those of the on value. Rows are counted and located in one vectorised

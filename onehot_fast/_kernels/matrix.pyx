@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Matrix: several columns of codes into one row-major matrix, in a single pass over the output.
 
 The tables hold columns of the whole matrix. A block of rows is filled with off, each column stores its ons, and

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Planes: the new axis is not the last, so each class owns runs of ``inner`` neighbouring elements.
 
 The output is (outer, depth, inner). A tile of one run's positions is narrowed to one byte each, in the

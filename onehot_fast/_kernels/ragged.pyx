@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Ragged: any number of codes per row, into a matrix (set or counted) or into CSR.
 
 Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once; the table bounds the codes.

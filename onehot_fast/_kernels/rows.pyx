@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Rows: the new axis is the last one, or so near the end that a group of indices fills few cache lines.
 
 The output is a sequence of groups, each of ``inner`` neighbouring indices and ``depth * inner`` elements

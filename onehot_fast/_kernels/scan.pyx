@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Scans over the indices: the first one a policy forbids, and the largest.
 
 Each reads the indices once, without a copy and without the GIL. A block is first asked as a whole whether anything

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Which variant of the leaves is active, and from which size on the output is streamed.
 
 The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, freethreading_compatible=True
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Several columns of local codes with their tables, checked once and handed to the kernels as C structures."""
 
 from libc.stdint cimport int32_t

@@ -1,0 +1,111 @@
+# The front door. Every target does its own set-up, in .venv; nothing else on the machine is touched.
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+# The first Python that can build this: 3.11 or newer, with venv and with its C headers.
+CAN_BUILD := import ensurepip, os, sys, sysconfig, venv; \
+    header = os.path.join(sysconfig.get_path("include"), "Python.h"); \
+    sys.exit(sys.version_info < (3, 11) or not os.path.exists(header))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+    $$python -c '$(CAN_BUILD)' 2> /dev/null && { echo $$python; break; }; done)
+
+# Options for the tools behind a target, as in `make test ARGS="-k axis"`.
+ARGS ?=
+ASV_ARGS ?= --quick
+
+# What an install depends on, and what only needs compiling anew.
+INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
+SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name leaves.c)
+STUBBED = $(subst /,.,$(basename $(shell find onehot_fast -name '*.pyi')))
+BUILD_REQUIRES := import tomllib; \
+    print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo test coverage lint format types sanitize bench compare docs build clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flights and compare with pandas
+	$(BIN)/python examples/flights.py $(ARGS)
+
+test: $(VENV)/.test-ready $(VENV)/.compiled  ## run all tests and the examples of the documentation
+	$(BIN)/pytest $(ARGS)
+
+coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and show the lines they miss
+	$(BIN)/pytest --cov --cov-report=term-missing $(ARGS)
+
+lint: $(VENV)/.dev-ready  ## check style and layout of the sources
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint onehot_fast
+
+format: $(VENV)/.dev-ready  ## bring the sources into that layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# mypy cannot follow the import hook of an editable install to onehot_fast.integrations.
+types: $(VENV)/.dev-ready  ## check the types, and the stubs against the built modules
+	rm -rf build/types
+	$(PIP) install --no-build-isolation --no-deps --target build/types .
+	cd build/types && $(abspath $(BIN))/mypy --config-file $(abspath pyproject.toml) -p onehot_fast
+	cd build/types && $(abspath $(BIN))/python -m mypy.stubtest \
+	    --mypy-config-file $(abspath pyproject.toml) \
+	    --allowlist $(abspath .ci/stubtest-allowlist) $(STUBBED)
+
+sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers
+	.ci/sanitize $(abspath $(BIN)/python) $(ARGS)
+
+bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick)
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run $(ASV_ARGS)
+
+compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
+	$(BIN)/python -m benchmarks.compare $(ARGS)
+
+docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html
+	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
+
+# Without the `rm`, setuptools would pack modules that were deleted since.
+build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
+	rm -rf build dist *.egg-info
+	$(BIN)/python -m build
+
+clean:  ## remove all that was built; .venv stays
+	rm -rf build dist *.egg-info docs/_build htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -f $(VENV)/.*-ready $(VENV)/.compiled
+	find onehot_fast \( -name '*.so' -o -name '*.pyd' \) -delete
+	find onehot_fast -name '*.pyx' | sed 's/pyx$$/c/' | xargs rm -f
+
+$(VENV)/pyvenv.cfg:
+	@test -n "$(PYTHON)" || { echo "no Python >= 3.11 with venv and C headers: install one" \
+	    "(Debian: python3-venv python3-dev), or name it: make PYTHON=..." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+
+# Installed once and for all, so that a rebuild takes seconds and not an isolated environment.
+$(VENV)/.build-ready: pyproject.toml | $(VENV)/pyvenv.cfg
+	$(BIN)/python -c '$(BUILD_REQUIRES)' > $(VENV)/build-requires.txt
+	$(PIP) install -r $(VENV)/build-requires.txt
+	touch $@
+
+$(VENV)/.test-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
+	$(PIP) install --no-build-isolation -e '.[test]'
+	touch $@
+
+$(VENV)/.dev-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
+	$(PIP) install --no-build-isolation -e '.[dev]'
+	touch $@ $(VENV)/.test-ready
+
+$(VENV)/.bench-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
+	$(PIP) install --no-build-isolation -e '.[bench]'
+	touch $@
+
+# Right after an install this finds nothing to do; later it compiles what is older than its sources,
+# where an install would compile everything.
+$(VENV)/.compiled: $(SOURCES) setup.py
+	$(BIN)/python setup.py --quiet build_ext --inplace
+	touch $@

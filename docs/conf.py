@@ -1,0 +1,24 @@
+"""Sphinx: `make docs` builds with this."""
+
+import onehot_fast
+
+project = "onehot_fast"
+author = "the onehot_fast developers"
+copyright = f"2026, {author}"
+release = onehot_fast.__version__
+
+extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_parser"]
+exclude_patterns = ["_build"]
+html_theme = "alabaster"
+html_theme_options = {
+    "description": "The OneHot operator at the speed of memory",
+    "fixed_sidebar": True,
+    "page_width": "1080px",
+}
+html_show_sourcelink = False
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # numpydoc's Parameters sections say the types, with their shapes
+numpydoc_show_class_members = False
+myst_heading_anchors = 3
+suppress_warnings = ["myst.xref_missing"]  # README links to files of the repository
