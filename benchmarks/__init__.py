@@ -1,0 +1,1 @@
+"""What the project costs: the asv suites (``bench_*.py``) and `benchmarks.compare`."""

@@ -1,0 +1,122 @@
+"""Side by side with the peers: ``python -m benchmarks.compare`` from the root of the repository.
+
+Every library that is installed takes part. Writes a Markdown table and a chart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from benchmarks import chart, report
+from benchmarks.measure import QUICK, THOROUGH
+from benchmarks.peers import CONTENDERS
+from benchmarks.peers.registry import OURSELVES
+from benchmarks.scenarios import BUSY_ROWS, FIRST_CALLS, ROOT, Session, busy, compare, first_calls
+from benchmarks.targets import verdicts
+from benchmarks.workloads import WORKLOADS
+
+PARTS = [*WORKLOADS, "first", "busy"]
+PEERS = sorted({contender.library for contender in CONTENDERS.values()} - {OURSELVES})
+
+
+def _names(accepted: Sequence[str]) -> Callable[[str], list[str]]:
+    """Return a parser of lists of names, of those that are accepted."""
+
+    def parse(text: str) -> list[str]:
+        names = [name for name in text.split(",") if name]
+        if unknown := sorted(set(names) - set(accepted)):
+            raise argparse.ArgumentTypeError(f"{unknown} not among {', '.join(accepted)}")
+        return names
+
+    return parse
+
+
+def _processors() -> int:
+    """Return how many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
+    add = parser.add_argument
+    add("--quick", action="store_true", help="fewer rounds: figures of more noise")
+    add("--only", type=_names(PARTS), default=PARTS, help=f"some of {','.join(PARTS)}")
+    add("--peers", type=_names(PEERS), default=PEERS, help=f"some of {','.join(PEERS)}")
+    add("--threads", type=int, default=_processors(), help="of everybody (default: all)")
+    add("--output", type=Path, default=ROOT / "docs" / "benchmarks", help="a folder")
+    add("--json", type=Path, metavar="FILE", help="write the records too")
+    add("--scale", type=float, default=1.0, help="of the number of indices")
+    return parser.parse_args(arguments)
+
+
+def measure(options: argparse.Namespace) -> Session:
+    """Do all that was asked, under a bar of progress."""
+    session = Session(options.threads, QUICK if options.quick else THOROUGH, options.scale)
+    session.load([OURSELVES, *options.peers])
+    with import_module("rich.progress").Progress() as bar:
+        parts = bar.add_task("", total=len(options.only))
+        for name in options.only:
+            bar.update(parts, description=name)
+            _part(session, name, bar)
+            bar.advance(parts)
+    return session
+
+
+def _part(session: Session, name: str, bar: Any) -> None:
+    """Measure one workload or scenario."""
+    if name == "first":
+        for workload in FIRST_CALLS:
+            first_calls(session, workload)
+    elif name == "busy":
+        for rows in BUSY_ROWS:
+            busy(session, rows)
+    else:
+        visits = bar.add_task(f"{name} in turns", total=None)
+
+        def progress(change: int) -> None:
+            if change > 0:
+                bar.update(visits, total=change)
+            else:
+                bar.advance(visits)
+
+        compare(session, WORKLOADS[name], progress)
+        bar.remove_task(visits)
+
+
+def write(session: Session, folder: Path) -> None:
+    """Write the report and, where there is a floor to draw against, the chart."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.md").write_text(report.markdown(session), encoding="utf-8")
+    if session.parts:
+        titles = {name: f"{name}: {workload.title}" for name, workload in WORKLOADS.items()}
+        chart.draw(session.records, titles, folder / report.CHART)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the comparison from the command line."""
+    options = parse(arguments)
+    if options.threads < _processors() and hasattr(os, "sched_setaffinity"):
+        # The one limit that every library obeys.
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    session = measure(options)
+    write(session, options.output)
+    if options.json:
+        options.json.write_text(json.dumps([asdict(record) for record in session.records]))
+    judged = verdicts(session.records)
+    print(f"{sum(verdict.met for verdict in judged)} of {len(judged)} targets met:")
+    print(report.table(("work", "target", "measured", "wanted", "met"), judged))
+    print(f"the report is in {options.output}")
+
+
+if __name__ == "__main__":
+    main()

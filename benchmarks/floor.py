@@ -1,0 +1,110 @@
+"""The line floor: what writing an output costs at least, on this machine and in this run.
+
+A 64-byte line of zeros costs what ``memset`` with 0 costs, any other line what ``memset`` with 1
+costs, and the indices have to be read: ``z * t0 + (1 - z) * t1 + r``, where ``z`` is the share of
+lines without an on, counted in the data.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import statistics
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.workloads import Array, Work, along
+
+LINE = 64
+HUGE_PAGE = 2 << 20
+
+
+class Parts(NamedTuple):
+    """Seconds to write the output's bytes as 0, as 1, and to read the indices."""
+
+    zeros: float
+    ones: float
+    read: float
+
+    def floor(self, zero_share: float) -> float:
+        """Return the line floor."""
+        return zero_share * self.zeros + (1 - zero_share) * self.ones + self.read
+
+
+def warm_buffer(n_bytes: int) -> Array:
+    """Return touched memory that starts on a huge page; NumPy asks the system for huge pages."""
+    room = np.empty(n_bytes + HUGE_PAGE, np.uint8)
+    start = -room.ctypes.data % HUGE_PAGE
+    buffer = room[start : start + n_bytes]
+    buffer.fill(0)
+    return buffer
+
+
+def zero_share(work: Work) -> float:
+    """Return the share of the lines of the output that hold no on."""
+    place = np.zeros(work.indices.shape, np.int64)
+    stride = work.dtype.itemsize
+    for axis in reversed(range(len(work.shape))):
+        if axis == work.position:
+            place += work.indices.astype(np.int64) * stride
+        else:
+            at = axis - (axis > work.position)
+            place += along(np.arange(work.shape[axis]), work.indices.shape, at) * stride
+        stride *= work.shape[axis]
+    lit = np.zeros(-(-work.n_bytes // LINE), np.bool_)
+    lit[place.reshape(-1) // LINE] = True
+    return 1 - float(lit.mean())
+
+
+class Floor:
+    """Measures the line floor of a work with some threads, each on its share of the memory."""
+
+    def __init__(self, work: Work, buffer: Array, threads: int) -> None:
+        self.zero_share = zero_share(work)
+        self.parts: list[Parts] = []
+        self._threads = threads
+        bounds = [len(buffer) * i // threads // LINE * LINE for i in range(threads)]
+        self._outputs = np.split(buffer, bounds[1:])
+        self._indices = np.array_split(work.indices.reshape(-1), threads)
+
+    def sample(self, number: int) -> float:
+        """Return the floor in seconds: the median of `number` passes, three at least."""
+        barrier = Barrier(self._threads)
+        passes = max(3, number)
+        with ThreadPoolExecutor(self._threads) as pool:
+            shares = list(
+                pool.map(lambda i: self._passes(i, barrier, passes), range(self._threads))
+            )
+        # The work is done when the slowest thread is.
+        rounds = [Parts(*map(max, zip(*parts, strict=True))) for parts in zip(*shares, strict=True)]
+        middle = Parts(*map(statistics.median, zip(*rounds, strict=True)))
+        self.parts.append(middle)
+        return middle.floor(self.zero_share)
+
+    def _passes(self, share: int, barrier: Barrier, passes: int) -> list[Parts]:
+        """Time one thread's share; the indices are read as cold as a write leaves them."""
+        output, indices = self._outputs[share], self._indices[share]
+        address, size = output.ctypes.data, output.nbytes
+        clock = time.perf_counter
+        taken = []
+        for _ in range(passes):
+            barrier.wait()
+            start = clock()
+            ctypes.memset(address, 0, size)
+            zeros = clock()
+            barrier.wait()
+            again = clock()
+            ctypes.memset(address, 1, size)
+            ones = clock()
+            barrier.wait()
+            last = clock()
+            indices.max()  # the fastest read NumPy has; it runs at the speed of memory
+            taken.append(Parts(zeros - start, ones - again, clock() - last))
+        return taken
+
+    def median_parts(self) -> Parts:
+        """Return the medians of all samples."""
+        return Parts(*map(statistics.median, zip(*self.parts, strict=True)))

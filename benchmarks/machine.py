@@ -1,0 +1,74 @@
+"""The machine and the versions that the figures belong to."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+
+import onehot_fast
+
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+def _text(path: Path) -> str:
+    """Return the text of a file, nothing if there is none."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
+
+
+def _processor() -> str:
+    """Return the name of the processor as the system knows it."""
+    lines = (line.partition(":") for line in _text(Path("/proc/cpuinfo")).splitlines())
+    fields = {name.strip(): value.strip() for name, _, value in lines}
+    name = fields.get("model name") or platform.processor() or platform.machine()
+    family = ", ".join(
+        f"{key} {fields[name]}"
+        for key, name in (("family", "cpu family"), ("model", "model"))
+        if name in fields
+    )
+    return f"{name} ({family})" if family else name
+
+
+def _caches() -> str:
+    """Return the sizes of the caches that hold data."""
+    levels = [
+        f"L{_text(entry / 'level')} {_text(entry / 'size')}"
+        for entry in sorted(CACHES.glob("index*"))
+        if _text(entry / "type") != "Instruction"
+    ]
+    return ", ".join(levels) or "unknown"
+
+
+def _memory() -> str:
+    """Return the physical memory."""
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return "unknown"
+    return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.1f} GiB"
+
+
+def describe(threads: int) -> dict[str, str]:
+    """Return what is to be known of the machine, by name."""
+    info = onehot_fast.build_info()
+    return {
+        "processor": f"{_processor()}, {os.cpu_count()} processors, {threads} used",
+        "caches": _caches(),
+        "memory": _memory(),
+        "transparent huge pages": _text(HUGE_PAGES) or "unknown",
+        "system": f"{platform.system()} {platform.machine()}, {' '.join(platform.libc_ver())}",
+        "kernels": f"{info['simd']}, OpenMP {'yes' if info['openmp'] else 'no'}",
+        "Python": f"{platform.python_implementation()} {platform.python_version()}",
+    }
+
+
+def versions(libraries: Iterable[str]) -> dict[str, str]:
+    """Return the versions of the distributions that libraries were imported from."""
+    owners = packages_distributions()
+    names = {owners[library][0] for library in libraries if library in owners}
+    found = {name: version(name) for name in sorted(names, key=str.lower)}
+    return {"onehot_fast": onehot_fast.__version__, **found}

@@ -1,0 +1,140 @@
+"""Timing in turns.
+
+Everybody is measured again in every round, so that a slow second of the machine falls on all alike.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+# A sample of less is counted in ticks of the clock and in the interpreter's own loop.
+SHORTEST_SAMPLE = 1e-3
+# Long enough for the teams of threads of whoever came before to stop spinning.
+SETTLE = 0.01
+MOST_SAMPLES_A_VISIT = 5
+FEWEST_SAMPLES = 3
+# Whoever takes longer is warm enough from the call of a second ago.
+WARM_UP_BELOW = 0.05
+
+Sampler = Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What was measured: `mode` is floor, out, fresh, first or busy; `threads` 0 the default."""
+
+    workload: str
+    name: str
+    library: str
+    mode: str
+    threads: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """Seconds per call."""
+
+    key: Key
+    median: float
+    best: float
+    mean: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to measure: rounds, seconds in each visit, seconds in all for one entry."""
+
+    rounds: int
+    visit: float
+    total: float
+
+
+THOROUGH = Effort(rounds=5, visit=0.03, total=0.8)
+QUICK = Effort(rounds=2, visit=0.01, total=0.2)
+
+
+def clock(call: Callable[[], object]) -> Sampler:
+    """Return a sampler: the seconds of each of `number` calls, the release of results included."""
+
+    def sample(number: int) -> float:
+        start = time.perf_counter()
+        for _ in range(number):
+            call()
+        return (time.perf_counter() - start) / number
+
+    return sample
+
+
+@dataclass
+class Entry:
+    """Something to be measured in turn with others."""
+
+    key: Key
+    sample: Sampler
+    seconds: list[float] = field(default_factory=list)
+    number: int = 0
+    spent: float = 0.0
+
+    def calibrate(self) -> None:
+        """Choose how many calls make a sample."""
+        self.number = 1
+        while (seconds := self.sample(self.number)) * self.number < SHORTEST_SAMPLE:
+            self.number *= 2
+        if seconds > WARM_UP_BELOW:
+            self._keep(seconds)
+
+    def visit(self, effort: Effort) -> None:
+        """Take some samples, after a call that brings its memory and threads back."""
+        if len(self.seconds) >= FEWEST_SAMPLES and self.spent > effort.total:
+            return
+        time.sleep(SETTLE)
+        if not self.number:
+            self.calibrate()
+        elif statistics.median(self.seconds) < WARM_UP_BELOW:
+            self.sample(self.number)
+        until = time.perf_counter() + effort.visit
+        for _ in range(MOST_SAMPLES_A_VISIT):
+            self._keep(self.sample(self.number))
+            if time.perf_counter() > until:
+                break
+
+    def _keep(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        self.spent += seconds * self.number
+
+    def record(self) -> Record:
+        """Return what was measured."""
+        return summary(self.key, self.seconds)
+
+
+def summary(key: Key, seconds: Sequence[float]) -> Record:
+    """Return the record of some samples."""
+    middle, mean = statistics.median(seconds), statistics.fmean(seconds)
+    return Record(key, middle, min(seconds), mean, len(seconds))
+
+
+def in_turns(
+    entries: Sequence[Entry], effort: Effort, advance: Callable[[], None] = lambda: None
+) -> list[Record]:
+    """Measure all entries, each once a round, never after the same neighbour by rule.
+
+    `advance` is called after every visit.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        for turn in range(effort.rounds):
+            first = turn * len(entries) // effort.rounds
+            for entry in [*entries[first:], *entries[:first]]:
+                entry.visit(effort)
+                advance()
+            gc.collect()
+    finally:
+        if collecting:
+            gc.enable()
+    return [entry.record() for entry in entries]

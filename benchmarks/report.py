@@ -1,0 +1,147 @@
+"""The comparison in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+
+from benchmarks import machine
+from benchmarks.measure import Record
+from benchmarks.peers.registry import OURSELVES
+from benchmarks.scenarios import LINE_FLOOR, Session
+from benchmarks.targets import OUT, Results, verdicts
+from benchmarks.workloads import WORKLOADS
+
+CHART = "ratios"
+INTRO = """# Benchmarks
+
+Written by `python -m benchmarks.compare`. Everybody runs in one process, in turns, so that a slow
+moment of the machine falls on all alike; every result was proven right first. A figure is the
+median of the seconds of a call, the release of its result included.
+
+The **line floor** is what the output costs at least on this machine, measured in the same run:
+`z * t0 + (1 - z) * t1 + r`. t0 and t1 are the times of `memset` of the output with 0 and with 1, z
+the share of its 64-byte lines that hold no on, r the time to read the indices; with the same
+threads, into warm memory of huge pages.
+
+"out" writes into warm memory that is given; "fresh" is the ordinary call, repeated.
+"""
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; columns after the first are aligned as they are read."""
+    tabulate = import_module("tabulate").tabulate
+    cells = [[str(cell) for cell in row] for row in rows]
+    text: str = tabulate(cells, headers, tablefmt="github", disable_numparse=True)
+    return text
+
+
+def _time(seconds: float, small: bool) -> str:
+    if small:
+        return f"{seconds * 1e6:.2f}"
+    # Three figures, and no exponent.
+    return f"{seconds * 1e3:.3g}" if seconds < 0.1 else f"{seconds * 1e3:,.0f}"
+
+
+def _ratio(one: float, other: float | None) -> str:
+    return f"{one / other:.2f}" if other else ""
+
+
+def _machine(session: Session) -> Iterator[str]:
+    yield "## Machine\n"
+    yield table(("", ""), machine.describe(session.threads).items()) + "\n"
+    yield "## Versions\n"
+    yield table(("library", "version"), machine.versions(session.libraries).items()) + "\n"
+
+
+def _targets(session: Session) -> Iterator[str]:
+    yield "## Targets\n"
+    rows = [
+        (*verdict[:4], "met" if verdict.met else "**not met**")
+        for verdict in verdicts(session.records)
+    ]
+    yield table(("work", "target", "measured", "wanted", ""), rows) + "\n"
+
+
+def _floors(session: Session) -> Iterator[str]:
+    yield "## The line floor\n"
+    rows = [
+        (
+            workload,
+            threads,
+            f"{share:.1%}",
+            *(_time(seconds, small=False) for seconds in (*parts, parts.floor(share))),
+        )
+        for (workload, threads), (share, parts) in session.parts.items()
+    ]
+    headers = ("work", "threads", "z", "t0, ms", "t1, ms", "r, ms", "floor, ms")
+    yield table(headers, rows) + "\n"
+
+
+def _workload(records: Sequence[Record], results: Results, name: str) -> str:
+    """Return the table of one workload, the fastest first."""
+    small = name == "W6"
+    rows = []
+    for record in sorted(records, key=lambda record: record.median):
+        key = record.key
+        floor = results.find(name, LINE_FLOOR, key.threads)
+        ours = results.find(name, OUT if key.mode == "out" else OURSELVES, key.threads, key.mode)
+        label = f"**{key.name}**" if key.library == OURSELVES else key.name
+        times = [_time(seconds, small) for seconds in (record.median, record.best)]
+        ratios = [_ratio(record.median, floor), _ratio(record.median, ours)]
+        rows.append((label, key.mode, key.threads or "default", *times, *ratios))
+    unit = "µs" if small else "ms"
+    headers = ("who", "result", "threads", f"median, {unit}", f"best, {unit}", "/ floor", "/ ours")
+    return table(headers, rows)
+
+
+def _workloads(session: Session) -> Iterator[str]:
+    results = Results(session.records)
+    for name, workload in WORKLOADS.items():
+        modes = ("floor", "out", "fresh")
+        records = [r for r in session.records if r.key.workload == name and r.key.mode in modes]
+        if records:
+            yield f"## {name}: {workload.title}\n"
+            yield _workload(records, results, name) + "\n"
+
+
+def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
+    """Yield the table of a scenario that is not a comparison of peers."""
+    rows = [
+        (
+            record.key.workload,
+            record.key.name,
+            record.key.threads or "default",
+            *(f"{seconds * 1e3:.4g}" for seconds in (record.median, record.mean, record.best)),
+        )
+        for record in session.records
+        if record.key.mode == mode
+    ]
+    if rows:
+        headers = ("work", "who", "threads", "median, ms", "mean, ms", "best, ms")
+        yield f"## {title}\n"
+        yield table(headers, rows) + "\n"
+
+
+def _failures(session: Session) -> Iterator[str]:
+    if session.failures:
+        yield "## Not measured\n"
+        yield "\n".join(f"- {failure}" for failure in session.failures) + "\n"
+
+
+def markdown(session: Session) -> str:
+    """Return the whole report."""
+    # Without a floor there is nothing to draw against.
+    chart = [f"![Multiples of the line floor]({CHART}.svg)\n"] if session.parts else []
+    parts = [
+        INTRO,
+        *_targets(session),
+        *chart,
+        *_machine(session),
+        *_floors(session),
+        *_workloads(session),
+        *_modes(session, "first", "The first call of a process"),
+        *_modes(session, "busy", "Beside a process that keeps one processor busy"),
+        *_failures(session),
+    ]
+    return "\n".join(parts)

@@ -1,0 +1,144 @@
+"""What is measured: a workload by everybody, the first call of a process, a busy machine."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.first_call import FIRST
+from benchmarks.floor import Floor, Parts, warm_buffer
+from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
+from benchmarks.peers import CONTENDERS, Contender, Task, load
+from benchmarks.peers.registry import OURSELVES, Call
+from benchmarks.workloads import Array, Work, Workload, check
+
+ROOT = Path(__file__).parents[1]
+LINE_FLOOR = "line floor"
+# Below this an output is no job of the memory bus, and its floor is a function call.
+SMALLEST_FLOOR = 1 << 20
+FIRST_CALLS = ("W1", "W2", "W4", "W5")
+BUSY_ROWS = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
+POISON = 0xA5
+
+
+@dataclass
+class Session:
+    """One run of the comparison: its options, and what came of it."""
+
+    threads: int
+    effort: Effort
+    scale: float = 1.0
+    libraries: dict[str, Any] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    parts: dict[tuple[str, int], tuple[float, Parts]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def load(self, names: Sequence[str]) -> None:
+        """Import the libraries that are there; the others are failures of which to tell."""
+        for name in names:
+            try:
+                self.libraries[name] = load(name, self.threads)
+            except ImportError as error:
+                self.failures.append(f"{name}: not measured ({error})")
+
+    @property
+    def thread_counts(self) -> list[int]:
+        """One thread, and as many as there are."""
+        return sorted({1, self.threads})
+
+
+def build(contender: Contender, session: Session, task: Task) -> Call:
+    """Return the call of a contender, of which one result was proven right."""
+    call = contender.build(task)
+    # Whoever writes nothing must not be saved by what another one wrote before.
+    task.out.reshape(-1).view(np.uint8).fill(POISON)
+    check(contender.read(call()), task.work)
+    return call
+
+
+def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Entry]:
+    """Yield an entry for everyone who can do this work; ourselves for every number of threads."""
+    for contender in CONTENDERS.values():
+        if contender.library not in session.libraries or not contender.suits(work):
+            continue
+        ours = contender.library == OURSELVES
+        small = work.n_bytes < SMALLEST_FLOOR
+        counts = [None] if small else session.thread_counts if ours else [session.threads]
+        for threads in counts:
+            task = Task(work, out, threads, session.libraries[contender.library])
+            key = Key(work.name, contender.name, contender.library, contender.mode, threads or 0)
+            try:
+                call = build(contender, session, task)
+            except Exception as error:
+                if ours:
+                    raise
+                session.failures.append(f"{work.name}, {contender.name}: {error!r:.300}")
+            else:
+                yield Entry(key, clock(call))
+
+
+def compare(session: Session, workload: Workload, progress: Callable[[int], None]) -> None:
+    """Measure a workload by everybody; `progress` is told how many visits remain, then each one."""
+    work = workload.make(session.scale)
+    buffer = warm_buffer(work.n_bytes)
+    out = buffer.view(work.dtype).reshape(work.shape)
+    entries = list(_contender_entries(session, work, out))
+    floors = {}
+    if work.n_bytes >= SMALLEST_FLOOR:
+        floors = {threads: Floor(work, buffer, threads) for threads in session.thread_counts}
+    for threads, floor in floors.items():
+        entries.insert(0, Entry(Key(work.name, LINE_FLOOR, "", "floor", threads), floor.sample))
+    progress(len(entries) * session.effort.rounds)
+    session.records += in_turns(entries, session.effort, lambda: progress(-1))
+    for threads, floor in floors.items():
+        session.parts[work.name, threads] = floor.zero_share, floor.median_parts()
+
+
+def first_calls(session: Session, workload: str) -> None:
+    """Time the first call of a process, in fresh processes, ours and the baseline's in turn."""
+    taken: dict[str, list[float]] = {name: [] for name in FIRST}
+    for _, name in itertools.product(range(session.effort.rounds), FIRST):
+        command = [sys.executable, "-m", "benchmarks.first_call", workload, name]
+        run = subprocess.run(
+            [*command, str(session.scale)], cwd=ROOT, check=True, capture_output=True, text=True
+        )
+        taken[name].append(float(run.stdout))
+    for name, seconds in taken.items():
+        library = name.partition(" ")[0]
+        session.records.append(summary(Key(workload, name, library, "first", 0), seconds))
+
+
+@contextmanager
+def busy_process() -> Iterator[None]:
+    """Keep one processor busy with another process."""
+    spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        time.sleep(0.5)  # until it has started, and the system's count of running threads knows
+        yield
+    finally:
+        spinner.kill()
+        spinner.wait()
+
+
+def busy(session: Session, rows: int) -> None:
+    """Time one thread against the default while another process takes a processor."""
+    title = f"{rows:,} x 10"
+    work = Workload(title, (rows,), 10, "float32").make(session.scale)
+    out = warm_buffer(work.n_bytes).view(work.dtype).reshape(work.shape)
+    contender = CONTENDERS[f"{OURSELVES} out="]
+    entries = []
+    for threads in (1, None, session.threads):
+        call = build(contender, session, Task(work, out, threads, session.libraries[OURSELVES]))
+        key = Key(title, contender.name, OURSELVES, "busy", threads or 0)
+        entries.append(Entry(key, clock(call)))
+    with busy_process():
+        session.records += in_turns(entries, session.effort)

@@ -1,0 +1,189 @@
+"""What is wanted, and whether it was met."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from benchmarks.measure import Record
+from benchmarks.peers.registry import OURSELVES
+from benchmarks.scenarios import LINE_FLOOR
+
+OUT = f"{OURSELVES} out="
+BEST = "the best peer"
+
+# Multiples of the line floor, with `out=` given and warm.
+OF_THE_FLOOR = {
+    "W1": 1.2,
+    "W2": 1.1,
+    "W3": 1.1,
+    "W4": 1.1,
+    "W5": 1.0,
+    "W5-uint8": 1.0,
+    "W7": 1.2,
+    "W8": 1.5,
+    "W9": 1.2,
+}
+# With `out=`, at least this many times as fast as a peer, in whichever way the peer is fastest.
+FASTER_THAN = (
+    ("W1", "numpy eye.take(out=)", 1.5),
+    ("W1", "tensorflow one_hot", 3.0),
+    ("W1", "torch one_hot + cast", 20.0),
+    ("W2", BEST, 2.0),
+    ("W3", BEST, 2.0),
+    ("W4", "numpy fill + assign", 2.0),
+    ("W5", BEST, 3.0),
+    ("W5-uint8", BEST, 3.0),
+    ("W7", "numba loop (out)", 1.3),
+    ("W8", "tensorflow one_hot", 1.5),
+    ("W9", BEST, 3.0),
+    ("W6", "numpy zeros + assign", 1.0),
+    ("W6", "torch one_hot + cast", 1.0),
+)
+OF_OWN_OUT = 1.3
+FASTER_THAN_ORDINARY = 3.0
+OF_FIRST_TOUCH = 1.1
+SMALL_CALL = {OURSELVES: 1.2e-6, OUT: 0.8e-6}
+# "Never slower", with the noise of a median allowed for.
+OF_ONE_THREAD = 1.05
+OF_ONE_THREAD_BUSY = 1.3
+
+
+class Verdict(NamedTuple):
+    """One target: what it is about, the figure, the wish, and whether it was met."""
+
+    workload: str
+    target: str
+    measured: str
+    wanted: str
+    met: bool
+
+
+class Results:
+    """The records of one run, by what was measured."""
+
+    def __init__(self, records: Iterable[Record]) -> None:
+        self._records = list(records)
+        self._median = {record.key: record.median for record in self._records}
+        self.threads = max((key.threads for key in self._median), default=1)
+
+    def find(self, workload: str, name: str, threads: int, mode: str | None = None) -> float | None:
+        """Return the median of one measurement, None if it was not made."""
+        for key, median in self._median.items():
+            same = (key.workload, key.name, key.threads) == (workload, name, threads)
+            if same and mode in (None, key.mode):
+                return median
+        return None
+
+    def best_peer(self, workload: str, modes: tuple[str, ...]) -> tuple[str, float] | None:
+        """Return name and median of the fastest peer in one of the modes."""
+        found = [
+            (median, key.name)
+            for key, median in self._median.items()
+            if key.workload == workload and key.mode in modes and key.library != OURSELVES
+        ]
+        return min(found)[::-1] if found else None
+
+    def workloads(self, mode: str) -> list[str]:
+        """Return the workloads that were measured in a mode, in order."""
+        return list(dict.fromkeys(key.workload for key in self._median if key.mode == mode))
+
+
+def _at_most(
+    workload: str, target: str, ours: float | None, other: float | None, limit: float
+) -> Iterator[Verdict]:
+    """Yield the verdict on a ratio, if both sides were measured."""
+    if ours is not None and other is not None:
+        ratio = ours / other
+        yield Verdict(workload, target, f"{ratio:.2f} x", f"≤ {limit:g} x", ratio <= limit)
+
+
+def _at_least(
+    workload: str, peer: str, theirs: float | None, ours: float | None, limit: float
+) -> Iterator[Verdict]:
+    """Yield the verdict on being faster than a peer, if both were measured."""
+    if ours is not None and theirs is not None:
+        ratio = theirs / ours
+        target = f"faster than {peer}"
+        yield Verdict(workload, target, f"{ratio:.2f} x", f"≥ {limit:g} x", ratio >= limit)
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+def of_the_floor(results: Results) -> Iterator[Verdict]:
+    """Compare the warm call with the line floor, on one thread and on all."""
+    for workload, limit in OF_THE_FLOOR.items():
+        for threads in sorted({1, results.threads}):
+            ours = results.find(workload, OUT, threads)
+            floor = results.find(workload, LINE_FLOOR, threads)
+            target = f"`out=` / line floor, {_threads(threads)}"
+            yield from _at_most(workload, target, ours, floor, limit)
+
+
+def faster_than_peers(results: Results) -> Iterator[Verdict]:
+    """Compare the warm call with peers."""
+    for workload, peer, limit in FASTER_THAN:
+        threads = 0 if workload == "W6" else results.threads
+        own = OURSELVES if workload == "W6" else OUT
+        name, theirs = peer, results.find(workload, peer, threads)
+        if peer == BEST and (best := results.best_peer(workload, ("out", "fresh"))):
+            name, theirs = f"{BEST} ({best[0]})", best[1]
+        yield from _at_least(workload, name, theirs, results.find(workload, own, threads), limit)
+
+
+def ordinary_calls(results: Results) -> Iterator[Verdict]:
+    """Compare the repeated call without `out=` with that with it, and with the peers'."""
+    for workload in OF_THE_FLOOR:
+        ours = results.find(workload, OURSELVES, results.threads, "fresh")
+        warm = results.find(workload, OUT, results.threads, "out")
+        yield from _at_most(workload, "repeated without `out=` / with", ours, warm, OF_OWN_OUT)
+        if best := results.best_peer(workload, ("fresh",)):
+            peer = f"every ordinary call (best: {best[0]})"
+            yield from _at_least(workload, peer, best[1], ours, FASTER_THAN_ORDINARY)
+
+
+def first_calls(results: Results) -> Iterator[Verdict]:
+    """Compare the first call of a process with the first touch of its memory."""
+    for workload in results.workloads("first"):
+        ours = results.find(workload, OURSELVES, 0, "first")
+        other = results.find(workload, "numpy zeros, each page touched", 0, "first")
+        target = "first call of a process / `np.zeros` and touching each page"
+        yield from _at_most(workload, target, ours, other, OF_FIRST_TOUCH)
+
+
+def small_calls(results: Results) -> Iterator[Verdict]:
+    """Compare the small call with its limit."""
+    for name, limit in SMALL_CALL.items():
+        if seconds := results.find("W6", name, 0):
+            measured, wanted = f"{seconds * 1e6:.2f} µs", f"≤ {limit * 1e6:.1f} µs"
+            yield Verdict("W6", f"a call of {name}", measured, wanted, seconds <= limit)
+
+
+def thread_counts(results: Results) -> Iterator[Verdict]:
+    """Compare all threads with one, on an idle machine and on a busy one."""
+    for workload in OF_THE_FLOOR if results.threads > 1 else ():
+        many, one = (results.find(workload, OUT, threads) for threads in (results.threads, 1))
+        target = f"{_threads(results.threads)} / 1 thread"
+        yield from _at_most(workload, target, many, one, OF_ONE_THREAD)
+    for size in results.workloads("busy"):
+        default, one = (results.find(size, OUT, threads, "busy") for threads in (0, 1))
+        target = "beside a busy process: default threads / 1 thread"
+        yield from _at_most(size, target, default, one, OF_ONE_THREAD_BUSY)
+
+
+RULES = (
+    of_the_floor,
+    faster_than_peers,
+    ordinary_calls,
+    first_calls,
+    small_calls,
+    thread_counts,
+)
+
+
+def verdicts(records: Iterable[Record]) -> list[Verdict]:
+    """Return the verdict on every target that was measured."""
+    results = Results(records)
+    return [verdict for rule in RULES for verdict in rule(results)]

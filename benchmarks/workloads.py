@@ -1,0 +1,118 @@
+"""The workloads by name, and the proof that a result is right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Work:
+    """One concrete task: these indices, encoded along this axis, in this dtype."""
+
+    name: str
+    indices: Array
+    depth: int
+    axis: int
+    dtype: np.dtype[Any]
+
+    @cached_property
+    def position(self) -> int:
+        """The new axis, counted from the front of the result."""
+        return self.axis % (self.indices.ndim + 1)
+
+    @cached_property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result."""
+        shape = self.indices.shape
+        return (*shape[: self.position], self.depth, *shape[self.position :])
+
+    @cached_property
+    def n_bytes(self) -> int:
+        """The size of the result."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether the new axis is the last one."""
+        return self.position == self.indices.ndim
+
+    @cached_property
+    def classes(self) -> Array:
+        """The classes, in the dtype of the indices, shaped to be compared with them."""
+        return along(np.arange(self.depth, dtype=self.indices.dtype), self.shape, self.position)
+
+
+def along(vector: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Return a view of a vector that broadcasts along one axis of a shape."""
+    return vector.reshape([-1 if at == axis else 1 for at in range(len(shape))])
+
+
+@dataclass(frozen=True)
+class Workload:
+    """The recipe of a task."""
+
+    name: str
+    shape: tuple[int, ...]
+    depth: int
+    dtype: str
+    index_dtype: str = "int64"
+    axis: int = -1
+
+    @property
+    def title(self) -> str:
+        """The task in one line."""
+        shape = " x ".join(f"{size:,}" for size in self.shape)
+        return (
+            f"{shape} {self.index_dtype} indices, {self.depth:,} classes, "
+            f"{self.dtype}, axis {self.axis}"
+        )
+
+    def make(self, scale: float = 1.0) -> Work:
+        """Draw the indices, always the same ones; `scale` is that of their number."""
+        factor = scale ** (1 / len(self.shape))
+        shape = tuple(max(1, round(size * factor)) for size in self.shape)
+        indices = np.random.default_rng(0).integers(0, self.depth, shape, self.index_dtype)
+        return Work(self.name, indices, self.depth, self.axis, np.dtype(self.dtype))
+
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in (
+        Workload("W1", (1_000_000,), 10, "float32"),
+        Workload("W2", (1_000_000,), 100, "float32"),
+        Workload("W3", (1_000_000,), 100, "uint8"),
+        Workload("W4", (20_000,), 10_000, "float32"),
+        Workload("W5", (8, 512, 512), 21, "float32", axis=1),
+        Workload("W5-uint8", (8, 512, 512), 21, "float32", index_dtype="uint8", axis=1),
+        Workload("W6", (32,), 10, "float32"),
+        Workload("W7", (1_000_000,), 50, "bool"),
+        Workload("W8", (10_000_000,), 3, "float32"),
+        Workload("W9", (1_000_000,), 10, "float64", axis=0),
+    )
+}
+
+
+def check(result: Array, work: Work) -> None:
+    """Raise AssertionError unless the result is the encoding, bit for bit.
+
+    The element that each index names is 1, and no other element has a bit set: with as many
+    non-zero elements as indices, all of which are in range, that is a proof.
+    """
+    if (result.shape, result.dtype) != (work.shape, work.dtype):
+        raise AssertionError(f"{work.name}: {result.dtype}{result.shape} is not what was asked")
+    lit = np.take_along_axis(result, np.expand_dims(work.indices, work.position), work.position)
+    n_wrong = np.count_nonzero(lit != work.dtype.type(1))
+    # As integers: a -0.0 is not the zero that was asked.
+    n_set = np.count_nonzero(result.view(f"u{work.dtype.itemsize}"))
+    if n_wrong or n_set != work.indices.size:
+        raise AssertionError(
+            f"{work.name}: {n_wrong} of {work.indices.size} ons are not 1, {n_set} elements are set"
+        )

@@ -1,0 +1,318 @@
+"""The benchmarks run, and measure what is right. No test looks at a time."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
+# Enough rows for every class of all but the widest workload.
+SCALE = 0.0005
+KINDS = ("time_", "peakmem_")
+
+
+def load_benchmarks() -> ModuleType:
+    """Import the folder as a package, without the checkout it lies in."""
+    folder = ROOT / "benchmarks"
+    spec = importlib.util.spec_from_file_location(
+        "benchmarks", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    package = sys.modules.setdefault("benchmarks", importlib.util.module_from_spec(spec))
+    spec.loader.exec_module(package)
+    return package
+
+
+load_benchmarks()
+compare = importlib.import_module("benchmarks.compare")
+floor = importlib.import_module("benchmarks.floor")
+measure = importlib.import_module("benchmarks.measure")
+peers = importlib.import_module("benchmarks.peers")
+scenarios = importlib.import_module("benchmarks.scenarios")
+suite = importlib.import_module("benchmarks.suite")
+targets = importlib.import_module("benchmarks.targets")
+workloads = importlib.import_module("benchmarks.workloads")
+
+every_workload = pytest.mark.parametrize("name", [*workloads.WORKLOADS])
+
+
+def make_small(name: str) -> Any:
+    """Return a workload in a size that suits the oracle."""
+    return workloads.WORKLOADS[name].make(1.0 if name == "W6" else SCALE)
+
+
+def encode_slowly(work: Any) -> np.ndarray:
+    """Return the oracle's encoding of a work."""
+    one, zero = work.dtype.type(1), work.dtype.type(0)
+    return oracle.one_hot(work.indices, work.depth, one, zero, work.axis)
+
+
+def test_the_table_is_of_contenders_by_their_own_names() -> None:
+    """A name leads to the contender of that name."""
+    names = [contender.name for contender in peers.CONTENDERS.values()]
+
+    assert names == list(peers.CONTENDERS)
+
+
+def matches() -> Iterator[Any]:
+    """Yield every work with everyone who is installed and whom it suits."""
+    for contender in peers.CONTENDERS.values():
+        if importlib.util.find_spec(contender.library) is None:
+            continue
+        for name in workloads.WORKLOADS:
+            work = make_small(name)
+            if contender.suits(work):
+                yield pytest.param(contender, work, id=f"{contender.name}-{name}")
+
+
+# What the peers warn of, one another included, is their own affair.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("contender", "work"), [*matches()])
+def test_a_contender_agrees_with_the_oracle(contender: Any, work: Any) -> None:
+    """Every installed peer does every work that suits it like the oracle."""
+    out = np.full(work.shape, 7, work.dtype)
+    library = peers.load(contender.library, 1)
+    result = contender.read(contender.build(peers.Task(work, out, 1, library))())
+
+    oracle.assert_same(np.ascontiguousarray(result), encode_slowly(work))
+
+
+@every_workload
+def test_the_check_accepts_the_oracle(name: str) -> None:
+    """What is right passes."""
+    work = make_small(name)
+
+    workloads.check(encode_slowly(work), work)
+
+
+def forge(result: np.ndarray, fault: str) -> np.ndarray:
+    """Return a copy of a result with one fault."""
+    forged = result.copy()
+    match fault:
+        case "an on too many":
+            forged[0, np.argmin(forged[0])] = 1
+        case "an on too few":
+            forged[-1] = 0
+        case "not quite 1":
+            forged[0, np.argmax(forged[0])] = np.nextafter(np.float32(1), np.float32(0))
+        case "negative zero":
+            forged[0, np.argmin(forged[0])] = -0.0
+        case "another dtype":
+            forged = forged.astype(np.float64)
+        case "another shape":
+            forged = np.ascontiguousarray(forged.T)
+    return forged
+
+
+FAULTS = ("an on too many", "an on too few", "not quite 1", "negative zero")
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "another dtype", "another shape"])
+def test_the_check_refuses_a_fault(fault: str) -> None:
+    """What is wrong in one element, or in form, does not pass."""
+    work = make_small("W1")
+    forged = forge(encode_slowly(work), fault)
+
+    with pytest.raises(AssertionError, match="W1"):
+        workloads.check(forged, work)
+
+
+@every_workload
+def test_the_share_of_zero_lines_is_counted(name: str) -> None:
+    """It is what the bytes of the output say."""
+    work = make_small(name)
+    raw = encode_slowly(work).tobytes()
+    lines = np.frombuffer(raw.ljust(-(-len(raw) // 64) * 64, b"\0"), np.uint8).reshape(-1, 64)
+
+    assert floor.zero_share(work) == pytest.approx(1 - lines.any(axis=1).mean())
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_floor_is_a_blend_of_its_parts(threads: int) -> None:
+    """Every part is measured, and the floor lies between the two fills, plus the read."""
+    work = make_small("W1")
+    meter = floor.Floor(work, floor.warm_buffer(work.n_bytes), threads)
+    seconds = meter.sample(1)
+    parts = meter.median_parts()
+
+    assert min(parts) > 0
+    assert seconds == parts.floor(meter.zero_share)
+    assert floor.Parts(1.0, 3.0, 0.5).floor(0.25) == 3.0
+
+
+def suite_cases() -> Iterator[Any]:
+    """Yield class, method and parameters: each contender, and of all else the first."""
+    for name in SUITES:
+        module = importlib.import_module(f"benchmarks.{name}")
+        classes = [thing for thing in vars(module).values() if isinstance(thing, type)]
+        own = [thing for thing in classes if thing.__module__ == module.__name__]
+        for each, contender in ((thing, one) for thing in own for one in thing.params[0]):
+            case = (contender, *(values[0] for values in each.params[1:]))
+            for method in (word for word in dir(each) if word.startswith(KINDS)):
+                yield pytest.param(each, method, case, id=f"{name}.{each.__name__}-{contender}")
+
+
+@pytest.mark.parametrize(("suite_class", "method", "case"), [*suite_cases()])
+def test_a_suite_runs(suite_class: Any, method: str, case: tuple[Any, ...]) -> None:
+    """`setup`, which checks the output, and the method take the parameters that they declare."""
+    benchmark = suite_class()
+    benchmark.setup(*case)
+    getattr(benchmark, method)(*case)
+
+    assert len(suite_class.param_names) == len(suite_class.params) == len(case)
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_every_suite_measures_something(name: str) -> None:
+    """A misspelt prefix would be no benchmark to asv."""
+    module = importlib.import_module(f"benchmarks.{name}")
+    words = [*vars(module), *itertools.chain(*map(dir, vars(module).values()))]
+
+    assert any(word.startswith((*KINDS, "timeraw_")) for word in words)
+
+
+def statements() -> Iterator[Any]:
+    """Yield the programs that asv times in processes of their own."""
+    module = importlib.import_module("benchmarks.bench_import")
+    for name, function in vars(module).items():
+        if name.startswith("timeraw_"):
+            found = function()
+            statement, setup = found if isinstance(found, tuple) else (found, "")
+            yield pytest.param(f"{setup}\n{statement}", id=name)
+
+
+@pytest.mark.parametrize("program", [*statements()])
+def test_a_program_of_the_suites_runs(program: str) -> None:
+    """A fresh interpreter runs it in silence."""
+    command = [sys.executable, "-P", "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_threads_are_left_out_where_there_are_none_to_set() -> None:
+    """NotImplementedError in `setup` is how asv is told."""
+    work = suite.make_work("rows", "float32", 3, n_bytes=1200)
+
+    with pytest.raises(NotImplementedError):
+        suite.make_checked_call("numpy fill + assign", work, 2)
+
+
+def test_the_asv_configuration_points_at_the_suites() -> None:
+    """The tool finds the folder that is tested here."""
+    configuration = json.loads((ROOT / "asv.conf.json").read_text(encoding="utf-8"))
+
+    assert (ROOT / configuration["benchmark_dir"]).samefile(ROOT / "benchmarks")
+    assert configuration["project"] == "onehot_fast"
+
+
+def record(workload: str, name: str, mode: str, threads: int, seconds: float) -> Any:
+    """Return a record of one sample."""
+    library = name.partition(" ")[0] if mode != "floor" else ""
+    return measure.summary(measure.Key(workload, name, library, mode, threads), [seconds])
+
+
+def test_verdicts_follow_the_figures() -> None:
+    """A ratio is met up to its limit, a peer's from its limit; what was not measured is absent."""
+    verdicts = targets.verdicts(
+        [
+            record("W2", "line floor", "floor", 2, 1.0),
+            record("W2", "onehot_fast out=", "out", 2, 1.05),
+            record("W2", "numpy fill + assign", "out", 2, 2.0),
+            record("W2", "tensorflow one_hot", "fresh", 2, 4.0),
+            record("W2", "onehot_fast", "fresh", 2, 1.2),
+        ]
+    )
+
+    assert verdicts == [
+        ("W2", "`out=` / line floor, 2 threads", "1.05 x", "≤ 1.1 x", True),
+        ("W2", "faster than the best peer (numpy fill + assign)", "1.90 x", "≥ 2 x", False),
+        ("W2", "repeated without `out=` / with", "1.14 x", "≤ 1.3 x", True),
+        (
+            "W2",
+            "faster than every ordinary call (best: tensorflow one_hot)",
+            "3.33 x",
+            "≥ 3 x",
+            True,
+        ),
+    ]
+
+
+def test_entries_take_turns() -> None:
+    """Every round visits everybody; a sample is of as many calls as make it long enough."""
+    asked: list[str] = []
+
+    def sampler(name: str) -> Any:
+        return lambda number: asked.append(name) or 1e-4
+
+    entries = [
+        measure.Entry(measure.Key("W1", name, name, "out", 1), sampler(name)) for name in "ab"
+    ]
+    records = measure.in_turns(entries, measure.Effort(rounds=3, visit=0.0, total=9.0))
+
+    turns = [name for name, _ in itertools.groupby(asked)]
+    assert turns == ["a", "b", "a", "b", "a"] or turns == ["a", "b", "a", "b", "a", "b"]
+    assert [entry.number for entry in entries] == [16, 16]
+    assert [(found.samples, found.median) for found in records] == [(3, 1e-4)] * 2
+
+
+def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison goes on without it."""
+    wrong = peers.Contender(
+        "numpy wrong", "numpy", False, lambda work: True, np.asarray, lambda task: lambda: task.out
+    )
+    monkeypatch.setitem(peers.CONTENDERS, "numpy wrong", wrong)
+    session = scenarios.Session(1, measure.Effort(1, 0.0, 0.0), SCALE)
+    session.load(["onehot_fast", "numpy"])
+    scenarios.compare(session, workloads.WORKLOADS["W1"], lambda change: None)
+
+    assert [failure.partition(":")[0] for failure in session.failures] == ["W1, numpy wrong"]
+    assert "numpy wrong" not in [found.key.name for found in session.records]
+
+
+def test_a_missing_library_is_reported() -> None:
+    """The comparison goes on without it."""
+    session = scenarios.Session(1, measure.QUICK)
+    session.load(["numpy", "no_such_library"])
+
+    assert list(session.libraries) == ["numpy"]
+    assert [failure.partition(":")[0] for failure in session.failures] == ["no_such_library"]
+
+
+def test_compare_writes_the_report_and_the_chart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command line does everything once, on a twentieth of the data."""
+    monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # that it sets itself, for good
+    for library in ("matplotlib", "rich", "tabulate"):
+        pytest.importorskip(library)
+    records = tmp_path / "records.json"
+    options = ["--quick", "--scale=0.05", "--peers=numpy", "--only=W1,W5,W6"]
+    compare.main([*options, f"--output={tmp_path}", f"--json={records}"])
+    report = (tmp_path / "index.md").read_text(encoding="utf-8")
+
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "index.md",
+        "ratios.png",
+        "ratios.svg",
+        "records.json",
+    }
+    assert "## Targets" in report
+    assert {entry["key"]["workload"] for entry in json.loads(records.read_text())} == {
+        "W1",
+        "W5",
+        "W6",
+    }
