@@ -217,14 +217,14 @@ def _check_memory(
         return
     smaller = "a sparse form"
     if dtype.itemsize > 1:
-        smaller = f"dtype=bool ({_human(elements)}) or {smaller}"
+        smaller = f"dtype=bool ({human_size(elements)}) or {smaller}"
     raise MemoryError(
-        f"the result takes {_human(n_bytes)} (shape {shape}, {dtype}), and {_human(free)} are free;"
-        f" smaller: {smaller}"
+        f"the result takes {human_size(n_bytes)} (shape {shape}, {dtype}), and"
+        f" {human_size(free)} are free; smaller: {smaller}"
     )
 
 
-def _human(n_bytes: int) -> str:
+def human_size(n_bytes: int) -> str:
     """Return a number of bytes as people say it."""
     step = max(0, n_bytes.bit_length() - 1) // 10
     return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"

@@ -169,7 +169,7 @@ def test_small_results_ask_nobody(monkeypatch):
 )  # fmt: skip
 def test_human_sizes(n_bytes, expected):
     """Sizes are said in binary units."""
-    assert expected == _shapes._human(n_bytes)
+    assert expected == _shapes.human_size(n_bytes)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,44 @@
+"""Which integration serves which library. They are called by name and imported only when needed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import cache
+from importlib.util import find_spec
+from types import ModuleType
+
+PACKAGE = "onehot_fast.integrations"
+
+# The top-level module of a type → the integration that reads it.
+READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
+
+
+def integration(name: str) -> ModuleType:
+    """Return an integration module, imported only now."""
+    return importlib.import_module(f"{PACKAGE}.{name}")
+
+
+def reader_of(source: object) -> str | None:
+    """Return the name of the integration that reads objects of this type, if there is one."""
+    for kind in type(source).__mro__:
+        name = READERS.get(kind.__module__.partition(".")[0])
+        if name is not None and exists(name):
+            return name
+    return None
+
+
+@cache
+def exists(name: str) -> bool:
+    """Tell whether this distribution has the integration; its library may be missing."""
+    return find_spec(f"{PACKAGE}.{name}") is not None
+
+
+def wrappers() -> list[str]:
+    """Return the integrations that can wrap a table."""
+    return sorted(name for name in set(READERS.values()) if exists(name))
+
+
+def loaded(library: str, name: str) -> ModuleType | None:
+    """Return an integration if the program has loaded its library already."""
+    return integration(name) if library in sys.modules and exists(name) else None

@@ -1,0 +1,206 @@
+"""What a category is: which values are missing, which are the same, and in what order they stand.
+
+Values that compare equal are one category, whatever their types: 1, 1.0, True and Decimal(1); a
+datetime64 of any unit and the datetime of the same instant. A text is never a number.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import math
+from collections.abc import Callable, Hashable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+ATTOSECONDS = {
+    "W": 604800 * 10**18, "D": 86400 * 10**18, "h": 3600 * 10**18, "m": 60 * 10**18,
+    "s": 10**18, "ms": 10**15, "us": 10**12, "ns": 10**9, "ps": 10**6, "fs": 10**3, "as": 1,
+}  # fmt: skip
+EPOCH = datetime.datetime(1970, 1, 1)
+MICROSECOND = datetime.timedelta(microseconds=1)
+
+# A value of these types is its own key; bool and int before the others, being the most common.
+PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
+# The scalars of NumPy that are a plain value in another type; narrower floats print differently.
+NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
+# Of two equal numbers the one whose type comes first here stands for both.
+TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
+
+
+class Time(enum.Enum):
+    """What the number in the key of a time counts."""
+
+    INSTANT = enum.auto()  # attoseconds since 1970, on a clock without a zone
+    ZONED = enum.auto()  # attoseconds since 1970 in UTC
+    DURATION = enum.auto()  # attoseconds
+    MONTHS = enum.auto()  # which have no length in seconds
+    COUNT = enum.auto()  # a timedelta64 without a unit
+
+
+def is_missing(value: Any) -> bool:
+    """Tell None, NaN, NaT and pandas.NA from the values that can be a category."""
+    if value is None:
+        return True
+    if isinstance(value, Decimal):
+        return value.is_nan()  # a signaling one cannot even be compared
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth value, and neither has an array
+        return type(value).__name__ == "NAType"
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as the Python object that is exactly it, where there is one."""
+    # NumPy counts the timedelta64 among the integers.
+    if isinstance(value, NATIVE) and not isinstance(value, np.timedelta64):
+        return value.item()
+    return value
+
+
+def key(value: Any) -> Hashable:
+    """Return what is equal, and hashes alike, for values that are the same category."""
+    if type(value) in PLAIN:
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _numpy_time(value)
+    if isinstance(value, datetime.datetime):
+        offset = value.utcoffset()
+        since = value.replace(tzinfo=None) - EPOCH - (offset or datetime.timedelta())
+        zone = Time.INSTANT if offset is None else Time.ZONED
+        return zone, _attoseconds(since, getattr(value, "nanosecond", 0))
+    if isinstance(value, datetime.timedelta):
+        return Time.DURATION, _attoseconds(value, getattr(value, "nanoseconds", 0))
+    return value  # type: ignore[no-any-return]
+
+
+def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
+    """Return an exact length; pandas' types add nanoseconds to those of the standard library."""
+    whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
+    return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
+
+
+def _numpy_time(value: Any) -> Hashable:
+    """Return the key of a datetime64 or timedelta64 of any unit."""
+    unit, step = np.datetime_data(value.dtype)
+    count = int(value.astype(np.int64)) * step
+    is_instant = isinstance(value, np.datetime64)
+    if unit in ("Y", "M"):
+        if not is_instant:
+            return Time.MONTHS, count * (12 if unit == "Y" else 1)
+        count, unit = int(value.astype("M8[D]").astype(np.int64)), "D"
+    if unit == "generic":
+        return Time.COUNT, count
+    return Time.INSTANT if is_instant else Time.DURATION, count * ATTOSECONDS[unit]
+
+
+def keys(values: Iterable[Any]) -> list[Hashable]:
+    """Return the keys of many values, at once where all are of plain types."""
+    items = list(values)
+    return items if set(map(type, items)) <= PLAIN else [key(plain(value)) for value in items]
+
+
+def preferred(one: Any, other: Any) -> Any:
+    """Return the value that stands for two equal ones, whichever came first."""
+    return one if type(one) is str else min(one, other, key=_preference)
+
+
+def _preference(value: Any) -> tuple[Any, ...]:
+    """Rank a value among equal ones: by type, and 0.0 before -0.0."""
+    rank = TYPE_RANK.get(type(value), 2)
+    is_negative = isinstance(value, float | np.floating) and bool(np.signbit(value))
+    return rank, is_negative, type(value).__name__, repr(value)
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Return the values sorted; the result does not depend on the order they come in.
+
+    Numbers, texts, bytes, dates, times and durations stand in this order, each sorted by its own
+    rules; the values of any other type follow by the name of the type.
+    """
+    items = list(values)
+    if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
+        return sorted(items)
+    groups: dict[tuple[int, str], list[Any]] = {}
+    for item in items:
+        groups.setdefault(_group(item), []).append(item)
+    return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
+
+
+# The kinds in their order, and what their values are compared by.
+KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
+    ((bool, int, float, np.floating, Fraction, Decimal), lambda value: _number_order(value)),
+    ((str,), str),
+    ((bytes,), bytes),
+    ((datetime.datetime, np.datetime64), lambda value: _time_order(key(value))),
+    ((datetime.date,), lambda value: value),
+    ((datetime.timedelta, np.timedelta64), lambda value: _time_order(key(value))),
+    ((complex, np.complexfloating), lambda value: (value.real, value.imag)),
+)
+
+
+def _number_order(value: Any) -> Any:
+    """Return what a number is compared by; a Decimal knows no Fraction, nor NumPy's floats."""
+    if isinstance(value, Decimal):
+        return Fraction(value) if value.is_finite() else float(value)
+    return float(value) if isinstance(value, np.float16 | np.float32) else value
+
+
+def _time_order(parts: Any) -> tuple[int, int]:
+    """Return the sort key of a time: instants with a zone follow those without."""
+    return parts[0].value, parts[1]
+
+
+def _group(value: Any) -> tuple[int, str]:
+    """Return the kind of a value, and the name of its type where that is a kind of its own."""
+    for at, (types, _) in enumerate(KINDS):
+        if isinstance(value, types):
+            return at, ""
+    return len(KINDS), f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
+    """Sort the values of one kind, by their text if they have no order."""
+    if kind < len(KINDS):
+        return sorted(values, key=KINDS[kind][1])
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=repr)
+
+
+def title(value: Any) -> str:
+    """Return a category as the name of its column shows it; a time as short as it can be.
+
+    The unit of a datetime64 does not show: one instant has one name.
+    """
+    if not isinstance(value, np.datetime64):
+        return str(value)
+    unit = np.datetime_data(value.dtype)[0]
+    date, _, clock = str(value.astype("M8[s]") if unit in ("h", "m") else value).partition("T")
+    clock = clock.rstrip("0").rstrip(".") if "." in clock else clock
+    return f"{date}T{clock}" if clock.strip("0:") else date
+
+
+def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+    """Return categories as an array: of their own dtype if NumPy has one for all of them."""
+    items = list(values)
+    kinds = set(map(type, items))
+    if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):
+        return np.array(items)
+    if items and all(type(item) is int and -(2**63) <= item < 2**63 for item in items):
+        return np.array(items, np.int64)
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array
+
+
+def positive_zero(value: Any) -> Any:
+    """Return 0.0 for -0.0: as a category that was met and not chosen, both are one."""
+    is_float = isinstance(value, float | np.floating)
+    return abs(value) if is_float and value == 0 and math.copysign(1, value) < 0 else value

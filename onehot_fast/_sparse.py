@@ -1,0 +1,48 @@
+"""Sparse matrices in SciPy's containers. SciPy is imported when the first one is made."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FORMATS = ("csr", "csc")
+
+
+def sparse_array(
+    form: str,
+    parts: tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]],
+    shape: tuple[int, int],
+) -> Any:
+    """Return the `csr_array` or `csc_array` of canonical ``(data, indices, indptr)``."""
+    try:
+        module = importlib.import_module("scipy.sparse")
+    except ImportError as error:
+        raise ImportError(f"output={form!r} is a scipy.sparse.{form}_array: {error}") from error
+    matrix = getattr(module, f"{form}_array")(parts, shape=shape, copy=False)
+    # The kernels write each row in order and once, so that SciPy need not look.
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    return matrix
+
+
+def empty(form: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:
+    """Return a matrix without elements that are not zero."""
+    n_groups = shape[FORMATS.index(form)]
+    parts = np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
+    return sparse_array(form, parts, shape)
+
+
+def filled(
+    form: str, cells: list[tuple[npt.NDArray[Any], int, int]], shape: tuple[int, int], value: Any
+) -> Any:
+    """Return a matrix that holds a value where (rows, first column, last column + 1) say."""
+    rows = [np.repeat(some, stop - start) for some, start, stop in cells]
+    columns = [np.tile(np.arange(start, stop), len(some)) for some, start, stop in cells]
+    position = np.int32 if max(shape) <= np.iinfo(np.int32).max else np.int64
+    at = tuple(np.concatenate(parts).astype(position) for parts in (rows, columns))
+    module = importlib.import_module("scipy.sparse")
+    data = np.full(len(at[0]), value)
+    return module.coo_array((data, at), shape=shape).asformat(form)

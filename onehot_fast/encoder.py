@@ -1,0 +1,440 @@
+"""The encoder of a table: what it learns once, it applies to any rows, with one fixed schema."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast import _encoder_json, _inverse, _outputs
+from onehot_fast._estimate import Estimate, estimate
+from onehot_fast._fit import code_table, learn_table, schema_of
+from onehot_fast._indices import as_integer, require_word
+from onehot_fast._integrations import integration, wrappers
+from onehot_fast._learned import State
+from onehot_fast._options import column_names, resolve
+from onehot_fast._pieces import as_mapping, decoded_pieces, encoded_pieces
+from onehot_fast._scalars import as_array
+from onehot_fast._schema import Schema, Special
+from onehot_fast._sparse import FORMATS
+from onehot_fast.column import read_table
+
+__all__ = ["Encoder", "Estimate", "Special"]
+
+
+class Encoder:
+    """One-hot encoding of the categorical columns of a table.
+
+    `fit` learns the categories, and with the options they settle the output: which columns it has,
+    in what order and by what names. The rows to encode have no part in it. Values that compare
+    equal are one category, as are 1, 1.0 and True; None, NaN, NaT and pandas.NA are missing.
+
+    Every option is one value for all columns, or a mapping from columns to values; a column that a
+    mapping does not name has the default.
+
+    Parameters
+    ----------
+    columns : sequence of column names, optional
+        Those to encode, whatever they hold; by default the texts, objects and categoricals of a
+        table whose columns have names, and all columns of a plain array ("x0", "x1", ...).
+    categories : "auto" or sequence of scalars, default "auto"
+        The categories in their order, or those met in `fit`: a categorical column's own, in its
+        order, also where they do not occur; otherwise the values that occur, sorted.
+    drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
+        The category without a column, chosen once the infrequent ones share theirs: the first or
+        last column, the first of exactly two, that of the most rows (the first of several). A
+        category is given for one column, ``{"size": "M"}``; ``{"size": ["first"]}`` where it is
+        spelled like a rule. A row of the category is all off.
+    handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
+        The row of a missing value is all off, or on in a column of its own ("size_(missing)"), or
+        refused, in `fit` too, or NaN in every output of its column, which needs a float dtype.
+    handle_unknown : {"error", "ignore", "indicator", "infrequent"}, default "error"
+        A value that is no category is refused, or its row is all off, or on in a column of its own
+        ("size_(unknown)"), or counted among the infrequent (and all off if there are none).
+    min_frequency : int or float, optional
+        Categories in fewer rows, or in a smaller share of all rows, are infrequent: they share one
+        column ("size_(infrequent)") after the others.
+    max_categories : int, optional
+        The most columns the categories of one column may make before `drop`, that of the
+        infrequent ones included, by scikit-learn's rules: of equally frequent categories the last
+        in order stay.
+    dtype : NumPy dtype, default bool
+        The dtype of the output. One matrix of several dtypes has the one NumPy promotes them to.
+    prefix : str, optional
+        The outputs are named ``f"{prefix}{prefix_sep}{category}"``; by default the prefix is the
+        name of the column.
+    prefix_sep : str, default "_"
+        What stands between prefix and category.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An option is of the wrong kind or has a value that is not listed above.
+
+    Examples
+    --------
+    >>> from onehot_fast import Encoder
+    >>> train = {"size": ["S", "L", None, "S"], "price": np.array([1.0, 2.5, 2.0, 1.5])}
+    >>> encoder = Encoder(handle_unknown="indicator", dtype="uint8").fit(train)
+    >>> encoder
+    <Encoder(handle_unknown='indicator', dtype='uint8'): 1 column -> 3 features, from 4 rows>
+    >>> encoder.feature_names()
+    ('size_L', 'size_S', 'size_(unknown)')
+    >>> encoded = encoder.transform({"size": ["M", "S", None]})
+    >>> encoded
+    array([[0, 0, 1],
+           [0, 1, 0],
+           [0, 0, 0]], dtype=uint8)
+    >>> encoder.inverse(encoded)
+    {'size': array([Special.UNKNOWN, 'S', None], dtype=object)}
+    """
+
+    def __init__(
+        self,
+        columns: Iterable[Hashable] | None = None,
+        *,
+        categories: Any = "auto",
+        drop: Any = None,
+        handle_missing: Any = "ignore",
+        handle_unknown: Any = "error",
+        min_frequency: Any = None,
+        max_categories: Any = None,
+        dtype: Any = bool,
+        prefix: Any = None,
+        prefix_sep: Any = "_",
+    ) -> None:
+        self._wanted = column_names(columns)
+        self._options = resolve(
+            {
+                "categories": categories,
+                "drop": drop,
+                "handle_missing": handle_missing,
+                "handle_unknown": handle_unknown,
+                "min_frequency": min_frequency,
+                "max_categories": max_categories,
+                "dtype": dtype,
+                "prefix": prefix,
+                "prefix_sep": prefix_sep,
+            }
+        )
+        self._state: State | None = None
+        self._known_schema: Schema | None = None
+
+    def fit(self, table: Any) -> Encoder:
+        """Learn the categories of a table, and forget what was learned before.
+
+        Nothing of the table is kept but the categories and how often they occur.
+
+        Parameters
+        ----------
+        table : mapping of names to columns, ndarray, Column, or a table of a library
+            See `onehot_fast.column.read_table`.
+
+        Returns
+        -------
+        Encoder
+            Itself.
+
+        Raises
+        ------
+        TypeError
+            The table or a column is of a kind that cannot be encoded.
+        ValueError
+            A column is absent or there twice, a value is refused by an option, the category to
+            drop has no column of its own, or two outputs have the same name. What was learned
+            before is still there.
+        """
+        state = learn_table(read_table(table), self._wanted, self._options)
+        schema = schema_of(state, self._options)
+        self._state, self._known_schema = state, schema
+        return self
+
+    def partial_fit(self, table: Any) -> Encoder:
+        """Learn from more rows, as if they had been part of the table that was fitted.
+
+        Parameters
+        ----------
+        table : as for `fit`
+            With the encoded columns; which these are the first table decides.
+
+        Returns
+        -------
+        Encoder
+            Itself. The schema is settled when it is asked for: `drop` may name a category that a
+            later part brings.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `fit`, but for the errors of the schema.
+        """
+        wanted = self._wanted if self._state is None else self._state.names
+        state = learn_table(read_table(table), wanted, self._options)
+        self._state = state if self._state is None else self._state.merge(state)
+        self._known_schema = None
+        return self
+
+    def merge(self, *others: Encoder) -> Encoder:
+        """Return the encoder that has seen the rows of all: the same in any order and grouping.
+
+        Counts are added. Categories that the data declare keep their order where all parts that
+        declare any agree and no part has another value; otherwise all are sorted.
+
+        Parameters
+        ----------
+        *others : Encoder
+            With the same columns and options. One that is not fitted adds nothing.
+
+        Returns
+        -------
+        Encoder
+            A new one.
+
+        Raises
+        ------
+        TypeError
+            One of them is no Encoder.
+        ValueError
+            They differ in their options or encoded columns.
+
+        Examples
+        --------
+        >>> parts = [Encoder().fit({"size": sizes}) for sizes in (["S", "L"], ["M", None])]
+        >>> parts[0].merge(parts[1]).feature_names()
+        ('size_L', 'size_M', 'size_S')
+        """
+        merged = Encoder.__new__(Encoder)
+        merged.__dict__.update(self.__dict__, _known_schema=None)
+        for other in others:
+            if not isinstance(other, Encoder):
+                raise TypeError(f"a {type(other).__name__} cannot be merged into an Encoder")
+            if (other._wanted, other._options) != (self._wanted, self._options):
+                raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
+            if merged._state is None:
+                merged._state = other._state
+            elif other._state is not None:
+                merged._state = merged._state.merge(other._state)
+        return merged
+
+    def transform(
+        self,
+        table: Any,
+        output: Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"] | None = None,
+    ) -> Any:
+        """Encode the rows of a table.
+
+        Parameters
+        ----------
+        table : as for `fit`
+            Columns that are not encoded may differ from those of `fit`.
+        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
+            A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
+            is installed; by default a table of the library of `table`, or else a matrix. A matrix
+            has the features only. In a table the other columns stay in place, untouched.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features), csr_array, csc_array, or a table
+            The features stand in the order of `feature_names`.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError
+            The table or a column is of a kind that cannot be encoded.
+        ValueError
+            A column is absent or there twice, a value is refused by an option, `output` is not
+            available, or a feature has the name of a column that is kept.
+        MemoryError
+            A dense result is larger than the free memory. Nothing has been allocated.
+        """
+        schema = self._schema()
+        source = read_table(table)
+        form = source.library if output is None else output
+        require_word(form, "output", ("numpy", *FORMATS, *wrappers()))
+        coded = code_table(source, schema)
+        if form == "numpy":
+            return _outputs.matrix(coded)
+        if form in FORMATS:
+            return _outputs.sparse(coded, form)
+        return integration(form).wrap(source, encoded_pieces(source, coded))
+
+    def fit_transform(self, table: Any, output: Any = None) -> Any:
+        """Learn the categories of a table and encode it; see `fit` and `transform`."""
+        source = read_table(table)
+        once = dataclasses.replace(source, read=functools.cache(source.read))
+        return self.fit(once).transform(once, output)
+
+    def inverse(
+        self,
+        encoded: Any,
+        *,
+        missing: Any = None,
+        unknown: Any = Special.UNKNOWN,
+        infrequent: Any = Special.INFREQUENT,
+    ) -> Any:
+        """Return the values that encoded rows stand for.
+
+        A row that is all off stands for the dropped category; without one for a missing value if
+        these are ignored, else for an unknown one if those are ignored. Nothing is lost where each
+        of the three has its own form: with ``handle_missing="indicator"`` and
+        ``handle_unknown="indicator"`` (or "error") a dropped category is the only row all off.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, n_features), sparse array, or a table
+            1 is on; all else is off. A table has the features by their names, in any order.
+        missing, unknown, infrequent : scalar
+            What stands for a value that is not known: by default None, `Special.UNKNOWN` and
+            `Special.INFREQUENT`.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,), or a table
+            A table if one came in, with its other columns in place. A column has the dtype of its
+            categories if nothing else occurs in it, otherwise dtype object.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            The shape differs, a feature is absent, several outputs of one column are on, or none is
+            and that stands for nothing.
+        """
+        schema = self._schema()
+        words = {
+            Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
+        }  # fmt: skip
+        names = [column.name for column in schema.columns]
+        if hasattr(encoded, "tocoo"):
+            return dict(zip(names, _inverse.decode_sparse(schema, encoded, words), strict=True))
+        if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
+            return dict(zip(names, _inverse.decode_matrix(schema, encoded, words), strict=True))
+        table = read_table(encoded)
+
+        def feature(name: str) -> npt.NDArray[Any]:
+            return table.values(table.position(name))
+
+        values = _inverse.decode_features(schema, feature, table.n_rows, words)
+        pieces = decoded_pieces(table, schema, values)
+        if table.library == "numpy":
+            return as_mapping(table, pieces)
+        return integration(table.library).wrap(table, pieces)
+
+    def estimate(self, n_rows: int) -> Estimate:
+        """Return the size of every form of output for so many rows; nothing is built.
+
+        Parameters
+        ----------
+        n_rows : int
+            From 0.
+
+        Returns
+        -------
+        Estimate
+            With `rows`, `columns` and `bytes`, a dict from the form to its bytes; those of the
+            columns that are kept are not among them.
+
+        Examples
+        --------
+        >>> Encoder(dtype="float32").fit({"size": ["S", "M", "L"]}).estimate(1_000_000).bytes
+        {'numpy': 12000000, 'pandas': 12000000, 'arrow': 12000000, 'csr': 12000004, 'csc': 8000016}
+        """
+        rows = as_integer(n_rows, "n_rows")
+        if rows < 0:
+            raise ValueError(f"n_rows = {rows} is negative")
+        return estimate(self._schema(), rows)
+
+    def to_json(self) -> str:
+        """Return the encoder as text: its options and all it has learned.
+
+        Returns
+        -------
+        str
+            JSON with a version, for people to read too. Every scalar comes back as it was.
+
+        Raises
+        ------
+        TypeError
+            A category is of a type that has no form in JSON.
+        """
+        return _encoder_json.dumps(self._wanted, self._options, self._state)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Encoder:
+        """Return the encoder that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            The text is no encoder, or of a version that this release does not read.
+
+        Examples
+        --------
+        >>> encoder = Encoder(drop="first").fit({"size": ["S", "L"]})
+        >>> Encoder.from_json(encoder.to_json()).feature_names()
+        ('size_S',)
+        """
+        columns, options, state = _encoder_json.loads(text)
+        encoder = cls(columns, **options)
+        encoder._state = state
+        return encoder
+
+    def feature_names(self) -> tuple[str, ...]:
+        """Return the names of the outputs, in order."""
+        return self._schema().names
+
+    @property
+    def n_features(self) -> int:
+        """How many outputs there are."""
+        return self._schema().n_features
+
+    @property
+    def columns(self) -> tuple[Hashable, ...] | None:
+        """The names of the encoded columns in order; before `fit` those that were chosen."""
+        return self._wanted if self._state is None else self._state.names
+
+    @property
+    def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
+        """The categories of each column in their order, infrequent and dropped ones included."""
+        return {column.name: as_array(column.categories) for column in self._schema().columns}
+
+    def __repr__(self) -> str:
+        """Show the options that are not the default, and the size."""
+        wanted = [] if self._wanted is None else [f"columns={list(self._wanted)!r}"]
+        chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
+        call = f"Encoder({', '.join(wanted + chosen)})"
+        if self._state is None:
+            return call
+        n, rows = len(self._state.names), self._state.n_rows
+        plural = "" if n == 1 else "s"
+        features: int | str = "?"
+        with contextlib.suppress(ValueError):  # what keeps a schema from being settled yet
+            features = self.n_features
+        return f"<{call}: {n} column{plural} -> {features} features, from {rows} rows>"
+
+    def _schema(self) -> Schema:
+        """Return the schema; threads that settle it at once come to the same one."""
+        if self._known_schema is None:
+            if self._state is None:
+                raise RuntimeError("the encoder is not fitted: call fit or partial_fit first")
+            self._known_schema = schema_of(self._state, self._options)
+        return self._known_schema
+
+
+def _shown(option: str, value: Any) -> str:
+    """Return an option as one writes it."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{c!r}: {_shown(option, one)}' for c, one in value.items())}}}"
+    if isinstance(value, np.dtype):
+        return repr(value.name)
+    if option == "categories":
+        return "'auto'" if value is None else repr(list(value))
+    return repr(_encoder_json.drop_as_given(value))

@@ -1,0 +1,229 @@
+"""Rows that hold any number of classes each: several ons in a row, or counts."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast import _dispatch, _memory, _threads
+from onehot_fast._indices import as_indices, require_word, resolve_depth
+from onehot_fast._options import declared_categories, number_dtype
+from onehot_fast._rows import Rows, read_rows
+from onehot_fast._scalars import as_array, in_order, keys, plain
+from onehot_fast._shapes import check_size
+from onehot_fast._sparse import sparse_array
+from onehot_fast._values import resolve_values
+from onehot_fast.column import Column, read_column
+
+__all__ = ["distinct_labels", "multi_hot"]
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+COUNTABLE = frozenset(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
+MAX_DEPTH = np.iinfo(np.int32).max - 1
+
+
+def multi_hot(
+    rows: Any,
+    depth: Any = None,
+    *,
+    categories: Any = None,
+    offsets: Any = None,
+    sep: str | None = None,
+    mode: Literal["set", "count"] = "set",
+    dtype: npt.DTypeLike | None = None,
+    out_of_range: Literal["ignore", "error"] = "ignore",
+    output: Literal["numpy", "csr"] = "numpy",
+    num_threads: int | None = None,
+) -> Any:
+    """Return the multi-hot encoding of rows that hold any number of classes.
+
+    Parameters
+    ----------
+    rows : sequence of sequences, ndarray of shape (n_rows, width), texts, or flat elements
+        The elements are integers, which are classes, or any scalars where `categories` tells their
+        classes. None is a row without elements. A negative integer and a missing scalar are no
+        class, with which rows of one length are filled up.
+    depth : int, optional
+        The number of classes; by default 1 + the largest integer.
+    categories : sequence of scalars, optional
+        The classes in their order, instead of `depth`; see `distinct_labels`.
+    offsets : array_like of int, shape (n_rows + 1,), optional
+        `rows` is flat, and row ``i`` has the elements ``offsets[i]:offsets[i + 1]``, as in an
+        Arrow list array. They may also be a `Column`.
+    sep : str, optional
+        `rows` are texts (or None), and this stands between the labels of each. Nothing is
+        stripped; an empty label is none.
+    mode : {"set", "count"}, default "set"
+        Whether an element is 1 where its class occurs in the row, or how often it does (modulo
+        the range of an integer dtype).
+    dtype : dtype_like, default float32
+        The dtype of the result. Counts need an integer, float32 or float64.
+    out_of_range : {"ignore", "error"}, default "ignore"
+        What is no class, an integer from `depth` or a scalar that is no category, is skipped or
+        refused.
+    output : {"numpy", "csr"}, default "numpy"
+        A row-major matrix, or a `scipy.sparse.csr_array`.
+    num_threads : int, optional
+        By default as many as the size of the result makes worthwhile.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n_rows, depth)
+
+    Raises
+    ------
+    TypeError
+        The rows are of another kind, scalars without `categories`, or an option is of the wrong
+        kind.
+    ValueError
+        Both `depth` and `categories` are given, or no depth can be inferred; the offsets do not
+        walk over the elements; a word is unknown; an element is refused.
+    MemoryError
+        The result is larger than the free memory. Nothing has been allocated.
+
+    Examples
+    --------
+    >>> import onehot_fast
+    >>> onehot_fast.multi_hot([[0, 2], [], [1, 1]], 3, dtype="uint8")
+    array([[1, 0, 1],
+           [0, 0, 0],
+           [0, 1, 0]], dtype=uint8)
+    >>> tags = ["new|red", None, "red|red"]
+    >>> onehot_fast.multi_hot(tags, sep="|", categories=["red", "new"], mode="count", dtype=int)
+    array([[1, 1],
+           [0, 0],
+           [2, 0]])
+    """
+    require_word(mode, "mode", ("set", "count"))
+    require_word(out_of_range, "out_of_range", ("ignore", "error"))
+    require_word(output, "output", ("numpy", "csr"))
+    element = _element(dtype, mode)
+    ragged = read_rows(rows, offsets, sep)
+    if categories is not None and depth is not None:
+        raise ValueError("depth and categories are both given; accepted is one of them")
+    coded = _classes(ragged, depth) if categories is None else _labelled(ragged, categories)
+    if out_of_range == "error":
+        _check_classes(ragged, coded)
+    if output == "csr":
+        parts = _dispatch.multi_hot_csr(
+            ragged.offsets, coded.codes, coded.table, coded.depth, element, mode == "count"
+        )
+        return sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.depth))
+    return _dense(ragged.offsets, coded, mode, element, num_threads)
+
+
+def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
+    """Return the dtype of the result."""
+    element = np.dtype(np.float32) if dtype is None else number_dtype(dtype, "dtype")
+    if mode == "count" and element not in COUNTABLE:
+        raise TypeError(
+            f"dtype = {element} cannot count: accepted are integers, float32 and float64"
+        )
+    return element
+
+
+class Coded(NamedTuple):
+    """Flat codes, the table that gives them their classes, and the number of classes."""
+
+    codes: AnyArray
+    table: npt.NDArray[np.int32]
+    depth: int
+
+
+def _dense(
+    offsets: npt.NDArray[np.int64],
+    coded: Coded,
+    mode: str,
+    element: np.dtype[Any],
+    num_threads: int | None,
+) -> AnyArray:
+    """Return the row-major matrix."""
+    shape = len(offsets) - 1, coded.depth
+    threads = _threads.resolve(num_threads, check_size(shape, element))
+    out, fresh = _memory.allocate(shape, element)
+    if mode == "set":
+        on, off = (value.reshape(1).view(np.uint8) for value in resolve_values(1, 0, element)[1:])
+        _dispatch.multi_hot(offsets, coded.codes, coded.table, out, on, off, threads)
+        return out
+    if not fresh:
+        out.fill(0)
+    _dispatch.multi_hot_count(offsets, coded.codes, coded.table, out)
+    return out
+
+
+def _classes(ragged: Rows, depth: Any) -> Coded:
+    """Return elements that are the classes themselves."""
+    elements = ragged.elements
+    if isinstance(elements, Column):
+        depth = len(elements.categories) if depth is None else depth
+        elements = elements.codes
+    if elements.dtype.kind not in "iu":
+        raise TypeError(
+            f"the elements have dtype {elements.dtype}; accepted are integers, and any scalars"
+            " with categories="
+        )
+    codes = as_indices(elements)
+    n_classes = resolve_depth(depth, codes, None)
+    if n_classes > MAX_DEPTH:
+        raise ValueError(f"depth = {n_classes} is too large: accepted are numbers to {MAX_DEPTH}")
+    return Coded(codes, np.append(np.arange(n_classes, dtype=np.int32), np.int32(-1)), n_classes)
+
+
+def _labelled(ragged: Rows, categories: Any) -> Coded:
+    """Return elements that are looked up among the categories."""
+    known = declared_categories(categories, "categories")
+    if known is None:
+        raise ValueError("categories = 'auto' is not accepted here; see distinct_labels")
+    places = {key: at for at, key in enumerate(keys(known))}
+    column = read_column(ragged.elements)
+    found = [places.get(key, -1) for key in keys(map(plain, column.categories))]
+    return Coded(column.codes, np.array([*found, -1], np.int32), len(known))
+
+
+def _check_classes(ragged: Rows, coded: Coded) -> None:
+    """Refuse the first element that is no class."""
+    codes = coded.codes
+    last = len(coded.table) - 1
+    beyond = (codes >= 0) & (codes >= last)
+    inside = np.where((codes >= 0) & ~beyond, codes, last).astype(np.intp)
+    offends = beyond | ((coded.table[inside] < 0) & (inside < last))
+    start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
+    if offends[start:stop].any():
+        position = start + int(np.argmax(offends[start:stop]))
+        row, place = ragged.row_of(position)
+        elements = ragged.elements
+        is_column = isinstance(elements, Column)
+        value = elements.categories[codes[position]] if is_column else elements[position]
+        where = f"rows[{row}][{place}] = {plain(value)!r}"
+        if last == coded.depth and (coded.table[:-1] >= 0).all():
+            raise ValueError(f"{where} is outside [0, {coded.depth})")
+        raise ValueError(f"{where} is none of the {coded.depth} categories")
+
+
+def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -> AnyArray:
+    """Return the distinct elements of ragged rows, sorted: the categories for `multi_hot`.
+
+    Parameters
+    ----------
+    rows, offsets, sep
+        As for `multi_hot`.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Of dtype object where NumPy has no dtype for the labels.
+
+    Examples
+    --------
+    >>> distinct_labels(["new|red", None, "red|red"], sep="|")
+    array(['new', 'red'], dtype=object)
+    """
+    ragged = read_rows(rows, offsets, sep)
+    column = read_column(ragged.elements)
+    used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
+    occurs = np.zeros(len(column.categories) + 1, np.bool_)
+    occurs[used if used.dtype.kind == "u" else np.maximum(used, -1)] = True
+    return as_array(in_order(plain(item) for item in column.categories[occurs[:-1]]))

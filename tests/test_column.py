@@ -1,0 +1,352 @@
+"""Columns and tables: what the core reads by itself, and how it asks others."""
+
+from __future__ import annotations
+
+import datetime
+import types
+from decimal import Decimal
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Column, Encoder, _factorize, _integrations
+from onehot_fast.column import Block, Kept, Table, read_column, read_table
+
+NAT = np.datetime64("NaT")
+
+
+def values_of(column):
+    """Return the values a column stands for, None where one is missing."""
+    labels = [*column.categories.tolist(), None]
+    return [labels[code] for code in column.codes]
+
+
+def plain(values):
+    """Return the values of an array as Python's, None for the missing ones."""
+    items = np.asarray(values).tolist()
+    return [None if item is None or item != item else item for item in items]
+
+
+COLUMNS = {
+    "small integers": np.array([3, -128, 127, 3], np.int8),
+    "integers far apart": np.array([2**63 - 1, -(2**63), 0, 0], np.int64),
+    "large integers": np.array([2**64 - 1, 2**64 - 3], np.uint64),
+    "swapped": np.array([300, 1, 300], ">i2"),
+    "floats": np.array([0.5, np.nan, np.inf, -0.5, 0.5], np.float32),
+    "half floats": np.array([0.5, np.nan, 2], np.float16),
+    "long doubles": np.array([0.5, np.nan, 2], np.longdouble),
+    "complex": np.array([1j, complex(np.nan, 0), 1j]),
+    "Booleans": np.array([True, True]),
+    "texts": np.array(["b", "", "ä"]),
+    "bytes": np.array([b"b", b"", b"b"]),
+    "dates": np.array(["2024-02-29", "NaT", "1969-12-31"], "M8[D]"),
+    "swapped times": np.array([5, 1], ">M8[us]"),
+    "durations": np.array([7, -7], "m8[s]"),
+    "objects": np.array(["x", None, 2, np.nan, ("t",), datetime.date(2024, 1, 1)], object),
+    "no rows": np.array([], "U1"),
+    "no numbers": np.array([], np.int64),
+    "none known": np.array([np.nan, np.nan]),
+}
+
+
+@pytest.mark.parametrize("layout", ["contiguous", "strided", "reversed", "read_only", "unaligned"])
+@pytest.mark.parametrize("values", COLUMNS.values(), ids=COLUMNS.keys())
+def test_codes_stand_for_the_values(values, layout):
+    """Whatever the dtype and the strides, the codes name the values and -1 what is missing."""
+    if layout == "unaligned" and values.dtype.hasobject:
+        pytest.skip("references are always aligned")
+    given_values = strategies.LAYOUTS[layout](values)
+    column = read_column(given_values)
+
+    assert values_of(column) == plain(given_values)
+    assert column.codes.flags.c_contiguous
+    assert len(set(column.categories.tolist())) == len(column.categories)
+
+
+@given(st.sampled_from(strategies.INTEGERS), st.integers(0, 2**32), st.integers(0, 200))
+def test_integers_of_any_range(dtype, seed, n):
+    """Counted or sorted, integers come back."""
+    values = strategies.index_values(dtype, 5, n, seed)
+
+    assert values_of(read_column(values)) == values.tolist()
+
+
+def test_zeros_are_one_category():
+    """0.0 and -0.0 are equal, and 0.0 stands for both."""
+    column = read_column(np.array([-0.0, 0.0]))
+
+    assert str(column.categories.tolist()) == "[0.0]"
+
+
+def test_decimals_that_are_no_number_are_missing():
+    """A signaling NaN cannot be hashed, and a quiet one is missing."""
+    assert values_of(read_column([Decimal("NaN"), Decimal("1.5")])) == [None, Decimal("1.5")]
+    with pytest.raises(TypeError, match="row 0 holds a Decimal: Cannot hash a signaling NaN"):
+        read_column([Decimal("sNaN")])
+
+
+def test_what_cannot_be_hashed_is_found_in_a_long_column():
+    """The row is named, whoever hashes."""
+    pytest.importorskip("pandas")
+    values = np.array([*range(5000), None], object)
+    values[-1] = []
+
+    with pytest.raises(TypeError, match="row 5000 holds a list"):
+        read_column(values)
+
+
+def test_masked_values_are_missing():
+    """What only the mask hides is no category either."""
+    masked = np.ma.MaskedArray([1, 2, 3], [False, True, False])
+
+    assert values_of(read_column(masked)) == [1, None, 3]
+    assert Encoder(["p"]).fit({"p": masked}).feature_names() == ("p_1", "p_3")
+
+
+def test_variable_width_texts():
+    """NumPy's own texts of variable width are texts."""
+    dtypes = pytest.importorskip("numpy.dtypes")
+    if not hasattr(dtypes, "StringDType"):
+        pytest.skip("NumPy 2 has them")
+    values = np.array(["b", None, "a"], dtypes.StringDType(na_object=None))
+
+    assert values_of(read_column(values)) == ["b", None, "a"]
+    assert Encoder().fit({"p": values}).feature_names() == ("p_a", "p_b")
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "message"),
+    [
+        (np.zeros((2, 2)), ValueError, r"shape \(2, 2\); accepted is one dimension"),
+        (np.zeros(2, "V3"), TypeError, r"dtype \|V3 cannot be encoded"),
+        ([1, [2]], TypeError, "row 1 holds a list: unhashable"),
+        ("text", TypeError, "a str is no column"),
+        (3, TypeError, "a int is no column"),
+    ],
+)
+def test_columns_that_cannot_be_read(values, error, message):
+    """The message says what came in."""
+    with pytest.raises(error, match=message):
+        read_column(values)
+
+
+@pytest.mark.parametrize(
+    ("codes", "categories", "error", "message"),
+    [
+        ([0], np.array(["a"]), TypeError, "codes is a list"),
+        (np.array([0]), ["a"], TypeError, "categories is a list"),
+        (np.array([0.0]), np.array(["a"]), TypeError, "codes have dtype float64"),
+        (np.array([[0]]), np.array(["a"]), ValueError, r"codes has shape \(1, 1\)"),
+        (np.array([0, 0])[::2], np.array(["a"]), None, ""),
+        (np.array([0, 0, 0])[::2], np.array(["a"]), ValueError, "contiguous, aligned"),
+        (np.array([0, 0], ">i4"), np.array(["a"]), ValueError, "native byte order"),
+        (np.array([0, -1, 1]), np.array(["a"]), ValueError, r"codes\[2\] = 1 is outside \[-1, 1\)"),
+        (np.array([0], np.uint64), np.array([]), ValueError, r"codes\[0\] = 0 is outside"),
+    ],
+)
+def test_column_checks_its_arrays(codes, categories, error, message):
+    """Types, shapes and ranges are checked at the door."""
+    if error is None:
+        assert len(Column(codes, categories)) == 1
+        return
+    with pytest.raises(error, match=message):
+        Column(codes, categories)
+
+
+def test_column_repr():
+    """A column shows its size and not its values."""
+    column = Column(np.array([0, -1]), np.array(["a", "b"]), ordered=True, source="category")
+
+    assert repr(column) == "Column(2 rows, 2 ordered categories, source='category')"
+    assert column.declared
+
+
+def test_columns_of_a_mapping():
+    """Texts and objects are encoded by default, numbers, Booleans and times are not."""
+    table = read_table(
+        {
+            "text": ["a", None],
+            "number": [1.5, None],
+            "bool": np.array([True, False]),
+            "time": np.array([0, 1], "M8[s]"),
+            "object": np.array([1, 2], object),
+            "codes": Column(np.array([0, 0]), np.array(["a"])),
+        }
+    )
+
+    assert table.encodable == (True, False, False, False, True, True)
+    assert table.values(0).tolist() == ["a", None]
+    assert table.values(5).tolist() == ["a", "a"]
+    assert table.n_rows == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "names"),
+    [
+        (np.array([["a", "b"], ["c", "d"]]), ("x0", "x1")),
+        (np.array([[1, 2, 3]]), ("x0", "x1", "x2")),
+        (np.array(["a", "b"]), ("x0",)),
+        (np.empty((0, 2)), ("x0", "x1")),
+        (np.array([]), ("x0",)),
+    ],
+)
+def test_columns_of_an_array(source, names):
+    """The columns of a plain array have numbers, and all of them are encoded."""
+    table = read_table(source)
+
+    assert (table.names, table.n_rows) == (names, len(source))
+    assert all(table.encodable)
+    assert Encoder().fit(source).columns == names
+
+
+def test_fields_of_a_structured_array():
+    """The columns of a structured array are its fields."""
+    records = np.array([("a", 1), ("b", 2)], [("name", "U1"), ("rank", "i1")])
+    encoder = Encoder().fit(records)
+
+    assert encoder.feature_names() == ("name_a", "name_b")
+    assert encoder.transform(records[:1]).tolist() == [[True, False]]
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "message"),
+    [
+        ([["a"]], TypeError, "a list is no table"),
+        (np.zeros((1, 1, 1)), ValueError, r"the table has shape \(1, 1, 1\)"),
+        ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
+        ({"a": 3}, TypeError, "column 'a' is a int, which has no rows"),
+        ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column has shape"),
+        ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
+    ],
+)
+def test_tables_that_cannot_be_read(source, error, message):
+    """The message says what came in, and which column it was."""
+    with pytest.raises(error, match=message):
+        Encoder().fit(source)
+
+
+def test_a_name_that_is_there_twice():
+    """Of two columns of one name neither can be encoded; kept ones may share theirs."""
+    table = Table(
+        ("p", "q", "p"), 1, (False, True, False), lambda at: read_column(["a"]), lambda at: at
+    )
+
+    assert Encoder().fit(table).columns == ("q",)
+    with pytest.raises(ValueError, match="the table has 2 columns named 'p'"):
+        Encoder(["p"]).fit(table)
+
+
+@pytest.fixture
+def library(monkeypatch):
+    """Stand in for the integration of pandas; return the list of the tables that were wrapped."""
+    wrapped = []
+
+    def wrap(table, pieces):
+        wrapped.append(table)
+        return list(pieces)
+
+    module = types.SimpleNamespace(wrap=wrap)
+    monkeypatch.setattr("onehot_fast.encoder.integration", lambda name: module)
+    monkeypatch.setattr("onehot_fast.encoder.wrappers", lambda: ["library"])
+    return wrapped
+
+
+def shown(pieces):
+    """Return the pieces as plain values."""
+    return [
+        piece.position if isinstance(piece, Kept) else (piece.names, piece.values.tolist())
+        for piece in pieces
+    ]
+
+
+def test_pieces_stand_in_the_order_of_the_table(library):
+    """Kept columns stay in place; outputs that stand side by side share one block."""
+    encoder = Encoder(["p", "q", "r"], dtype="int8").fit(
+        {"p": ["a"], "q": ["x"], "r": ["y", "z"][:1]}
+    )
+    table = {"one": [1], "p": ["a"], "q": ["x"], "two": [2], "r": ["y"], "three": [3]}
+    pieces = encoder.transform(table, "library")
+
+    assert shown(pieces) == [0, (("p_a", "q_x"), [[1], [1]]), 3, (("r_y",), [[1]]), 5]
+    assert library[0].source is table
+    assert all(p.values.flags.c_contiguous for p in pieces if isinstance(p, Block))
+
+
+def test_pieces_follow_the_schema(library):
+    """The outputs have one order, also where the columns of the table come in another."""
+    encoder = Encoder(dtype={"q": "f4"}, handle_missing={"q": "propagate"})
+    encoder.fit({"p": ["a", "b"], "q": ["x", "y"]})
+    pieces = encoder.transform({"q": ["x", None], "n": [0, 0], "p": [None, "b"]}, "library")
+    names = [name for piece in pieces if isinstance(piece, Block) for name in piece.names]
+
+    assert names == list(encoder.feature_names())
+    np.testing.assert_array_equal(pieces[0].values, [[False, False], [False, True]])
+    np.testing.assert_array_equal(pieces[2].values, [[1, np.nan], [0, np.nan]])
+    assert pieces[1] == Kept(1)
+
+
+def test_blocks_have_one_dtype(library):
+    """Where the dtype changes, so does the block."""
+    encoder = Encoder(dtype={"p": "i1", "q": "i1", "r": "f4"})
+    table = {"p": ["a"], "q": ["a"], "r": ["a"]}
+    pieces = encoder.fit(table).transform(table, "library")
+
+    assert [(piece.names, piece.values.dtype.name) for piece in pieces] == [
+        (("p_a", "q_a"), "int8"), (("r_a",), "float32"),
+    ]  # fmt: skip
+
+
+def test_a_kept_column_does_not_share_a_name(library):
+    """An output of the name of a column that stays is refused; both are named."""
+    table = {"p": ["a"], "p_a": [1.0]}
+    encoder = Encoder().fit(table)
+
+    assert encoder.transform(table, "numpy").tolist() == [[True]]
+    with pytest.raises(ValueError, match="category 'a', and that of column 'p_a', which is not"):
+        encoder.transform(table, "library")
+
+
+def test_reader_of_a_library(monkeypatch):
+    """An object of a known library is read by its integration, and by no other."""
+
+    class Frame:
+        """A table of a library."""
+
+    Frame.__module__ = "pandas.core.frame"
+    table = read_table({"p": ["a"]})
+    module = types.SimpleNamespace(
+        read_table=lambda frame: table, read_column=lambda series: table.read(0)
+    )
+    monkeypatch.setattr("onehot_fast.column.integration", {"pandas": module}.__getitem__)
+
+    assert read_table(Frame()) is table
+    assert read_column(Frame()).categories.tolist() == ["a"]
+    assert read_table({"q": Frame}.__class__([("q", ["z"])])).names == ("q",)
+
+
+@pytest.mark.parametrize("values", [["b", "a", None] * 2000, list(range(0, 10**12, 10**8))])
+def test_hashing_of_a_library_changes_nothing(values, monkeypatch):
+    """Where a library hashes, the categories are those that the core finds by itself."""
+    array = np.array(values)
+    own = Encoder(["p"]).fit({"p": array})
+    seen = []
+
+    def hashed(array):
+        seen.append(len(array))
+        codes, categories, _ = _factorize._by_dictionary(array)
+        return codes, categories[::1]
+
+    module = types.SimpleNamespace(factorize=hashed)
+    monkeypatch.setattr(_factorize, "loaded", lambda library, name: module)
+
+    assert Encoder(["p"]).fit({"p": array}).to_json() == own.to_json()
+    assert seen == [len(array)]
+
+
+def test_no_integration_is_loaded_for_a_library_that_is_not():
+    """Asking for a library that the program has not imported imports nothing."""
+    assert _integrations.loaded("a library that is not there", "pandas") is None
+    assert not _integrations.exists("a_module_that_is_not_there")

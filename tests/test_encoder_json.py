@@ -1,0 +1,243 @@
+"""An encoder as text: everything comes back, and it can be read."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from decimal import Decimal
+from fractions import Fraction
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Column, Encoder
+from onehot_fast._scalar_json import from_json, to_json
+
+PARIS = ZoneInfo("Europe/Paris")
+HOUR = datetime.timedelta(hours=1)
+SCALARS = {
+    "none": None,
+    "text": 'ä\u2028"\\ \x00',
+    "lone surrogate": "\ud800",
+    "bytes": b"\x00\xff",
+    "true": True,
+    "integer": 2**70,
+    "float": 0.1,
+    "whole float": 1.0,
+    "minus zero": -0.0,
+    "infinity": -math.inf,
+    "nan": math.nan,
+    "float16": np.float16(0.1),
+    "float32": np.float32(0.1),
+    "float32 nan": np.float32("nan"),
+    "longdouble": np.longdouble(1) / 3,
+    "complex": complex(-0.0, math.inf),
+    "complex64": np.complex64(1 - 2j),
+    "decimal": Decimal("1.10"),
+    "decimal nan": Decimal("NaN"),
+    "fraction": Fraction(-1, 3),
+    "date": datetime.date(1, 1, 1),
+    "time": datetime.time(1, 2, 3, 4),
+    "datetime": datetime.datetime(2024, 2, 29, 1, 2, 3, 4),
+    "offset": datetime.datetime(2024, 2, 29, tzinfo=datetime.timezone(-HOUR / 2)),
+    "zone": datetime.datetime(2024, 7, 1, 12, tzinfo=PARIS),
+    "first of two": datetime.datetime(2024, 10, 27, 2, 30, tzinfo=PARIS, fold=0),
+    "second of two": datetime.datetime(2024, 10, 27, 2, 30, tzinfo=PARIS, fold=1),
+    "timedelta": datetime.timedelta(-1, 2, 3),
+    "days": np.datetime64("2024-02-29", "D"),
+    "nanoseconds": np.datetime64("1969-12-31T23:59:59.999999999", "ns"),
+    "attoseconds": np.datetime64(-5, "as"),
+    "multiple unit": np.datetime64(7, "25s"),
+    "year": np.datetime64("-0044", "Y"),
+    "not a time": np.datetime64("NaT", "us"),
+    "duration": np.timedelta64(-7, "h"),
+    "months": np.timedelta64(5, "M"),
+    "no unit": np.timedelta64(3),
+    "no duration": np.timedelta64("NaT", "s"),
+    "tuple": (1, ("a", None), b""),
+}
+EVERY_SCALAR = pytest.mark.parametrize("value", SCALARS.values(), ids=SCALARS.keys())
+
+
+def identity(value):
+    """Return what two scalars share if they are the same in type, value, unit, zone and sign."""
+    zone = (value.tzinfo, value.fold) if isinstance(value, datetime.datetime) else None
+    dtype = value.dtype if isinstance(value, np.generic) else None
+    items = tuple(map(identity, value)) if isinstance(value, tuple) else None
+    return type(value), repr(value), dtype, zone, items
+
+
+@EVERY_SCALAR
+def test_every_scalar_comes_back(value):
+    """Type, value, unit, zone, the sign of zero and NaN survive, and the text is plain JSON."""
+    text = json.dumps(to_json(value), allow_nan=False)
+
+    assert identity(from_json(json.loads(text))) == identity(value)
+
+
+@given(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+    | st.decimals() | st.fractions() | st.dates() | st.datetimes() | st.timedeltas()
+    | st.complex_numbers() | st.times().map(lambda time: time.replace(fold=0))
+    | st.datetimes(
+        # Before time was standardised the offsets have odd seconds, which is no matter either.
+        timezones=st.sampled_from([datetime.UTC, PARIS, ZoneInfo("Asia/Kathmandu")]),
+        allow_imaginary=False,
+    )
+)  # fmt: skip
+def test_scalars_of_any_value_come_back(value):
+    """It is not only the chosen ones."""
+    text = json.dumps(to_json(value), allow_nan=False)
+    back = from_json(json.loads(text))
+
+    assert type(back) is type(value)
+    assert repr(back) == repr(value)
+
+
+CATEGORIES = {
+    name: value
+    for name, value in SCALARS.items()
+    if name
+    not in {"none", "nan", "float32 nan", "decimal nan", "not a time", "no duration", "no unit"}
+}
+
+
+@pytest.mark.parametrize("value", CATEGORIES.values(), ids=CATEGORIES.keys())
+def test_every_category_comes_back(value):
+    """Declared or met, dropped or not, a category of any type encodes the same afterwards."""
+    table = {"p": [value, None, "other", value]}
+    encoder = Encoder(
+        ["p"],
+        categories={"p": ["other", value]},
+        drop={"p": [value]},
+        handle_missing="indicator",
+        dtype=">f4",
+    ).fit(table)
+    met = Encoder(["p"], handle_unknown={"p": "indicator"}, max_categories=5).fit(table)
+
+    check_return(encoder, table)
+    check_return(met, table)
+
+
+def check_return(encoder, table):
+    """Compare an encoder with what comes back from its text."""
+    back = Encoder.from_json(encoder.to_json())
+    new, old = back.transform(table), encoder.transform(table)
+
+    assert back.to_json() == encoder.to_json()
+    assert back.feature_names() == encoder.feature_names()
+    assert repr(back) == repr(encoder)
+    assert (new.dtype, new.tobytes()) == (old.dtype, old.tobytes())
+
+
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        Encoder(),
+        Encoder(["p", 3, ("a", 1)], prefix={3: "three"}, min_frequency=0.25),
+        Encoder().fit({}),
+        Encoder(["p"]).fit({"p": []}),
+        Encoder().fit(Column(np.zeros(0, "i1"), np.array(["b", "a"]), source="category")),
+    ],
+    ids=["options only", "names of any type", "no columns", "no rows", "declared"],
+)
+def test_encoders_come_back(encoder):
+    """Options, counts and declared orders are part of the text."""
+    assert Encoder.from_json(encoder.to_json()).to_json() == encoder.to_json()
+    assert repr(Encoder.from_json(encoder.to_json())) == repr(encoder)
+
+
+def test_learning_goes_on_afterwards():
+    """An encoder that was read merges as the one that was written does."""
+    declared = Column(np.array([0, 2], "i1"), np.array(["S", "M", "L"]), source="category")
+    first = Encoder(max_categories=3).fit(declared)
+    second = Encoder(max_categories=3).fit({"x0": ["M", "M", "A"]})
+    back = Encoder.from_json(first.to_json())
+
+    assert back.merge(second).to_json() == first.merge(second).to_json()
+    assert back.partial_fit(declared).categories["x0"].tolist() == ["S", "M", "L"]
+    assert back.merge(second).feature_names() == ("x0_M", "x0_S", "x0_(infrequent)")
+
+
+def test_the_text_is_readable():
+    """One sees the categories and their counts as they are."""
+    document = json.loads(Encoder(drop="first").fit({"p": ["b", "ä", "b"]}).to_json())
+
+    assert document == {
+        "format": "onehot_fast.Encoder",
+        "version": 1,
+        "columns": None,
+        "options": {"drop": "first"},
+        "fitted": {
+            "rows": 3,
+            "columns": [
+                {
+                    "name": "p",
+                    "declared": None,
+                    "conflict": False,
+                    "categories": ["b", "ä"],
+                    "counts": [2, 1],
+                }
+            ],
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "the text is no encoder"),
+        ("{}", "the text is no encoder"),
+        ("nothing", "Expecting value"),
+        ('{"format": "onehot_fast.Encoder", "version": 2}', "has version 2; this release reads 1"),
+        ('{"format": "onehot_fast.Encoder", "version": 1}', "no complete encoder"),
+        (
+            '{"format": "onehot_fast.Encoder", "version": 1, "columns": [{"pickle": ""}],'
+            ' "options": {}, "fitted": null}',
+            "the tag 'pickle' is unknown",
+        ),
+    ],
+)
+def test_other_texts_are_refused(text, message):
+    """What is no encoder, or one of another version, says so."""
+    with pytest.raises(ValueError, match=message):
+        Encoder.from_json(text)
+
+
+class Point:
+    """A value without a form in JSON."""
+
+    def __repr__(self):
+        """Return a short text."""
+        return "Point"
+
+
+def test_what_has_no_form_is_refused():
+    """A category of an unknown type can be encoded, but not written."""
+    point = Point()
+    encoder = Encoder().fit({"p": [point, point]})
+
+    assert encoder.transform({"p": [point]}).tolist() == [[True]]
+    with pytest.raises(TypeError, match="Point is a Point, which cannot be written as JSON"):
+        encoder.to_json()
+
+
+def test_pandas_scalars_come_back():
+    """The scalars of pandas that are a category survive too."""
+    pd = pytest.importorskip("pandas")
+    values = [
+        pd.Timestamp("2024-02-29 01:02:03.000000004"),
+        pd.Timestamp("2024-10-27 00:30", tz="UTC").tz_convert("Europe/Paris").as_unit("ns"),
+        pd.Timedelta("-1 days 00:00:00.000000001"),
+        pd.Period("2024-02", "M"),
+        pd.Interval(0.5, 2.0, "left"),
+        pd.Interval(pd.Timestamp("2024-01-01"), pd.Timestamp("2024-01-02")),
+    ]
+    back = [from_json(json.loads(json.dumps(to_json(value)))) for value in values]
+
+    assert back == values
+    assert list(map(repr, back)) == list(map(repr, values))

@@ -1,0 +1,216 @@
+"""Multi-hot: rows of any number of classes, against loops over Python lists."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Column, _system, multi_hot
+from onehot_fast.ragged import distinct_labels
+
+LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
+DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+
+
+def oracle(rows, classes, mode):
+    """Return how often each class occurs in each row, or whether it does."""
+    counts = [[(row or []).count(one) for one in classes] for row in rows]
+    return [[min(n, 1) if mode == "set" else n for n in row] for row in counts]
+
+
+def dense(encoded, shape):
+    """Return a matrix as an array of the shape it must have."""
+    assert encoded.shape == shape
+    return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
+
+
+every_mode = pytest.mark.parametrize("mode", ["set", "count"])
+every_output = pytest.mark.parametrize("output", ["numpy", "csr"])
+
+
+@every_mode
+@every_output
+@given(
+    rows=st.lists(st.none() | st.lists(st.integers(-2, 8), max_size=6), max_size=20),
+    depth=st.integers(0, 7),
+    dtype=st.sampled_from(DTYPES),
+)
+def test_lists_of_classes(rows, depth, mode, output, dtype):
+    """Negative and too large integers are no class; None is a row without any."""
+    encoded = multi_hot(rows, depth, mode=mode, output=output, dtype=dtype)
+
+    assert encoded.dtype == dtype
+    wanted = np.array(oracle(rows, range(depth), mode)).reshape(len(rows), depth)
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
+
+
+@every_mode
+@every_output
+@given(
+    rows=st.lists(st.lists(st.sampled_from([*LABELS, None, 1, 2.5]), max_size=6), max_size=20),
+    categories=st.lists(st.sampled_from([*LABELS, 1, 2.5]), unique=True, max_size=5),
+)
+def test_lists_of_labels(rows, categories, mode, output):
+    """Labels are looked up among the categories; others are skipped."""
+    encoded = multi_hot(rows, categories=categories, mode=mode, output=output)
+
+    wanted = np.array(oracle(rows, categories, mode)).reshape(len(rows), len(categories))
+    np.testing.assert_array_equal(dense(encoded, wanted.shape), wanted)
+    assert encoded.dtype == np.float32
+
+
+@every_mode
+@given(
+    rows=st.lists(st.none() | st.lists(st.sampled_from(LABELS), max_size=5), max_size=20),
+    sep=st.sampled_from(["|", ", ", "--"]),
+)
+def test_separated_texts(rows, sep, mode):
+    """Texts are split at the separator; empty labels are none."""
+    texts = [None if row is None else sep.join(row) for row in rows]
+    labels = sorted({label for row in rows for label in row or [] if label})
+
+    assert distinct_labels(texts, sep=sep).tolist() == labels
+    encoded = multi_hot(texts, categories=labels, sep=sep, mode=mode)
+    wanted = np.array(oracle(rows, labels, mode)).reshape(len(rows), len(labels))
+    np.testing.assert_array_equal(encoded, wanted)
+
+
+@every_mode
+@every_output
+@pytest.mark.parametrize("dtype", DTYPES[:8])
+def test_flat_codes_with_offsets(mode, output, dtype):
+    """The elements before the first and after the last offset are in no row, as in a slice."""
+    codes = np.array([9, 0, 2, 2, 1, 9]).astype(dtype)
+    encoded = multi_hot(codes, 3, offsets=[1, 4, 4, 5], mode=mode, output=output)
+
+    twos = 1 if mode == "set" else 2
+    assert dense(encoded, (3, 3)).tolist() == [[1, 0, twos], [0, 0, 0], [0, 1, 0]]
+
+
+@every_output
+def test_flat_column(output):
+    """Labels that are coded already keep their codes, or are looked up among other categories."""
+    column = Column(np.array([1, 0, -1, 1], np.int8), np.array(["x", "y"]))
+    own = multi_hot(column, offsets=[0, 1, 4], output=output)
+    other = multi_hot(column, offsets=[0, 1, 4], categories=["y", "z"], output=output)
+
+    assert dense(own, (2, 2)).tolist() == [[0, 1], [1, 1]]
+    assert dense(other, (2, 2)).tolist() == [[1, 0], [1, 0]]
+
+
+def test_rows_of_one_length():
+    """A matrix of classes may be filled up with negative ones, and have any strides."""
+    rows = np.array([[0, 2, -1], [1, 1, 1]], np.int16)
+
+    assert multi_hot(rows).tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert multi_hot(rows[::-1, ::-1], 4).tolist() == [[0, 1, 0, 0], [1, 0, 1, 0]]
+    assert multi_hot(np.zeros((2, 0), int), 3).shape == (2, 3)
+
+
+def test_rows_of_many_kinds():
+    """A row is any iterable but a text."""
+    rows = [(1,), {0}, range(2), np.array([2]), (k for k in [1, 2]), np.nan]
+
+    assert multi_hot(rows, 3, dtype=int).tolist() == [
+        [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0],
+    ]  # fmt: skip
+
+
+def test_lists_of_a_library(monkeypatch):
+    """Lists of a library are read by its integration."""
+    module = types.SimpleNamespace(
+        read_lists=lambda rows: (np.array([0, 2]), Column(np.array([0, 1]), np.array(["x", "y"])))
+    )
+    monkeypatch.setattr("onehot_fast._rows.reader_of", lambda rows: "library")
+    monkeypatch.setattr("onehot_fast._rows.integration", {"library": module}.__getitem__)
+
+    assert multi_hot(object()).tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
+def test_sets_of_any_dtype_with_one_and_zero(dtype):
+    """A set needs no arithmetic."""
+    encoded = multi_hot([[1, 1]], 2, dtype=dtype)
+
+    assert encoded.dtype == dtype
+    assert encoded.tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"rows": [[0, 1], [2, 5]], "depth": 3, "out_of_range": "error"}, ValueError,
+         r"rows\[1\]\[1\] = 5 is outside \[0, 3\)"),
+        ({"rows": [["a"], ["b", "z"]], "categories": ["a", "b"], "out_of_range": "error"},
+         ValueError, r"rows\[1\]\[1\] = 'z' is none of the 2 categories"),
+        ({"rows": np.array([9, 7]), "offsets": [1, 2], "depth": 3, "out_of_range": "error"},
+         ValueError, r"rows\[0\]\[0\] = 7 is outside"),
+        ({"rows": [["a"]]}, TypeError, "accepted are integers, and any scalars with categories="),
+        ({"rows": np.zeros((1, 1))}, TypeError, "the elements have dtype float64"),
+        ({"rows": ["a|b"]}, TypeError, r"rows\[0\] = 'a\|b' is a str; .* \(texts need sep=\)"),
+        ({"rows": [3]}, TypeError, r"rows\[0\] = 3 is a int; accepted is a sequence"),
+        ({"rows": "ab"}, TypeError, "rows is a str"),
+        ({"rows": 3}, TypeError, "rows is a int"),
+        ({"rows": ["a", 1], "sep": "|", "categories": []}, TypeError, "1 is a int; with sep="),
+        ({"rows": ["a"], "sep": "", "categories": []}, ValueError, "sep is empty"),
+        ({"rows": ["a"], "sep": 1, "categories": []}, TypeError, "sep = 1 is a int"),
+        ({"rows": [[0]], "depth": 1, "categories": [0]}, ValueError, "both given"),
+        ({"rows": [["a"]], "categories": "auto"}, ValueError, "see distinct_labels"),
+        ({"rows": [[{}]], "categories": [1]}, TypeError, "row 0 holds a dict"),
+        ({"rows": [[]]}, ValueError, "cannot infer depth"),
+        ({"rows": [[0]], "depth": -1}, ValueError, "depth = -1 is negative"),
+        ({"rows": [[0]], "depth": 2**31}, ValueError, "depth = 2147483648 is too large"),
+        ({"rows": [[0]], "mode": "sum"}, ValueError, "mode = 'sum' is unknown"),
+        ({"rows": [[0]], "output": "csc"}, ValueError, "output = 'csc' is unknown"),
+        ({"rows": [[0]], "out_of_range": "wrap"}, ValueError, "out_of_range = 'wrap' is unknown"),
+        ({"rows": [[0]], "dtype": object}, TypeError, "is not a Boolean, integer, float"),
+        ({"rows": [[0]], "dtype": "M8[s]"}, TypeError, "is not a Boolean, integer, float"),
+        ({"rows": [[0]], "mode": "count", "dtype": bool}, TypeError, "dtype = bool cannot count"),
+        ({"rows": [[0]], "mode": "count", "dtype": "f2"}, TypeError, "float16 cannot count"),
+        ({"rows": np.array([0]), "offsets": [0, 2], "depth": 1}, ValueError, "within the 1 codes"),
+        ({"rows": np.array([0]), "offsets": [1, 0], "depth": 1}, ValueError, "less than the one"),
+        ({"rows": np.array([0]), "offsets": [0.0, 1.0]}, ValueError, "offsets have dtype float64"),
+        ({"rows": np.array([0]), "offsets": []}, ValueError, "one more than rows"),
+        ({"rows": [[0]], "num_threads": 0}, ValueError, "num_threads = 0"),
+    ],
+)  # fmt: skip
+def test_refusals(arguments, error, message):
+    """The message says what came in, what is accepted and where."""
+    with pytest.raises(error, match=message):
+        multi_hot(**arguments)
+
+
+def test_missing_elements_are_not_refused():
+    """What is missing is no class by design, and no mistake."""
+    assert multi_hot([[0, -1]], 2, out_of_range="error").tolist() == [[1, 0]]
+    encoded = multi_hot([["a", None]], categories=["a"], out_of_range="error")
+    assert encoded.tolist() == [[1]]
+
+
+def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
+    """A result that does not fit is refused."""
+    monkeypatch.setattr(_system, "available_memory", lambda: 1 << 20)
+
+    with pytest.raises(MemoryError, match=r"the result takes 381\.5 MiB"):
+        multi_hot([[0]] * 1000, 100_000)
+
+
+def test_csr_is_canonical():
+    """Each row ascends and names a class once."""
+    encoded = multi_hot([[3, 1, 3], [], [0]], output="csr", mode="count", dtype="int8")
+
+    assert encoded.indices.tolist() == [1, 3, 0]
+    assert encoded.indptr.tolist() == [0, 2, 2, 3]
+    assert encoded.data.tolist() == [1, 2, 1]
+    assert encoded.data.dtype == np.int8
+
+
+def test_distinct_labels():
+    """Labels are sorted, missing ones and those outside the offsets left out."""
+    assert distinct_labels([["x", None], [3, 2.5], None]).tolist() == [2.5, 3, "x"]
+    assert distinct_labels(np.array([7, 5, 5, 1]), offsets=[1, 3]).tolist() == [5]
+    assert distinct_labels([]).tolist() == []
