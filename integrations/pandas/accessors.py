@@ -1,34 +1,18 @@
-"""One-hot encoding of pandas columns: importing this module registers ``Series.onehot``.
-
->>> import pandas as pd
->>> import onehot_fast.integrations.pandas
->>> pd.Series(["b", "a", None], index=[10, 20, 30]).onehot()
-        a      b
-10  False   True
-20   True  False
-30  False  False
-
-A column is read into codes (its category's position, -1 where the value is missing) and the kernel
-writes the codes as one (categories, rows) block. The frame is a view of that block: one block,
-every column contiguous, nothing copied.
-"""
+"""``Series.onehot``: the accessor, registered when this module is imported."""
 
 import contextlib
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from onehot_fast import one_hot
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pandas.api.extensions import ExtensionDtype
+from onehot_fast.integrations.pandas.read import Codes, read
+from onehot_fast.integrations.pandas.wrap import frame, prefixed
 
 __all__ = ["OneHotAccessor"]
 
-Codes: TypeAlias = npt.NDArray[np.signedinteger]
 # Kinds of result element that pandas.get_dummies also takes, and of which 0 and 1 are values.
 RESULT_KINDS = "biufc"
 
@@ -98,13 +82,12 @@ class OneHotAccessor:
         """
         element = _result_dtype(dtype)
         _check_names(prefix, prefix_sep)
-        codes, categories = _read(self._series)
+        codes, categories = read(self._series)
         if len(categories) == 0:
             return pd.DataFrame(index=self._series.index)
-        # (categories, rows) in C order: transposed it is the column-major block pandas keeps.
         block = one_hot(codes, len(categories), axis=0, dtype=element)
-        columns = categories if prefix is None else _prefixed(categories, prefix, prefix_sep)
-        return pd.DataFrame(block.T, index=self._series.index, columns=columns, copy=False)
+        columns = categories if prefix is None else prefixed(categories, prefix, prefix_sep)
+        return frame(block, self._series.index, columns)
 
     def to_numpy(self, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[np.generic]:
         """Encode as a row-major array, the layout tensor libraries expect.
@@ -134,7 +117,7 @@ class OneHotAccessor:
                [0., 1.]], dtype=float32)
         """
         element = _result_dtype(dtype)
-        codes, categories = _read(self._series)
+        codes, categories = read(self._series)
         return cast(
             "npt.NDArray[np.generic]", one_hot(codes, len(categories), axis=-1, dtype=element)
         )
@@ -158,77 +141,7 @@ class OneHotAccessor:
         >>> pd.Series(["b", "a", None, "b"]).onehot.codes().tolist()
         [1, 0, -1, 1]
         """
-        return _read(self._series)[0]
-
-
-def _read(series: "pd.Series[Any]") -> tuple[Codes, "pd.Index[Any]"]:
-    """Return the codes of a Series (missing = -1) and its categories in column order."""
-    dtype = series.dtype
-    if _is_arrow_string(dtype):
-        return _read_arrow_strings(series)
-    if isinstance(dtype, pd.CategoricalDtype):
-        # `.array.codes` is a view of the Series' own memory; `.cat.codes` would be a copy.
-        coded = cast(pd.Categorical, series.array)
-    elif _is_encodable(dtype):
-        coded = pd.Categorical(series)
-    else:
-        raise TypeError(
-            f"Series {series.name!r} has dtype {dtype}; onehot encodes category, string, object, "
-            "integer and Boolean columns (convert others with .astype('category'))"
-        )
-    return coded.codes, _labels(coded, like=dtype)
-
-
-def _is_arrow_string(dtype: object) -> bool:
-    """Tell whether columns of this dtype keep their strings in Arrow memory."""
-    if isinstance(dtype, pd.StringDtype):
-        return dtype.storage != "python"
-    return isinstance(dtype, pd.ArrowDtype) and dtype.type is str
-
-
-def _is_encodable(dtype: "np.dtype[np.generic] | ExtensionDtype") -> bool:
-    """Tell whether pandas can factorize columns of this dtype into categories we promise."""
-    # Not `kind == "O"`: intervals, periods and Arrow lists say "O" as well.
-    return isinstance(dtype, pd.StringDtype) or dtype == np.dtype(object) or dtype.kind in "iub"
-
-
-def _read_arrow_strings(series: "pd.Series[Any]") -> tuple[Codes, "pd.Index[Any]"]:
-    """Return codes and sorted categories of strings that already lie in Arrow memory.
-
-    Arrow hashes where the strings are. Python strings are left to pandas: turning them into Arrow
-    strings first costs as much as hashing them (32 against 37 ms for a million values).
-    """
-    import pyarrow.compute as pc
-
-    encoded = _dictionary(series)
-    order = pc.array_sort_indices(encoded.dictionary)
-    # One more entry than categories, so that the code -1 (missing) finds -1 at the end.
-    rank = np.full(len(order) + 1, -1, np.int32)
-    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    codes = rank.take(encoded.indices.fill_null(-1).to_numpy())
-    restore = cast(Any, series.dtype).__from_arrow__
-    return codes, pd.Index(restore(encoded.dictionary.take(order)))
-
-
-def _dictionary(series: "pd.Series[Any]") -> "pa.DictionaryArray":
-    """Return the values of an Arrow-backed Series as one dictionary array."""
-    import pyarrow as pa
-
-    encoded = pa.array(series.array).dictionary_encode()
-    return encoded.combine_chunks() if isinstance(encoded, pa.ChunkedArray) else encoded
-
-
-def _labels(coded: pd.Categorical, like: object) -> "pd.Index[Any]":
-    """Return the column labels: for a categorical Series they stay categorical, as in pandas."""
-    if not isinstance(like, pd.CategoricalDtype):
-        return coded.categories
-    each_once = np.arange(len(coded.categories))
-    return pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=like))
-
-
-def _prefixed(categories: "pd.Index[Any]", prefix: str, prefix_sep: str) -> "pd.Index[Any]":
-    """Return the column names `pandas.get_dummies` forms from a prefix."""
-    return pd.Index([f"{prefix}{prefix_sep}{category}" for category in categories])
+        return read(self._series)[0]
 
 
 def _result_dtype(dtype: Any) -> np.dtype[Any]:

@@ -1,0 +1,278 @@
+"""`pandas.get_dummies` as a drop-in: its signature, results and errors, from our kernels."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby, pairwise, repeat
+from typing import Any, NamedTuple, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.types import is_integer_dtype, is_list_like, is_object_dtype, pandas_dtype
+
+from onehot_fast import _threads
+from onehot_fast.integrations.pandas.read import coded, is_encodable
+from onehot_fast.integrations.pandas.wrap import (
+    COPY_ON_WRITE,
+    AnyDtype,
+    Part,
+    dense_frame,
+    prefixed,
+    side_by_side,
+    sparse_frame,
+)
+
+__all__ = ["get_dummies"]
+
+Words: TypeAlias = str | Iterable[Any] | dict[Any, Any] | None
+
+
+class _Options(NamedTuple):
+    """What is asked of every variable alike."""
+
+    dummy_na: bool
+    sparse: bool
+    drop_first: bool
+    dtype: Any
+
+
+class _Variable(NamedTuple):
+    """The columns that one Series becomes."""
+
+    part: Part
+    names: "pd.Index[Any]"
+    dtype: AnyDtype
+
+
+def get_dummies(
+    data: Any,
+    prefix: Words = None,
+    prefix_sep: Words = "_",
+    dummy_na: bool = False,
+    columns: Any = None,
+    sparse: bool = False,
+    drop_first: bool = False,
+    dtype: Any = None,
+) -> pd.DataFrame:
+    """Convert categorical variables into indicator columns, as `pandas.get_dummies` does.
+
+    Parameters
+    ----------
+    data : array-like, Series or DataFrame of n_rows
+        What to encode. Codes of categorical and Arrow dictionary columns are used as they are.
+    prefix : str, list of str or dict of str, optional
+        What the column names begin with; for a DataFrame by default the name of the column. A list
+        has one entry for each encoded column, a dict is looked up by column name.
+    prefix_sep : str, list of str or dict of str, default "_"
+        What stands between prefix and level.
+    dummy_na : bool, default False
+        Add a column for missing values, even where there are none. Otherwise they are off in every
+        column.
+    columns : list-like, optional
+        The columns of a DataFrame to encode; by default those of object, string and categorical
+        dtype, and what Arrow has like them. The others come first in the result, untouched.
+    sparse : bool, default False
+        Return `pandas.arrays.SparseArray` columns.
+    drop_first : bool, default False
+        Leave out the column of the first level of each variable.
+    dtype : dtype, optional
+        The dtype of the new columns. By default ``bool[pyarrow]`` for Arrow columns, ``boolean``
+        for nullable strings and ``bool`` for all others.
+
+    Returns
+    -------
+    pandas.DataFrame of n_rows
+        The new columns own their memory: one block for all neighbours of one NumPy dtype. The
+        untouched ones are shared as pandas shares them: copied on the first write, and before
+        pandas 3 at once.
+
+    Raises
+    ------
+    TypeError
+        If `columns` is not list-like, or the values cannot be hashed.
+    ValueError
+        If `dtype` is object, or `prefix` or `prefix_sep` is of the wrong length.
+    MemoryError
+        If the result cannot fit in memory, before it is allocated.
+
+    Notes
+    -----
+    Two things work here that pandas refuses: Arrow dictionaries that hold nulls, and
+    ``sparse=True`` for nullable and Arrow columns, whose indicators are ``Sparse[bool]``.
+
+    Examples
+    --------
+    >>> get_dummies(pd.Series(["b", "a", None]), prefix="x", dtype="uint8")
+       x_a  x_b
+    0    0    1
+    1    1    0
+    2    0    0
+
+    >>> table = pd.DataFrame({"size": ["S", "L"], "price": [2, 3]})
+    >>> get_dummies(table, drop_first=True)
+       price  size_S
+    0      2    True
+    1      3   False
+    """
+    options = _Options(dummy_na, sparse, drop_first, dtype)
+    if isinstance(data, pd.DataFrame):
+        return _encode_table(data, prefix, prefix_sep, columns, options)
+    variable = _variable(data, prefix, prefix_sep, options)
+    index = data.index if isinstance(data, pd.Series) else None
+    if not variable.part.width:
+        return pd.DataFrame(index=pd.RangeIndex(len(data)) if index is None else index)
+    return _build([variable], sparse, index, variable.names)
+
+
+def _encode_table(
+    data: pd.DataFrame, prefix: Words, prefix_sep: Words, columns: Any, options: _Options
+) -> pd.DataFrame:
+    """Return the frame with its categorical columns replaced by indicators at the end."""
+    chosen, rest = _split(data, columns)
+    _check_length(prefix, "prefix", chosen)
+    _check_length(prefix_sep, "prefix_sep", chosen)
+    prefixes = _one_each(chosen.columns if prefix is None else prefix, chosen)
+    # pandas 2 stops at the shortest of the three, pandas 3 refuses.
+    named = zip(chosen.items(), prefixes, _one_each(prefix_sep, chosen), strict=COPY_ON_WRITE)
+    variables = _each(
+        lambda item: _variable(item[0][1], item[1], item[2], options), named, chosen.size
+    )
+
+    # Before pandas 3 what is only sliced or dropped from a frame may still be a view of it.
+    pieces = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
+    pieces += [_build(run, options.sparse, data.index) for run in _neighbours(variables)]
+    if not pieces and not variables:
+        raise ValueError("No objects to concatenate")
+    result = side_by_side(pieces) if pieces else pd.DataFrame(index=data.index)
+    labels = [] if rest is None else [rest.columns]
+    labels += [variable.names for variable in variables]
+    # `pandas.concat` asks all of them for the dtype of the labels, but not frames of shape (0, 0).
+    result.columns = _joined([part for part in labels if len(data) or len(part)] or labels)
+    return result
+
+
+def _each(work: Callable[[Any], _Variable], items: Iterable[Any], n_values: int) -> list[_Variable]:
+    """Return the variables of all columns; large ones are hashed side by side."""
+    threads = _threads.resolve(None, n_values * np.dtype(np.intp).itemsize)
+    if threads == 1:
+        return [*map(work, items)]
+    # Made for this call: a pool that stays would not survive a fork.
+    with ThreadPoolExecutor(threads) as pool:
+        return [*pool.map(work, items)]
+
+
+def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """Return the columns to encode, and those to keep: None where no column is left."""
+    if columns is not None:
+        if not is_list_like(columns):
+            raise TypeError("Input must be a list-like for parameter `columns`")
+        chosen = data[columns]
+        return chosen, None if chosen.shape == data.shape else data.drop(columns, axis=1)
+    encodable = np.fromiter(map(is_encodable, data.dtypes), bool, data.shape[1])
+    chosen = data.loc[:, encodable]
+    return chosen, None if encodable.all() else _kept(data, ~encodable)
+
+
+def _kept(data: pd.DataFrame, wanted: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    """Return some columns of a frame, each run of neighbours as a slice: views of its blocks."""
+    if not wanted.any():
+        return data.loc[:, wanted]
+    borders = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
+    kept = side_by_side([data.iloc[:, a:b] for a, b in pairwise(borders) if wanted[a]])
+    kept.columns = data.columns[wanted]
+    return cast(pd.DataFrame, cast(Any, kept).__finalize__(data))
+
+
+def _check_length(item: Words, name: str, chosen: pd.DataFrame) -> None:
+    """Refuse a list of names that would leave columns out."""
+    n_columns = chosen.shape[1]
+    if is_list_like(item) and len(cast(Any, item)) != n_columns:
+        raise ValueError(
+            f"Length of '{name}' ({len(cast(Any, item))}) did not match the length of the columns "
+            f"being encoded ({n_columns})."
+        )
+
+
+def _one_each(words: Any, chosen: pd.DataFrame) -> Iterable[Any]:
+    """Return the prefix, or the separator, of each column."""
+    if isinstance(words, str):
+        return repeat(words, chosen.shape[1])
+    if isinstance(words, dict):
+        return [words[name] for name in chosen.columns]
+    return cast("Iterable[Any]", words)
+
+
+def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) -> _Variable:
+    """Return what becomes of one Series or array-like."""
+    codes, levels, table = coded(pd.Series(data, copy=False))
+    dtype = _result_dtype(getattr(data, "dtype", None), options)
+    n_levels = len(levels)
+    if options.dummy_na:
+        levels = levels.insert(n_levels, np.nan)
+    if not len(levels) or (options.drop_first and len(levels) == 1):
+        return _Variable(Part(codes, None, 0), pd.DataFrame(index=[]).columns, dtype)
+    names = levels if prefix is None else prefixed(levels, prefix, prefix_sep)
+    names = names[int(options.drop_first) :]
+    if options.dummy_na or options.drop_first:
+        table = _shifted(table, n_levels, options)
+    if options.sparse:
+        # Sparse values are NumPy's, which refuses the name of any other dtype.
+        dtype = np.dtype(bool if options.dtype is None else options.dtype)
+        # pandas makes a Series of every sparse column, so the names become the labels one by one.
+        names = pd.Index([*names])
+    return _Variable(Part(codes, table, len(names)), names, dtype)
+
+
+def _shifted(
+    table: npt.NDArray[np.int32] | None, n_levels: int, options: _Options
+) -> npt.NDArray[np.int32]:
+    """Return the table with a column for missing values, or without the first column."""
+    if table is None:
+        table = np.append(np.arange(n_levels, dtype=np.int32), np.int32(-1))
+    missing = n_levels if options.dummy_na else -1
+    columns = np.where(table < 0, np.int32(missing), table) - np.int32(options.drop_first)
+    return np.maximum(columns, np.int32(-1))
+
+
+def _result_dtype(source: Any, options: _Options) -> AnyDtype:
+    """Return the dtype of the indicators of a variable of dtype ``source`` (None: it has none)."""
+    if options.dtype is not None:
+        dtype = pandas_dtype(options.dtype)
+        if is_object_dtype(dtype):
+            raise ValueError("dtype=object is not a valid dtype for get_dummies")
+        return dtype
+    if isinstance(source, pd.CategoricalDtype):
+        source = source.categories.dtype
+    if isinstance(source, pd.ArrowDtype):
+        return cast(AnyDtype, pandas_dtype("bool[pyarrow]"))
+    if isinstance(source, pd.StringDtype) and source.na_value is pd.NA:
+        return pd.BooleanDtype()
+    return np.dtype(bool)
+
+
+def _neighbours(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
+    """Yield the runs of variables of one dtype, without those that have no columns."""
+    with_columns = (variable for variable in variables if variable.part.width)
+    for _, run in groupby(with_columns, key=lambda variable: variable.dtype):
+        yield list(run)
+
+
+def _joined(labels: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
+    """Return labels one after the other, of the dtype `pandas.concat` would give them."""
+    return labels[0].append(list(labels[1:]))  # of none too: pandas infers the dtype anew
+
+
+def _build(
+    variables: Sequence[_Variable],
+    sparse: bool,
+    index: "pd.Index[Any] | None",
+    names: "pd.Index[Any] | None" = None,
+) -> pd.DataFrame:
+    """Return the frame of variables of one dtype; without names its columns are counted."""
+    parts = [variable.part for variable in variables]
+    dtype = variables[0].dtype
+    if not sparse:
+        return dense_frame(parts, dtype, index, names)
+    element = cast("np.dtype[Any]", dtype)
+    fill_value = 0 if is_integer_dtype(element) else False if element == np.dtype(bool) else 0.0
+    return sparse_frame(parts, element, fill_value, index, names)

