@@ -217,15 +217,19 @@ def csc(
     tables: Sequence[npt.NDArray[np.int32]],
     n_columns: int,
     data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
     sources = Sources(list(codes), list(tables), 4)
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
+    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_columns), position)
+    _csr.csc_counts(sources, counts, num_threads)
     indptr = np.zeros(n_columns + 1, position)
-    total = _csr.csc_counts(sources, indptr)
-    indices, _ = _memory.allocate((total,), position)
-    _csr.csc_rows(sources, indptr.copy(), indices)
-    return _ones(total, data_dtype), indices, indptr
+    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    places = (indptr[:-1] + counts.cumsum(axis=0) - counts).astype(position)
+    indices, _ = _memory.allocate((int(indptr[-1]),), position)
+    _csr.csc_rows(sources, places, indices, num_threads)
+    return _ones(len(indices), data_dtype), indices, indptr
 
 
 def multi_hot(

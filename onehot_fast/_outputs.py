@@ -79,11 +79,9 @@ def sparse(coded: Coded, form: str) -> Any:
     shape = coded.n_rows, schema.n_features
     if not coded.codes:
         return _sparse.empty(form, shape, schema.dtype)
-    if form == "csr":
-        threads = _threads.resolve(None, 4 * len(coded.codes) * coded.n_rows)
-        parts = _dispatch.csr(coded.codes, coded.tables, shape[1], schema.dtype, threads)
-    else:
-        parts = _dispatch.csc(coded.codes, coded.tables, shape[1], schema.dtype)
+    threads = _threads.resolve(None, 4 * len(coded.codes) * coded.n_rows)
+    build = _dispatch.csr if form == "csr" else _dispatch.csc
+    parts = build(coded.codes, coded.tables, shape[1], schema.dtype, threads)
     ones = _sparse.sparse_array(form, parts, shape)
     starts = schema.starts
     cells = [(rows, starts[at], starts[at + 1]) for at, rows in coded.missing() if len(rows)]

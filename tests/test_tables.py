@@ -139,13 +139,14 @@ def test_csr(mode, drawn):
     assert indices.dtype == indptr.dtype == np.int32
 
 
+@pytest.mark.parametrize("threads", [1, 2])
 @settings(max_examples=25)
 @given(drawn=columns())
-def test_csc(mode, drawn):
+def test_csc(mode, threads, drawn):
     """CSC holds the ons column by column, sorted."""
     codes, tables, n_columns = drawn
 
-    data, indices, indptr = _dispatch.csc(codes, tables, n_columns, np.uint8)
+    data, indices, indptr = _dispatch.csc(codes, tables, n_columns, np.uint8, threads)
 
     places, rows = np.nonzero(ons(*drawn).T)
     assert np.array_equal(rows, indices)

@@ -158,7 +158,9 @@ def sparse_frame(
     starts = [0, *accumulate(part.width for part in parts)]
     tables = [_global_table(part, start) for part, start in zip(parts, starts, strict=False)]
     n_rows = len(parts[0].codes)
-    ones, rows, ends = _dispatch.csc([part.codes for part in parts], tables, starts[-1], np.int8)
+    codes = [part.codes for part in parts]
+    threads = _threads.resolve(None, 4 * len(codes) * n_rows)
+    ones, rows, ends = _dispatch.csc(codes, tables, starts[-1], np.int8, threads)
     ones = np.ones(len(ones), dtype)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
     arrays = [

@@ -3,7 +3,7 @@
 
 CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
 some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
-each column, then places them. Both come out canonical: sorted, without duplicates, given that the tables name
+each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without duplicates, given that the tables name
 increasing and disjoint columns from one input column to the next.
 """
 
@@ -119,53 +119,76 @@ def csr(Sources sources, position_t[::1] indices, position_t[::1] indptr, Py_ssi
     return total
 
 
-cdef void count_column(
-    const Source *source, Py_ssize_t n_rows, Py_ssize_t span, position_t *counts,
+cdef struct PartsJob:
+    const Source *sources
+    Py_ssize_t n_sources, n_rows, n_parts, n_columns
+    void *places            # (parts, columns): the counts of a part, or where its next row goes
+    void *indices           # NULL: count only
+    Py_ssize_t n_indices
+    bint wide
+
+
+cdef void walk_part(
+    const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
 ) noexcept nogil:
-    """Count the rows of each output column, one place further on: what becomes ``indptr``."""
+    """Count the rows of one part in each column, or write them where they belong."""
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t row = 0, count, i
-    while row < n_rows:
-        count = min(n_rows - row, <Py_ssize_t> CODES)
-        read(source, row, count, 0, span, codes)
-        for i in range(count):
-            if codes[i] >= 0:
-                counts[codes[i] + 1] += 1
-        row += count
+    cdef Py_ssize_t row, count, i, source, end = (part + 1) * job.n_rows // job.n_parts
+    for source in range(job.n_sources):
+        row = part * job.n_rows // job.n_parts
+        while row < end:
+            count = min(end - row, <Py_ssize_t> CODES)
+            read(&job.sources[source], row, count, 0, job.n_columns, codes)
+            for i in range(count):
+                if codes[i] >= 0:
+                    # A place is out of bounds only where the codes changed since they were counted.
+                    if indices != NULL and 0 <= places[codes[i]] < job.n_indices:
+                        indices[places[codes[i]]] = <position_t> (row + i)
+                    places[codes[i]] += 1
+            row += count
 
 
-cdef void place_column(
-    const Source *source, Py_ssize_t n_rows, Py_ssize_t span, position_t *next_place, position_t *indices,
-) noexcept nogil:
-    """Write the rows of each output column in order."""
-    cdef int32_t codes[CODES]
-    cdef Py_ssize_t row = 0, count, i
-    while row < n_rows:
-        count = min(n_rows - row, <Py_ssize_t> CODES)
-        read(source, row, count, 0, span, codes)
-        for i in range(count):
-            if codes[i] >= 0:
-                indices[next_place[codes[i]]] = <position_t> (row + i)
-                next_place[codes[i]] += 1
-        row += count
+cdef void run_part(const void *any_job, Py_ssize_t part) noexcept nogil:
+    """Walk one part; parts share nothing but the places they read codes from."""
+    cdef const PartsJob *job = <const PartsJob *> any_job
+    cdef Py_ssize_t first = part * job.n_columns
+    if job.wide:
+        walk_part(job, part, <int64_t *> job.places + first, <int64_t *> job.indices)
+    else:
+        walk_part(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
 
 
-def csc_counts(Sources sources, position_t[::1] indptr):
-    """Fill ``indptr`` (output columns + 1, all zero before); return how many ons there are."""
-    cdef Py_ssize_t column, n_columns = indptr.shape[0] - 1
-    with nogil:
-        for column in range(sources.n_columns):
-            count_column(&sources.items[column], sources.n_rows, n_columns, &indptr[0])
-        for column in range(n_columns):
-            indptr[column + 1] += indptr[column]
-    return indptr[n_columns]
+cdef int run_parts(
+    Sources sources, position_t[:, ::1] places, position_t *indices, Py_ssize_t n_indices, int num_threads,
+) except -1:
+    """Walk all parts."""
+    cdef PartsJob job
+    job.sources = sources.items
+    job.n_sources = sources.n_columns
+    job.n_rows = sources.n_rows
+    job.n_parts = places.shape[0]
+    job.n_columns = places.shape[1]
+    job.places = &places[0, 0]
+    job.indices = indices
+    job.n_indices = n_indices
+    job.wide = position_t is int64_t
+    return for_each_chunk(
+        run_part, &job, job.n_parts, job.n_rows // job.n_parts * job.n_sources * sizeof(position_t), num_threads,
+    )
 
 
-def csc_rows(Sources sources, position_t[::1] next_place, position_t[::1] indices):
-    """Fill ``indices`` with the rows of each column; ``next_place`` is a copy of ``indptr``, used up."""
-    cdef Py_ssize_t column, n_columns = next_place.shape[0] - 1
-    if indices.shape[0] == 0:
-        return
-    with nogil:
-        for column in range(sources.n_columns):
-            place_column(&sources.items[column], sources.n_rows, n_columns, &next_place[0], &indices[0])
+def csc_counts(Sources sources, position_t[:, ::1] counts, int num_threads):
+    """Add to ``counts`` (parts, columns) how many rows of each part are on in each column.
+
+    The parts are ``[i * n_rows // n_parts, (i + 1) * n_rows // n_parts)``; ``sources`` are four-byte codes.
+    """
+    if counts.shape[0] and counts.shape[1]:
+        run_parts(sources, counts, <position_t *> NULL, 0, num_threads)
+
+
+def csc_rows(Sources sources, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
+    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and is used up.
+
+    """
+    if indices.shape[0] and places.shape[0] and places.shape[1]:
+        run_parts(sources, places, &indices[0], indices.shape[0], num_threads)
