@@ -1,12 +1,17 @@
 """The OneHot operator at the speed of memory."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from onehot_fast._build import build_info
 from onehot_fast._memory import cache_info, empty_cache
 from onehot_fast._version import __version__
-from onehot_fast.column import Column
-from onehot_fast.encoder import Encoder
-from onehot_fast.ragged import multi_hot
 from onehot_fast.tensor import decode, infer_shape, one_hot
+
+if TYPE_CHECKING:
+    from onehot_fast.column import Column
+    from onehot_fast.encoder import Encoder
+    from onehot_fast.ragged import multi_hot
 
 __all__ = [
     "Column",
@@ -20,3 +25,21 @@ __all__ = [
     "multi_hot",
     "one_hot",
 ]
+
+# What works on tables is imported when it is first asked for: it would triple the time that
+# `import onehot_fast` takes for those who came for the operator.
+_TABLES = {"Column": "column", "Encoder": "encoder", "multi_hot": "ragged"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name of the tables."""
+    if name not in _TABLES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_TABLES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, imported already or not."""
+    return sorted({*globals(), *__all__})
