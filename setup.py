@@ -55,6 +55,12 @@ def extension(pyx):
 class BuildExt(build_ext):
     """``build_ext`` that asks the compiler about OpenMP before it starts."""
 
+    def finalize_options(self):
+        """Compile as many extensions at a time as there are processors, unless told otherwise."""
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count()
+
     def build_extensions(self):
         """Give every extension the same flags, and build."""
         compile_args, link_args = self.base_flags()
