@@ -1,4 +1,4 @@
-"""Columns of pandas frames."""
+"""Columns and tables of pandas, in every form they are encoded to."""
 
 from __future__ import annotations
 
@@ -8,14 +8,37 @@ from typing import Any
 
 import numpy as np
 
+import onehot_fast
+from benchmarks.frames import FRAMES, FrameWorkload, check
+from benchmarks.peers.forms import formers
+from benchmarks.peers.registry import OURSELVES
+
 N_ROWS = 1_000_000
 # Enough for every category, and so little that the check is not what needs the most memory.
 N_CHECKED = 10_000
+SCALE = 1.0
+CHECKED_SCALE = 0.01
+
+
+def _accessor(column: Any) -> Any:
+    import_module("onehot_fast.integrations.pandas")
+    return column.onehot
 
 
 def _onehot(column: Any) -> Any:
-    import_module("onehot_fast.integrations.pandas")
-    return column.onehot()
+    return _accessor(column)()
+
+
+def _to_numpy(column: Any) -> Any:
+    return _accessor(column).to_numpy(dtype=bool)
+
+
+def _to_csr(column: Any) -> Any:
+    return _accessor(column).to_csr(dtype=bool)
+
+
+def _to_arrow(column: Any) -> Any:
+    return _accessor(column).to_arrow()
 
 
 def _get_dummies(column: Any) -> Any:
@@ -24,9 +47,33 @@ def _get_dummies(column: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "Series.onehot": _onehot,
+    "Series.onehot.to_numpy": _to_numpy,
+    "Series.onehot.to_csr": _to_csr,
+    "Series.onehot.to_arrow": _to_arrow,
     "pandas.get_dummies": _get_dummies,
 }
 KINDS = ["category", "int64", "str"]
+# A form and who makes it; of the peers pandas alone, on the same table.
+FORMS = {
+    f"{work.name}: {former.name}": (work, former)
+    for work in FRAMES.values()
+    for former in formers(work.form)
+    if former.library in (OURSELVES, "pandas")
+}
+
+
+def _cells(result: Any) -> Any:
+    """Return the cells of a frame, a matrix or a record batch."""
+    if hasattr(result, "toarray"):
+        return result.toarray()
+    return np.asarray(result.to_pandas() if hasattr(result, "to_pandas") else result)
+
+
+def _need_pandas() -> Any:
+    try:
+        return import_module("pandas")
+    except ImportError as error:
+        raise NotImplementedError from error  # asv leaves the benchmark out
 
 
 class Frames:
@@ -36,16 +83,13 @@ class Frames:
     param_names = ("function", "kind", "categories")
 
     def setup(self, name: str, kind: str, n_categories: int) -> None:
-        try:
-            pandas = import_module("pandas")
-        except ImportError as error:
-            raise NotImplementedError from error  # asv leaves the benchmark out
+        pandas = _need_pandas()
         codes = np.random.default_rng(0).integers(0, n_categories, N_ROWS)
         names = np.array([f"c{code:03}" for code in range(n_categories)])
         values = codes if kind == "int64" else names[codes]
         self.column = pandas.Series(values).astype(kind)
         self.function = FUNCTIONS[name]
-        lit = np.asarray(self.function(self.column.head(N_CHECKED))).argmax(axis=1)
+        lit = _cells(self.function(self.column.head(N_CHECKED))).argmax(axis=1)
         np.testing.assert_array_equal(lit, codes[:N_CHECKED])
 
     def time_call(self, *_: object) -> None:
@@ -53,3 +97,45 @@ class Frames:
 
     def peakmem_call(self, *_: object) -> None:
         self.function(self.column)
+
+
+class Forms:
+    """A table of five columns, in each form, and back."""
+
+    params = (list(FORMS),)
+    param_names = ("form",)
+
+    def setup(self, name: str) -> None:
+        _need_pandas()
+        recipe, former = FORMS[name]
+        library = import_module(former.library)
+        small = recipe.make(CHECKED_SCALE * SCALE)
+        check(former.read(former.build(library, small)(), small), small)
+        self.call = former.build(library, recipe.make(SCALE))
+
+    def time_call(self, *_: object) -> None:
+        self.call()
+
+    def peakmem_call(self, *_: object) -> None:
+        self.call()
+
+
+class Fit:
+    """What an Encoder learns of a table."""
+
+    params = (["Encoder.fit"], ["category", "int64", "str", "object"])
+    param_names = ("call", "source")
+
+    def setup(self, _: str, source: str) -> None:
+        _need_pandas()
+        import_module("onehot_fast.integrations.pandas")
+        work = FrameWorkload("fit", "matrix", source).make(SCALE)
+        self.data, self.fit = work.data, onehot_fast.Encoder(columns=list(work.data)).fit
+        if self.fit(self.data).feature_names() != tuple(work.labels):
+            raise AssertionError("other categories than drawn")
+
+    def time_call(self, *_: object) -> None:
+        self.fit(self.data)
+
+    def peakmem_call(self, *_: object) -> None:
+        self.fit(self.data)

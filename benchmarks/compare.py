@@ -15,22 +15,39 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import chart, report
+from benchmarks.frames import FRAMES
 from benchmarks.measure import QUICK, THOROUGH
 from benchmarks.peers import CONTENDERS
+from benchmarks.peers.forms import FORMERS
 from benchmarks.peers.registry import OURSELVES
-from benchmarks.scenarios import BUSY_ROWS, FIRST_CALLS, ROOT, Session, busy, compare, first_calls
+from benchmarks.scenarios import (
+    BUSY_ROWS,
+    FIRST_CALLS,
+    ROOT,
+    Session,
+    busy,
+    compare,
+    compare_frames,
+    first_calls,
+)
 from benchmarks.targets import verdicts
 from benchmarks.workloads import WORKLOADS
 
-PARTS = [*WORKLOADS, "first", "busy"]
-PEERS = sorted({contender.library for contender in CONTENDERS.values()} - {OURSELVES})
+PARTS = [*WORKLOADS, "first", "busy", *FRAMES]
+# Short for several parts.
+GROUPS = {"frames": [*FRAMES]}
+LIBRARIES = {each.library for each in CONTENDERS.values()} | {
+    each.library for each in FORMERS.values()
+}
+PEERS = sorted(LIBRARIES - {OURSELVES})
 
 
 def _names(accepted: Sequence[str]) -> Callable[[str], list[str]]:
     """Return a parser of lists of names, of those that are accepted."""
 
     def parse(text: str) -> list[str]:
-        names = [name for name in text.split(",") if name]
+        words = [word for word in text.split(",") if word]
+        names = [name for word in words for name in GROUPS.get(word, [word])]
         if unknown := sorted(set(names) - set(accepted)):
             raise argparse.ArgumentTypeError(f"{unknown} not among {', '.join(accepted)}")
         return names
@@ -49,12 +66,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.compare", description=__doc__)
     add = parser.add_argument
     add("--quick", action="store_true", help="fewer rounds: figures of more noise")
-    add("--only", type=_names(PARTS), default=PARTS, help=f"some of {','.join(PARTS)}")
+    add("--only", type=_names(PARTS), default=PARTS, help=f"some of {','.join([*PARTS, *GROUPS])}")
     add("--peers", type=_names(PEERS), default=PEERS, help=f"some of {','.join(PEERS)}")
     add("--threads", type=int, default=_processors(), help="of everybody (default: all)")
     add("--output", type=Path, default=ROOT / "docs" / "benchmarks", help="a folder")
     add("--json", type=Path, metavar="FILE", help="write the records too")
-    add("--scale", type=float, default=1.0, help="of the number of indices")
+    add("--scale", type=float, default=1.0, help="of the number of indices or rows")
     return parser.parse_args(arguments)
 
 
@@ -88,7 +105,10 @@ def _part(session: Session, name: str, bar: Any) -> None:
             else:
                 bar.advance(visits)
 
-        compare(session, WORKLOADS[name], progress)
+        if name in FRAMES:
+            compare_frames(session, FRAMES[name], progress)
+        else:
+            compare(session, WORKLOADS[name], progress)
         bar.remove_task(visits)
 
 

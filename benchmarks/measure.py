@@ -25,7 +25,10 @@ Sampler = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Key:
-    """What was measured: `mode` is floor, out, fresh, first or busy; `threads` 0 the default."""
+    """What was measured.
+
+    ``mode`` is floor, out, fresh, first, busy, table or peak, ``threads`` 0 the default.
+    """
 
     workload: str
     name: str
@@ -36,7 +39,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Record:
-    """Seconds per call."""
+    """Seconds per call; of mode peak, bytes that it needs for each byte of its result."""
 
     key: Key
     median: float

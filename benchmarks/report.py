@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 
 from benchmarks import machine
+from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
 from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR, Session
@@ -25,6 +26,11 @@ the share of its 64-byte lines that hold no on, r the time to read the indices; 
 threads, into warm memory of huge pages.
 
 "out" writes into warm memory that is given; "fresh" is the ordinary call, repeated.
+
+Tables (F1 and on) have columns of 3, 12, 50, 100 and 300 categories; what can be fitted was fitted
+before. Their peak of memory is what a process of its own holds more at the peak of one call than
+before it, in resident pages; "/ output" are its bytes for each byte of the result, 1 being the
+result alone.
 """
 
 
@@ -64,6 +70,8 @@ def _targets(session: Session) -> Iterator[str]:
 
 
 def _floors(session: Session) -> Iterator[str]:
+    if not session.parts:
+        return
     yield "## The line floor\n"
     rows = [
         (
@@ -105,6 +113,25 @@ def _workloads(session: Session) -> Iterator[str]:
             yield _workload(records, results, name) + "\n"
 
 
+def _tables(session: Session) -> Iterator[str]:
+    """Yield the tables of the workloads of tables, the fastest first."""
+    results = Results(session.records)
+    for name in results.workloads("table"):
+        found = [r for r in session.records if (r.key.workload, r.key.mode) == (name, "table")]
+        ours = dict(results.own(name, "table"))
+        rows = []
+        for record in sorted(found, key=lambda record: record.median):
+            key = record.key
+            label = f"**{key.name}**" if key.library == OURSELVES else key.name
+            times = [_time(seconds, small=False) for seconds in (record.median, record.best)]
+            peak = results.find(name, key.name, key.threads, "peak")
+            ratio = _ratio(record.median, next(iter(ours.values()), None))
+            rows.append((label, *times, ratio, _ratio(peak, 1.0) if peak is not None else ""))
+        headers = ("who", "median, ms", "best, ms", "/ ours", "peak / output")
+        yield f"## {name}: {FRAMES[name].title}\n"
+        yield table(headers, rows) + "\n"
+
+
 def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
     """Yield the table of a scenario that is not a comparison of peers."""
     rows = [
@@ -140,6 +167,7 @@ def markdown(session: Session) -> str:
         *_machine(session),
         *_floors(session),
         *_workloads(session),
+        *_tables(session),
         *_modes(session, "first", "The first call of a process"),
         *_modes(session, "busy", "Beside a process that keeps one processor busy"),
         *_failures(session),

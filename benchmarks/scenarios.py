@@ -8,16 +8,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import frames
 from benchmarks.first_call import FIRST
 from benchmarks.floor import Floor, Parts, warm_buffer
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
 from benchmarks.peers import CONTENDERS, Contender, Task, load
+from benchmarks.peers.forms import formers
 from benchmarks.peers.registry import OURSELVES, Call
 from benchmarks.workloads import Array, Work, Workload, check
 
@@ -108,13 +110,55 @@ def first_calls(session: Session, workload: str) -> None:
     taken: dict[str, list[float]] = {name: [] for name in FIRST}
     for _, name in itertools.product(range(session.effort.rounds), FIRST):
         command = [sys.executable, "-m", "benchmarks.first_call", workload, name]
-        run = subprocess.run(
-            [*command, str(session.scale)], cwd=ROOT, check=True, capture_output=True, text=True
-        )
-        taken[name].append(float(run.stdout))
+        taken[name].append(_run(command, session.scale))
     for name, seconds in taken.items():
         library = name.partition(" ")[0]
         session.records.append(summary(Key(workload, name, library, "first", 0), seconds))
+
+
+def compare_frames(
+    session: Session, workload: frames.FrameWorkload, progress: Callable[[int], None]
+) -> None:
+    """Measure a workload of tables by everybody: the time, and the peak of memory.
+
+    pandas makes the tables: without it there are none. Everybody uses the threads of his default.
+    """
+    if "pandas" not in session.libraries:
+        session.failures.append(f"{workload.name}: not measured without pandas")
+        return
+    entries = list(_former_entries(session, workload.make(session.scale)))
+    progress(len(entries) * (session.effort.rounds + 1))
+    session.records += in_turns(entries, session.effort, lambda: progress(-1))
+    for entry in entries:
+        key = replace(entry.key, mode="peak")
+        command = [sys.executable, "-m", "benchmarks.peak", workload.name, key.name]
+        session.records.append(summary(key, [_run(command, session.scale)]))
+        progress(-1)
+
+
+def _former_entries(session: Session, work: frames.FrameWork) -> Iterator[Entry]:
+    """Yield an entry for everyone whose result was proven right."""
+    for former in formers(work.form):
+        if former.library not in session.libraries:
+            continue
+        try:
+            call = former.build(session.libraries[former.library], work)
+            frames.check(former.read(call(), work), work)
+        except Exception as error:
+            if former.library == OURSELVES:
+                raise
+            session.failures.append(f"{work.name}, {former.name}: {error!r:.300}")
+        else:
+            key = Key(work.name, former.name, former.library, "table", 0)
+            yield Entry(key, clock(call))
+
+
+def _run(command: Sequence[str], scale: float) -> float:
+    """Return the figure that a fresh process prints."""
+    done = subprocess.run(
+        [*command, str(scale)], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return float(done.stdout)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from benchmarks.measure import Record
@@ -47,6 +48,22 @@ SMALL_CALL = {OURSELVES: 1.2e-6, OUT: 0.8e-6}
 # "Never slower", with the noise of a median allowed for.
 OF_ONE_THREAD = 1.05
 OF_ONE_THREAD_BUSY = 1.3
+# Tables: at least this many times as fast as pandas, both without anything prepared.
+FASTER_THAN_PANDAS = {
+    "F1": ("get_dummies", 5.0),
+    "F2": ("get_dummies", 4.0),
+    "F3": ("get_dummies", 2.0),
+    "F4": ("get_dummies", 2.0),
+    "F5": ("get_dummies(sparse=True)", 50.0),
+    "F6": ("get_dummies(sparse=True)", 50.0),
+    "F7": ("str.get_dummies", 10.0),
+}
+# Where pyarrow hashes the texts.
+FASTER_THAN_PANDAS_BY_ARROW = 3.0
+BY_ARROW = ("F3", "F4")
+CSR_OF_HAND_BUILT = 1.5
+# Of what is larger than its input; values and multi-hot rows are smaller.
+PEAK_OF_OUTPUT = {f"F{number}": 1.1 for number in range(1, 10)}
 
 
 class Verdict(NamedTuple):
@@ -83,6 +100,14 @@ class Results:
             if key.workload == workload and key.mode in modes and key.library != OURSELVES
         ]
         return min(found)[::-1] if found else None
+
+    def own(self, workload: str, mode: str) -> list[tuple[str, float]]:
+        """Return name and median of each of our own in a mode."""
+        return [
+            (key.name, median)
+            for key, median in self._median.items()
+            if (key.workload, key.mode, key.library) == (workload, mode, OURSELVES)
+        ]
 
     def workloads(self, mode: str) -> list[str]:
         """Return the workloads that were measured in a mode, in order."""
@@ -173,6 +198,27 @@ def thread_counts(results: Results) -> Iterator[Verdict]:
         yield from _at_most(size, target, default, one, OF_ONE_THREAD_BUSY)
 
 
+def tables(results: Results) -> Iterator[Verdict]:
+    """Compare what is made of tables with pandas, and CSR with that built by hand."""
+    for workload, (peer, limit) in FASTER_THAN_PANDAS.items():
+        by_arrow = workload in BY_ARROW and find_spec("pyarrow") is not None
+        wanted = FASTER_THAN_PANDAS_BY_ARROW if by_arrow else limit
+        theirs = results.find(workload, f"pandas {peer}", 0, "table")
+        for name, ours in results.own(workload, "table"):
+            yield from _at_least(workload, f"pandas {peer}: {name}", theirs, ours, wanted)
+    ours_csr = results.find("F8", f"{OURSELVES} Encoder, csr", 0, "table")
+    by_hand = results.find("F8", "numpy by hand", 0, "table")
+    yield from _at_most("F8", "CSR / built by hand", ours_csr, by_hand, CSR_OF_HAND_BUILT)
+
+
+def peaks(results: Results) -> Iterator[Verdict]:
+    """Compare the memory that our calls on tables need with their results."""
+    for workload, limit in PEAK_OF_OUTPUT.items():
+        for name, figure in results.own(workload, "peak"):
+            target = f"peak of memory / output, {name}"
+            yield from _at_most(workload, target, figure, 1.0, limit)
+
+
 RULES = (
     of_the_floor,
     faster_than_peers,
@@ -180,6 +226,8 @@ RULES = (
     first_calls,
     small_calls,
     thread_counts,
+    tables,
+    peaks,
 )
 
 

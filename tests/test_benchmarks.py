@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
 # Enough rows for every class of all but the widest workload.
 SCALE = 0.0005
+TINY = 0.001
 KINDS = ("time_", "peakmem_")
 
 
@@ -37,9 +38,13 @@ def load_benchmarks() -> ModuleType:
 
 
 load_benchmarks()
+bench_frames = importlib.import_module("benchmarks.bench_frames")
 compare = importlib.import_module("benchmarks.compare")
 floor = importlib.import_module("benchmarks.floor")
+forms = importlib.import_module("benchmarks.peers.forms")
+frames = importlib.import_module("benchmarks.frames")
 measure = importlib.import_module("benchmarks.measure")
+peak = importlib.import_module("benchmarks.peak")
 peers = importlib.import_module("benchmarks.peers")
 scenarios = importlib.import_module("benchmarks.scenarios")
 suite = importlib.import_module("benchmarks.suite")
@@ -153,6 +158,136 @@ def test_the_floor_is_a_blend_of_its_parts(threads: int) -> None:
     assert floor.Parts(1.0, 3.0, 0.5).floor(0.25) == 3.0
 
 
+def frame_matches() -> Iterator[Any]:
+    """Yield every workload of tables with everyone who is installed and makes its form."""
+    for name, recipe in frames.FRAMES.items():
+        for former in forms.formers(recipe.form):
+            if importlib.util.find_spec(former.library) is not None:
+                yield pytest.param(former, recipe, id=f"{name}-{former.name}")
+
+
+# What the peers warn of is their own affair.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("former", "recipe"), [*frame_matches()])
+def test_a_form_of_a_table_is_right(former: Any, recipe: Any) -> None:
+    """Every installed peer makes every form that it is entered for, and its size is known."""
+    pytest.importorskip("pandas")
+    work = recipe.make(TINY)
+    result = former.build(importlib.import_module(former.library), work)()
+
+    frames.check(former.read(result, work), work)
+    assert forms.size(result) > 0
+
+
+def test_the_table_of_forms_is_by_name() -> None:
+    """A name leads to the one of that name, and every form of a workload has ours and a peer."""
+    libraries = {
+        recipe.form: {former.library for former in forms.formers(recipe.form)}
+        for recipe in frames.FRAMES.values()
+    }
+
+    assert [former.name for former in forms.FORMERS.values()] == list(forms.FORMERS)
+    assert all("onehot_fast" in found and len(found) > 1 for found in libraries.values())
+    assert set(libraries) == set(frames.FORMS)
+
+
+@pytest.mark.parametrize("name", ["F1", "F7", "F10"])
+@pytest.mark.parametrize("fault", ["value", "shape"])
+def test_the_check_of_tables_refuses_a_fault(name: str, fault: str) -> None:
+    """What is wrong in one element, or in form, does not pass."""
+    pytest.importorskip("pandas")
+    work = frames.FRAMES[name].make(TINY)
+    cells = work.expected.T.copy()
+    frames.check(cells, work)
+    cells[5, 1] = "other" if name == "F10" else not cells[5, 1]
+    forged = cells if fault == "value" else work.expected[:, :-1].T
+
+    with pytest.raises(AssertionError, match=name):
+        frames.check(forged, work)
+
+
+def test_other_columns_are_refused() -> None:
+    """The cells alone are not the frame."""
+    pandas = pytest.importorskip("pandas")
+    work = frames.FRAMES["F1"].make(TINY)
+    former = forms.FORMERS["pandas get_dummies"]
+    frame = pandas.get_dummies(work.data)
+
+    with pytest.raises(AssertionError, match="columns"):
+        former.read(frame.rename(columns={"x3_v000": "x3_other"}), work)
+    with pytest.raises(AssertionError, match="columns"):
+        former.read(frame.astype("uint8"), work)
+
+
+def test_the_peak_is_that_of_the_result() -> None:
+    """A frame of 1.4 MB takes about that, in a process that prints nothing else."""
+    pytest.importorskip("pandas")
+    command = [sys.executable, "-m", "benchmarks.peak", "F1", "onehot_fast get_dummies", "0.05"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert float(done.stdout) >= 0
+    assert peak.peak() > 1 << 20
+
+
+def test_tables_are_reported_missing_without_pandas() -> None:
+    """The comparison goes on with the rest."""
+    session = scenarios.Session(1, measure.QUICK, TINY)
+    session.load(["onehot_fast", "numpy"])
+    scenarios.compare_frames(session, frames.FRAMES["F1"], lambda change: None)
+
+    assert session.records == []
+    assert [failure.partition(":")[0] for failure in session.failures] == ["F1"]
+
+
+def test_a_wrong_form_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The comparison goes on without it."""
+    pytest.importorskip("pandas")
+    wrong = forms.Former(
+        "numpy wrong",
+        "numpy",
+        "csr",
+        lambda result, work: result,
+        lambda library, work: lambda: np.zeros(work.expected.T.shape, bool),
+    )
+    monkeypatch.setitem(forms.FORMERS, "numpy wrong", wrong)
+    monkeypatch.setattr(scenarios, "_run", lambda command, scale: 1.25)
+    session = scenarios.Session(1, measure.Effort(1, 0.0, 0.0), TINY)
+    session.load(["onehot_fast", "numpy", "pandas"])
+    scenarios.compare_frames(session, frames.FRAMES["F8"], lambda change: None)
+
+    assert [failure.partition(":")[0] for failure in session.failures] == ["F8, numpy wrong"]
+    assert [(found.key.name, found.key.mode) for found in session.records] == [
+        ("onehot_fast Encoder, csr", "table"),
+        ("numpy by hand", "table"),
+        ("onehot_fast Encoder, csr", "peak"),
+        ("numpy by hand", "peak"),
+    ]
+
+
+def test_verdicts_on_tables_follow_the_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wish for texts depends on who hashes them; the peak is a limit for our own alone."""
+    monkeypatch.setattr(targets, "find_spec", lambda name: None)
+    records = [
+        record("F3", "pandas get_dummies", "table", 0, 5.0),
+        record("F3", "onehot_fast get_dummies", "table", 0, 2.0),
+        record("F8", "numpy by hand", "table", 0, 2.0),
+        record("F8", "onehot_fast Encoder, csr", "table", 0, 4.0),
+        record("F3", "pandas get_dummies", "peak", 0, 1.7),
+        record("F3", "onehot_fast get_dummies", "peak", 0, 1.05),
+        record("F10", "onehot_fast from_dummies", "peak", 0, 9.0),
+    ]
+    speed = "faster than pandas get_dummies: onehot_fast get_dummies"
+    size = "peak of memory / output, onehot_fast get_dummies"
+
+    assert targets.verdicts(records) == [
+        ("F3", speed, "2.50 x", "≥ 2 x", True),
+        ("F8", "CSR / built by hand", "2.00 x", "≤ 1.5 x", False),
+        ("F3", size, "1.05 x", "≤ 1.1 x", True),
+    ]
+    monkeypatch.setattr(targets, "find_spec", lambda name: name)
+    assert targets.verdicts(records)[0] == ("F3", speed, "2.50 x", "≥ 3 x", False)
+
+
 def suite_cases() -> Iterator[Any]:
     """Yield class, method and parameters: each contender, and of all else the first."""
     for name in SUITES:
@@ -166,8 +301,11 @@ def suite_cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("suite_class", "method", "case"), [*suite_cases()])
-def test_a_suite_runs(suite_class: Any, method: str, case: tuple[Any, ...]) -> None:
+def test_a_suite_runs(
+    suite_class: Any, method: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`setup`, which checks the output, and the method take the parameters that they declare."""
+    monkeypatch.setattr(bench_frames, "SCALE", TINY)
     benchmark = suite_class()
     benchmark.setup(*case)
     getattr(benchmark, method)(*case)
@@ -290,6 +428,21 @@ def test_a_missing_library_is_reported() -> None:
 
     assert list(session.libraries) == ["numpy"]
     assert [failure.partition(":")[0] for failure in session.failures] == ["no_such_library"]
+
+
+def test_compare_reports_tables(tmp_path: Path) -> None:
+    """Every workload of tables stands for itself or, with all the others, for `frames`."""
+    for library in ("pandas", "rich", "tabulate"):
+        pytest.importorskip(library)
+    compare.main(
+        ["--quick", "--scale=0.001", "--peers=pandas", "--only=F1", f"--output={tmp_path}"]
+    )
+    report = (tmp_path / "index.md").read_text(encoding="utf-8")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["index.md"]
+    assert "## F1: 1,000,000 rows of category, to Boolean columns" in report
+    assert "| pandas get_dummies" in report
+    assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
 
 def test_compare_writes_the_report_and_the_chart(

@@ -1,47 +1,57 @@
-"""``Series.onehot``: the accessor, registered when this module is imported."""
+"""``Series.onehot`` and ``Index.onehot``: registered when this module is imported."""
 
-import contextlib
-from typing import Any, cast
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import one_hot
+from onehot_fast.integrations.pandas.encoded import (
+    ColumnOptions,
+    check_names,
+    encode,
+    library,
+    result_dtype,
+)
+from onehot_fast.integrations.pandas.lists import encode_lists
 from onehot_fast.integrations.pandas.read import Codes, read
 from onehot_fast.integrations.pandas.wrap import frame, prefixed
 
 __all__ = ["OneHotAccessor"]
 
-# Kinds of result element that pandas.get_dummies also takes, and of which 0 and 1 are values.
-RESULT_KINDS = "biufc"
 
-
+@pd.api.extensions.register_index_accessor("onehot")
 @pd.api.extensions.register_series_accessor("onehot")
 class OneHotAccessor:
-    """The one-hot forms of a Series, as ``series.onehot``.
+    """The one-hot forms of a Series or an Index, as ``series.onehot``.
 
-    The Series holds category, string (``str``, ``string``, ``object``, Arrow), integer or Boolean
+    It holds category, string (``str``, ``string``, ``object``, Arrow), integer or Boolean
     values, nullable ones included. The categories, their order and so the columns are those of
     `pandas.get_dummies`: the declared categories of a categorical Series in their order,
     unobserved ones included; otherwise the distinct values, sorted. A missing value is off in
     every column.
 
+    Every form but `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
+    `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. As there is
+    one column, `drop` may be a category too, ``["first"]`` if it is spelled like a rule. A column
+    that stands for no single category is labelled "(infrequent)", "(unknown)" or "(missing)".
+
     Parameters
     ----------
-    series : pandas.Series of length n_rows
+    data : pandas.Series or pandas.Index of n_rows
         Supplied by pandas. Nothing is read before a method is called: pandas 3 makes a new
         accessor on every access.
     """
 
-    def __init__(self, series: "pd.Series[Any]") -> None:
-        self._series = series
+    def __init__(self, data: "pd.Series[Any] | pd.Index[Any]") -> None:
+        self._data = data
 
     def __call__(
         self,
         prefix: str | None = None,
         prefix_sep: str = "_",
         dtype: npt.DTypeLike = bool,
+        **options: Unpack[ColumnOptions],
     ) -> pd.DataFrame:
         """Encode as a frame with one column per category.
 
@@ -55,19 +65,24 @@ class OneHotAccessor:
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column. It does not depend on
             the input: nullable and Arrow columns give NumPy Booleans too.
+        **options
+            See the class.
 
         Returns
         -------
-        pandas.DataFrame of shape (n_rows, n_categories)
-            With the Series' index, in one block of memory that the frame alone owns. Equal to
-            ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype)``, which without any
-            category has no columns.
+        pandas.DataFrame of shape (n_rows, n_columns)
+            With the Series' index, in one block of memory that the frame alone owns. Without
+            options equal to ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype)``, which
+            without any category has no columns.
 
         Raises
         ------
         TypeError
             If the Series' dtype is none of those above, if `dtype` is not a NumPy number or
-            Boolean, or if `prefix` or `prefix_sep` is not a string.
+            Boolean, if `prefix` or `prefix_sep` is not a string, or if an option is of the wrong
+            kind.
+        ValueError
+            If an option or a value is refused.
         MemoryError
             If the result cannot fit in memory, before it is allocated.
 
@@ -79,35 +94,42 @@ class OneHotAccessor:
         0       1       0       0
         1       0       0       1
         2       0       0       0
+        >>> pd.Series(sizes).onehot(drop="M", handle_missing="indicator", dtype="uint8")
+           S  L  (missing)
+        0  1  0          0
+        1  0  1          0
+        2  0  0          1
         """
-        element = _result_dtype(dtype)
-        _check_names(prefix, prefix_sep)
-        codes, categories = read(self._series)
-        if len(categories) == 0:
-            return pd.DataFrame(index=self._series.index)
-        block = one_hot(codes, len(categories), axis=0, dtype=element)
-        columns = categories if prefix is None else prefixed(categories, prefix, prefix_sep)
-        return frame(block, self._series.index, columns)
+        element = result_dtype(dtype)
+        check_names(prefix, prefix_sep)
+        series = self._series()
+        encoded = encode(series, element, options)
+        if len(encoded.labels) == 0:
+            return pd.DataFrame(index=series.index)
+        named = encoded.labels if prefix is None else prefixed(encoded.labels, prefix, prefix_sep)
+        return frame(encoded.block(element), series.index, named)
 
-    def to_numpy(self, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[np.generic]:
+    def to_numpy(
+        self, dtype: npt.DTypeLike = np.float32, **options: Unpack[ColumnOptions]
+    ) -> npt.NDArray[Any]:
         """Encode as a row-major array, the layout tensor libraries expect.
 
         Parameters
         ----------
         dtype : NumPy dtype, default float32
             Boolean, integer, floating or complex dtype of the elements.
+        **options
+            See the class.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_categories)
+        ndarray of shape (n_rows, n_columns)
             C-contiguous; its columns are those of the frame ``series.onehot()``.
 
         Raises
         ------
-        TypeError
-            If the Series' dtype or `dtype` is not supported.
-        MemoryError
-            If the result cannot fit in memory, before it is allocated.
+        TypeError, ValueError, MemoryError
+            As for the frame.
 
         Examples
         --------
@@ -116,11 +138,77 @@ class OneHotAccessor:
                [1., 0.],
                [0., 1.]], dtype=float32)
         """
-        element = _result_dtype(dtype)
-        codes, categories = read(self._series)
-        return cast(
-            "npt.NDArray[np.generic]", one_hot(codes, len(categories), axis=-1, dtype=element)
-        )
+        element = result_dtype(dtype)
+        return encode(self._series(), element, options).matrix(element)
+
+    def to_csr(self, dtype: npt.DTypeLike = np.float32, **options: Unpack[ColumnOptions]) -> Any:
+        """Encode as a sparse array, which is small however many categories there are.
+
+        Parameters
+        ----------
+        dtype : NumPy dtype, default float32
+            Boolean, integer, floating or complex dtype of the elements.
+        **options
+            See the class.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_rows, n_columns)
+            In canonical form; its columns are those of the frame ``series.onehot()``.
+
+        Raises
+        ------
+        ImportError
+            If SciPy is not installed.
+        TypeError, ValueError
+            As for the frame.
+
+        Examples
+        --------
+        >>> ones = pd.Series(["b", None, "a"]).onehot.to_csr()
+        >>> ones.indices.tolist(), ones.indptr.tolist(), ones.shape
+        ([1, 0], [0, 1, 1, 2], (3, 2))
+        """
+        library("scipy.sparse", "to_csr")
+        element = result_dtype(dtype)
+        return encode(self._series(), element, options).csr(element)
+
+    def to_arrow(
+        self, prefix: str | None = None, prefix_sep: str = "_", **options: Unpack[ColumnOptions]
+    ) -> Any:
+        """Encode as Arrow's Booleans, eight in a byte.
+
+        Parameters
+        ----------
+        prefix, prefix_sep
+            As for the frame.
+        **options
+            See the class.
+
+        Returns
+        -------
+        pyarrow.RecordBatch of n_rows
+            One Boolean column per category, without nulls: a missing value is off in all of them.
+            All lie in one buffer. Without any category it has no columns and so no rows.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed.
+        TypeError, ValueError, MemoryError
+            As for the frame; two columns of one name are an error.
+
+        Examples
+        --------
+        >>> batch = pd.Series(["b", "a", None]).onehot.to_arrow(prefix="is")
+        >>> batch.to_pydict()
+        {'is_a': [False, True, False], 'is_b': [True, False, False]}
+        """
+        pa = library("pyarrow", "to_arrow")
+        check_names(prefix, prefix_sep)
+        encoded = encode(self._series(), np.dtype(bool), options)
+        labels = encoded.labels if prefix is None else prefixed(encoded.labels, prefix, prefix_sep)
+        return encoded.record_batch(pa, list(map(str, labels)))
 
     def codes(self) -> Codes:
         """Return the column in which each row is on.
@@ -141,24 +229,68 @@ class OneHotAccessor:
         >>> pd.Series(["b", "a", None, "b"]).onehot.codes().tolist()
         [1, 0, -1, 1]
         """
-        return read(self._series)[0]
+        return read(self._series())[0]
 
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        categories: Any = None,
+        mode: Literal["set", "count"] = "set",
+        dtype: npt.DTypeLike | None = None,
+        output: Literal["pandas", "numpy", "csr"] = "pandas",
+    ) -> Any:
+        """Encode rows of several labels: lists, Arrow's lists, or separated texts.
 
-def _result_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the NumPy dtype of the result, or refuse what cannot hold a plain 0 and 1."""
-    element: np.dtype[Any] | None = None
-    # np.dtype(None) would be float64, which nobody who writes None means.
-    if dtype is not None:
-        with contextlib.suppress(TypeError):
-            element = np.dtype(dtype)
-    if element is None or element.kind not in RESULT_KINDS:
-        raise TypeError(f"dtype = {dtype!r} is not a NumPy Boolean, integer, float or complex")
-    return element
+        Parameters
+        ----------
+        sep : str, optional
+            What stands between the labels of a text, literally. An empty label is none. Without
+            it, every row is a list. A missing row has no labels.
+        categories : sequence of scalars, optional
+            The labels with a column, in their order; others are skipped. By default all that
+            occur, sorted.
+        mode : {"set", "count"}, default "set"
+            Whether an element is 1 where its label occurs in the row, or how often it does.
+        dtype : NumPy dtype, optional
+            By default bool, and int64 for counts.
+        output : {"pandas", "numpy", "csr"}, default "pandas"
+            A frame, a row-major array, or a ``scipy.sparse.csr_array``.
 
+        Returns
+        -------
+        DataFrame, ndarray or csr_array of shape (n_rows, n_labels)
+            The frame is a view of the array, with the Series' index.
 
-def _check_names(prefix: object, prefix_sep: object) -> None:
-    """Refuse prefixes that are not text."""
-    if prefix is not None and not isinstance(prefix, str):
-        raise TypeError(f"prefix must be a string or None, got {type(prefix).__name__}")
-    if not isinstance(prefix_sep, str):
-        raise TypeError(f"prefix_sep must be a string, got {type(prefix_sep).__name__}")
+        Raises
+        ------
+        ImportError
+            If `output` is "csr" and SciPy is not installed.
+        TypeError, ValueError
+            If a row is no list, or no text where there is a `sep`, or an option is refused.
+        MemoryError
+            If the result cannot fit in memory, before it is allocated.
+
+        Examples
+        --------
+        >>> pd.Series(["new|red", None, "red"]).onehot.multi_hot("|", dtype="uint8")
+           new  red
+        0    1    1
+        1    0    0
+        2    0    1
+        """
+        if output == "csr":
+            library("scipy.sparse", "multi_hot")
+        element = result_dtype((np.int64 if mode == "count" else bool) if dtype is None else dtype)
+        return encode_lists(self._series(), sep, categories, mode, element, output)
+
+    def _series(self) -> "pd.Series[Any]":
+        """Return the values as a Series, as `pandas.get_dummies` sees them."""
+        if isinstance(self._data, pd.MultiIndex):
+            raise TypeError(
+                "a MultiIndex has several values in each row: encode one level of it, with"
+                " index.get_level_values(level).onehot"
+            )
+        if isinstance(self._data, pd.Series):
+            return self._data
+        return pd.Series(self._data, copy=False)

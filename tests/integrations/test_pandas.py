@@ -17,6 +17,7 @@ pa = pytest.importorskip("pyarrow")
 
 import onehot_fast.integrations.pandas as package  # noqa: E402  after the skips above
 from onehot_fast.integrations.pandas import accessors as adapter  # noqa: E402
+from onehot_fast.integrations.pandas import encoded  # noqa: E402
 
 ARROW_TEXT = ["string[pyarrow]", pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
 TEXT = [object, "string[python]", *ARROW_TEXT]
@@ -159,14 +160,14 @@ def test_arrow_strings_in_slices_and_chunks(dtype: Any) -> None:
 def kernel_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, Any]]:
     """Record the (indices, result) of every call of the kernel by the adapter."""
     calls = []
-    one_hot = adapter.one_hot
+    one_hot = encoded.one_hot
 
     def recording(indices: Any, *args: Any, **kwargs: Any) -> Any:
         result = one_hot(indices, *args, **kwargs)
         calls.append((indices, result))
         return result
 
-    monkeypatch.setattr(adapter, "one_hot", recording)
+    monkeypatch.setattr(encoded, "one_hot", recording)
     return calls
 
 
