@@ -172,7 +172,7 @@ def test_joblib(backend):
     """Calls inside the workers of joblib are right, in threads and in processes."""
     joblib = pytest.importorskip("joblib")
     # A new process cannot import this file by the name pytest gave it.
-    cloudpickle = pytest.importorskip("joblib.externals.cloudpickle")
+    cloudpickle = pytest.importorskip("cloudpickle")
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
     task = joblib.delayed(encode_slices)
     right = joblib.Parallel(n_jobs=2, backend=backend)(task(number) for number in range(6))
