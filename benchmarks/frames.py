@@ -1,0 +1,157 @@
+"""The workloads of tables by name, and the proof that a result is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.workloads import Array
+
+CATEGORIES = (3, 12, 50, 100, 300)
+# A row holds each of so many tags with this probability.
+N_TAGS, TAGGED = 20, 0.15
+
+# What is made of a table, by the name of the form.
+FORMS = {
+    "dense": "Boolean columns",
+    "sparse": "sparse Boolean columns",
+    "csr": "a CSR matrix of bytes",
+    "matrix": "a row-major matrix of bytes",
+    "undo": "the values of Boolean columns",
+    "tags": "int64 columns of separated tags",
+    "sets": "a row-major matrix of bytes from lists of classes",
+}
+
+
+@dataclass(frozen=True)
+class FrameWork:
+    """One concrete task: `codes` are those of the columns, or whether each row has each tag."""
+
+    name: str
+    form: str
+    source: str
+    data: Any
+    codes: Sequence[Array]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The names of the columns of a frame."""
+        if self.form == "tags":
+            return _names(N_TAGS).tolist()  # type: ignore[no-any-return]
+        columns = zip(CATEGORIES, self._values, strict=True)
+        return [f"x{size}_{value}" for size, values in columns for value in values]
+
+    @property
+    def _values(self) -> list[Array]:
+        """The categories of each column."""
+        return [_categories(k, self.source) for k in CATEGORIES]
+
+    @property
+    def expected(self) -> Array:
+        """What must come out: a column in each row of this, as bool or as values."""
+        if self.form in ("tags", "sets"):
+            return np.stack(self.codes)
+        if self.form == "undo":
+            values = [each.astype(object) for each in self._values]
+            return np.stack([own[codes] for own, codes in zip(values, self.codes, strict=True)])
+        sizes = zip(CATEGORIES, self.codes, strict=True)
+        return np.concatenate([codes == np.arange(size)[:, None] for size, codes in sizes])
+
+
+@dataclass(frozen=True)
+class FrameWorkload:
+    """The recipe of a task."""
+
+    name: str
+    form: str
+    source: str
+    rows: int = 1_000_000
+
+    @property
+    def title(self) -> str:
+        """The task in one line."""
+        return f"{self.rows:,} rows of {self.source}, to {FORMS[self.form]}"
+
+    def make(self, scale: float = 1.0) -> FrameWork:
+        """Draw the values, always the same ones; `scale` is that of the number of rows."""
+        # With fewer rows the widest column may lack a category.
+        rows = max(10 * CATEGORIES[-1], round(self.rows * scale))
+        draw = np.random.default_rng(0)
+        if self.form in ("tags", "sets"):
+            codes = [draw.random(rows) < TAGGED for _ in range(N_TAGS)]
+            # Of an empty text some versions of pandas make a column.
+            codes[0] |= ~np.any(codes, axis=0)
+            return FrameWork(self.name, self.form, self.source, _rows(codes, self.source), codes)
+        codes = [draw.permutation(np.arange(rows) % k) for k in CATEGORIES]
+        data = _table(codes, "category" if self.form == "undo" else self.source)
+        if self.form == "undo":
+            data = import_module("pandas").get_dummies(data)
+        return FrameWork(self.name, self.form, self.source, data, codes)
+
+
+def _names(size: int) -> Array:
+    """Return the categories that are texts."""
+    return np.array([f"v{code:03}" for code in range(size)])
+
+
+def _categories(size: int, source: str) -> Array:
+    """Return the categories of a column."""
+    return np.arange(size) if source == "int64" else _names(size)
+
+
+def _table(codes: Sequence[Array], source: str) -> Any:
+    """Return a frame of columns of one dtype."""
+    pandas = import_module("pandas")
+    columns = {}
+    for size, one in zip(CATEGORIES, codes, strict=True):
+        column: Any = one
+        if source == "category":
+            column = pandas.Categorical.from_codes(one, _names(size))
+        elif source != "int64":
+            # Rows of one category are one Python object, as a reader of files makes them.
+            column = pandas.Series(_names(size).astype(object)[one], dtype=source)
+        columns[f"x{size}"] = column
+    return pandas.DataFrame(columns)
+
+
+def _rows(codes: Sequence[Array], source: str) -> Any:
+    """Return the tags of each row: a Series of separated texts, or lists of numbers."""
+    lists: list[list[int]] = [np.flatnonzero(row).tolist() for row in np.stack(codes, axis=1)]
+    if source == "lists":
+        return lists
+    names = _names(N_TAGS).tolist()
+    texts = ["|".join([names[tag] for tag in row]) for row in lists]
+    return import_module("pandas").Series(texts, dtype=source)
+
+
+FRAMES = {
+    workload.name: workload
+    for workload in (
+        FrameWorkload("F1", "dense", "category"),
+        FrameWorkload("F2", "dense", "int64"),
+        FrameWorkload("F3", "dense", "str"),
+        FrameWorkload("F4", "dense", "object"),
+        FrameWorkload("F5", "sparse", "category"),
+        FrameWorkload("F6", "sparse", "str"),
+        FrameWorkload("F7", "tags", "str", rows=100_000),
+        FrameWorkload("F7-object", "tags", "object", rows=100_000),
+        FrameWorkload("F8", "csr", "category"),
+        FrameWorkload("F9", "matrix", "category"),
+        FrameWorkload("F10", "undo", "bool", rows=100_000),
+        FrameWorkload("F11", "sets", "lists", rows=100_000),
+    )
+}
+
+
+def check(result: Array, work: FrameWork) -> None:
+    """Raise AssertionError unless a result, of a row for each of the data's, is the encoding."""
+    expected = work.expected
+    if result.T.shape != expected.shape:
+        raise AssertionError(f"{work.name}: {result.shape} is not what was asked")
+    if n_wrong := np.count_nonzero(expected != result.T):
+        raise AssertionError(f"{work.name}: {n_wrong} of {expected.size} elements are wrong")

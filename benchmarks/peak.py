@@ -1,0 +1,63 @@
+"""The peak of memory of a call on a table, in a process of its own.
+
+``python -m benchmarks.peak F1 "onehot_fast get_dummies" 1.0`` prints the bytes that the process
+held more at the peak of the call than before it, for each byte of the result. What counts are
+resident pages, whoever asked for them: pyarrow and polars have allocators of their own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import onehot_fast
+from benchmarks.frames import FRAMES
+from benchmarks.peers.forms import FORMERS, size
+
+STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+# The first call imports and starts threads, which are no memory of a result.
+WARM_UP_SCALE = 0.001
+
+
+def peak() -> int:
+    """Return the most bytes that this process ever held, or held since `settle`."""
+    if STATUS.exists():
+        fields = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
+        return int(fields["VmHWM"].split()[0]) << 10
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(import_module("resource").getrusage(0).ru_maxrss) * unit
+
+
+def settle() -> None:
+    """Give back what is held without need, and forget the peak.
+
+    Where a system can do neither, a call seems to need less than it does.
+    """
+    gc.collect()
+    onehot_fast.empty_cache()
+    with contextlib.suppress(ImportError):
+        import_module("pyarrow").default_memory_pool().release_unused()
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    with contextlib.suppress(OSError):
+        RESET.write_text("5")
+
+
+def extra(workload: str, name: str, scale: float = 1.0) -> float:
+    """Return the bytes of the peak for each byte of the result."""
+    former, recipe = FORMERS[name], FRAMES[workload]
+    library = import_module(former.library)
+    former.build(library, recipe.make(WARM_UP_SCALE))()
+    call = former.build(library, recipe.make(scale))
+    settle()
+    before = peak()
+    result = call()
+    return (peak() - before) / size(result)
+
+
+if __name__ == "__main__":
+    print(extra(sys.argv[1], sys.argv[2], float(sys.argv[3])))
