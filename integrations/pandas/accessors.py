@@ -293,4 +293,5 @@ class OneHotAccessor:
             )
         if isinstance(self._data, pd.Series):
             return self._data
-        return pd.Series(self._data, copy=False)
+        # Before pandas 3 a Series of the Index itself would copy its codes.
+        return pd.Series(self._data.array, name=self._data.name, copy=False)

@@ -160,8 +160,7 @@ def sparse_frame(
     n_rows = len(parts[0].codes)
     codes = [part.codes for part in parts]
     threads = _threads.resolve(None, 4 * len(codes) * n_rows)
-    ones, rows, ends = _dispatch.csc(codes, tables, starts[-1], np.int8, threads)
-    ones = np.ones(len(ones), dtype)
+    ones, rows, ends = _dispatch.csc(codes, tables, starts[-1], dtype, threads)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
     arrays = [
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)

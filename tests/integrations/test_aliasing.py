@@ -1,0 +1,167 @@
+"""No result aliases an input, another result or recycled memory; and nothing is copied either."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("scipy")
+
+import onehot_fast  # noqa: E402  after the skips above
+from onehot_fast.integrations.pandas import encoded, get_dummies  # noqa: E402
+
+N_ROWS = 100_001  # a block of so many rows is worth keeping when it dies
+CODED = pd.Series(pd.Categorical.from_codes(np.arange(N_ROWS) % 4 - 1, categories=list("abc")))
+WIDE = pd.Series(
+    pd.Categorical.from_codes(np.arange(N_ROWS) % 99, categories=list(map(str, range(99))))
+)
+BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "m": [0, 1, 2]})
+
+
+class TestNothingIsCopied:
+    """Codes go in as they are, memory comes out as it is."""
+
+    @pytest.mark.parametrize(("form", "kernel"), [("to_csr", "csr"), ("to_arrow", "encode_bits")])
+    def test_category_codes_reach_the_kernel(
+        self, form: str, kernel: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """No copy and no hash stands between a categorical Series and the kernel."""
+        seen: list[Any] = []
+        write = getattr(encoded._dispatch, kernel)
+
+        def recording(codes: Any, *rest: Any) -> Any:
+            seen.append(codes[0] if isinstance(codes, list) else codes)
+            return write(codes, *rest)
+
+        monkeypatch.setattr(encoded._dispatch, kernel, recording)
+        getattr(CODED.onehot, form)()
+
+        assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
+
+    def test_arrow_columns_lie_in_one_buffer(self) -> None:
+        """The bits of the columns follow each other, and nobody can write to them."""
+        bits = [column.buffers()[1] for column in CODED.onehot.to_arrow().columns]
+
+        steps = np.diff([buffer.address for buffer in bits])
+        assert steps.tolist() == [-(-N_ROWS // 8)] * 2
+        assert not any(buffer.is_mutable for buffer in bits)
+
+
+def address(frame: Any) -> int:
+    """Return where the memory of a frame of one block is."""
+    place: int = frame.to_numpy().__array_interface__["data"][0]
+    return place
+
+
+def flip(frame: Any) -> None:
+    """Write to every element of every column, and see that it is the kernel's memory."""
+    before = address(frame)
+    for position in range(frame.shape[1]):
+        frame.iloc[:, position] = ~frame.iloc[:, position].to_numpy(copy=True)
+    assert address(frame) == before
+
+
+def fill(arrays: list[Any]) -> None:
+    """Write to every element of every array."""
+    for array in arrays:
+        array.fill(77)
+
+
+class TestAliasing:
+    """Nothing the user can write to reaches an input, another result or a recycled buffer."""
+
+    FORMS: ClassVar[dict[str, Any]] = {
+        "series": lambda data: data.onehot(),
+        "dropped": lambda data: data.onehot(handle_missing="indicator"),
+        "index": lambda data: pd.Index(data).onehot(),
+        "frame": lambda data: data.to_frame("k").onehot(),
+        "get_dummies": lambda data: get_dummies(data, dtype=bool),
+        "lists": lambda data: data.onehot.multi_hot("|"),
+    }
+
+    @pytest.mark.parametrize("form", FORMS)
+    def test_written_results_change_nothing_else(self, form: str) -> None:
+        """Encoded again, with the first result alive and after its death, the rows are the same."""
+        encode = self.FORMS[form]
+        data = CODED.copy()
+        expected = encode(data).to_numpy(copy=True)
+        written, bystander = encode(data), encode(data)
+
+        flip(written)
+        beside = encode(data)
+        del written
+        gc.collect()
+        after = encode(data)
+
+        results = [each.to_numpy() for each in (bystander, beside, after)]
+        np.testing.assert_array_equal(results, [expected] * 3)
+        pd.testing.assert_series_equal(data, CODED)
+
+    @pytest.mark.parametrize("form", ["to_numpy", "to_csr"])
+    def test_written_arrays_change_nothing_else(self, form: str) -> None:
+        """The same for what is no frame."""
+
+        def ons() -> Any:
+            result = getattr(CODED.onehot, form)()
+            return [result] if form == "to_numpy" else [result.data, result.indices, result.indptr]
+
+        expected = [part.copy() for part in ons()]
+        written = ons()
+        fill(written)
+        beside = ons()
+        del written
+        gc.collect()
+
+        after = ons()
+        assert list(map(np.array_equal, beside, expected)) == [True] * len(expected)
+        assert list(map(np.array_equal, after, expected)) == [True] * len(expected)
+
+    def test_kept_columns_are_not_shared_for_writing(self) -> None:
+        """Writing to an untouched column of the result leaves the input alone."""
+        frame = BARE.copy()
+        result = frame.onehot()
+
+        result.iloc[:, 0] = 100
+        result.loc[0, "m"] = 100
+
+        pd.testing.assert_frame_equal(frame, BARE)
+
+    def test_the_inputs_codes_cannot_be_written_to(self) -> None:
+        """They are the Series' own memory."""
+        assert not CODED.onehot.codes().flags.writeable
+
+    @pytest.mark.parametrize(
+        ("make", "view"),
+        [
+            (lambda: CODED.onehot(), lambda frame: frame["b"]),
+            (lambda: CODED.onehot(), lambda frame: frame.to_numpy()[5:, 1]),
+            (lambda: WIDE.onehot(drop="first"), lambda frame: frame.iloc[10:]),
+            (lambda: CODED.onehot.to_numpy(), lambda array: array[3]),
+            (lambda: WIDE.onehot.to_arrow(), lambda batch: batch.column(1).slice(9)),
+            (lambda: CODED.onehot.to_csr(), lambda ones: ones.indices[1:]),
+        ],
+        ids=["column", "values", "rows", "array", "arrow", "csr"],
+    )
+    def test_memory_is_recycled_only_when_the_last_view_is_gone(self, make: Any, view: Any) -> None:
+        """While a view lives, no later result gets its memory."""
+        gc.collect()
+        before = onehot_fast.cache_info().n_live
+        result = make()
+        kept = view(result)
+        del result
+        gc.collect()
+        during = onehot_fast.cache_info().n_live
+        copied = np.asarray(kept).copy()
+
+        others = [make() for _ in range(3)]
+
+        np.testing.assert_array_equal(np.asarray(kept), copied)
+        del kept, others
+        gc.collect()
+        assert during > before
+        assert onehot_fast.cache_info().n_live == before

