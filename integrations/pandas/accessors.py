@@ -293,5 +293,7 @@ class OneHotAccessor:
             )
         if isinstance(self._data, pd.Series):
             return self._data
-        # Before pandas 3 a Series of the Index itself would copy its codes.
-        return pd.Series(self._data.array, name=self._data.name, copy=False)
+        # Before pandas 3 a Series of a CategoricalIndex itself would copy its codes.
+        values = self._data
+        coded = values.array if isinstance(values, pd.CategoricalIndex) else values
+        return pd.Series(coded, name=values.name, copy=False)
