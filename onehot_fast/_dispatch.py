@@ -175,7 +175,7 @@ def encode_block(
     """Fill the C-contiguous (columns, rows) ``out`` with the columns from ``first`` on."""
     if not out.nbytes:
         return
-    if table is None and first == 0:
+    if first == 0 if table is None else _keeps_codes(table, first, len(out)):
         encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
         return
     sources = Sources([codes], [_table(table, first + len(out))], 1)
@@ -287,6 +287,15 @@ def _table(table: npt.NDArray[np.int32] | None, n_columns: int) -> npt.NDArray[n
     identity = np.arange(n_columns + 1, dtype=np.int32)
     identity[-1] = -1
     return identity
+
+
+def _keeps_codes(table: npt.NDArray[np.int32], first: int, n_columns: int) -> bool:
+    """Tell a table that numbers the columns as the codes are: its look-ups need not be made."""
+    return (
+        len(table) == n_columns + 1
+        and bool(table[-1] == -1)
+        and bool((table[:-1] == np.arange(first, first + n_columns)).all())
+    )
 
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
