@@ -36,7 +36,8 @@ def multiples(records: Sequence[Record], library: str, mode: str) -> dict[str, f
     for record in records:
         key = record.key
         floor = results.find(key.workload, LINE_FLOOR, results.threads)
-        if floor and (key.library, key.mode, key.threads) == (library, mode, results.threads):
+        threads = 0 if library == OURSELVES else results.threads
+        if floor and (key.library, key.mode, key.threads) == (library, mode, threads):
             multiple = record.median / floor
             found[key.workload] = min(multiple, found.get(key.workload, multiple))
     return found

@@ -92,8 +92,8 @@ def _workload(records: Sequence[Record], results: Results, name: str) -> str:
     rows = []
     for record in sorted(records, key=lambda record: record.median):
         key = record.key
-        floor = results.find(name, LINE_FLOOR, key.threads)
-        ours = results.find(name, OUT if key.mode == "out" else OURSELVES, key.threads, key.mode)
+        floor = results.find(name, LINE_FLOOR, key.threads or results.threads)
+        ours = results.find(name, OUT if key.mode == "out" else OURSELVES, 0, key.mode)
         label = f"**{key.name}**" if key.library == OURSELVES else key.name
         times = [_time(seconds, small) for seconds in (record.median, record.best)]
         ratios = [_ratio(record.median, floor), _ratio(record.median, ours)]

@@ -68,13 +68,17 @@ def build(contender: Contender, session: Session, task: Task) -> Call:
 
 
 def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Entry]:
-    """Yield an entry for everyone who can do this work; ourselves for every number of threads."""
+    """Yield an entry for everyone who can do this work.
+
+    We ourselves come with our default, as a user calls us, and with every number of threads.
+    """
     for contender in CONTENDERS.values():
         if contender.library not in session.libraries or not contender.suits(work):
             continue
         ours = contender.library == OURSELVES
         small = work.n_bytes < SMALLEST_FLOOR
-        counts = [None] if small else session.thread_counts if ours else [session.threads]
+        own = [None] if small else [*session.thread_counts, None]
+        counts = own if ours or small else [session.threads]
         for threads in counts:
             task = Task(work, out, threads, session.libraries[contender.library])
             key = Key(work.name, contender.name, contender.library, contender.mode, threads or 0)

@@ -151,21 +151,21 @@ def of_the_floor(results: Results) -> Iterator[Verdict]:
 
 
 def faster_than_peers(results: Results) -> Iterator[Verdict]:
-    """Compare the warm call with peers."""
+    """Compare the warm call, with the threads of its default, with peers."""
     for workload, peer, limit in FASTER_THAN:
         threads = 0 if workload == "W6" else results.threads
         own = OURSELVES if workload == "W6" else OUT
         name, theirs = peer, results.find(workload, peer, threads)
         if peer == BEST and (best := results.best_peer(workload, ("out", "fresh"))):
             name, theirs = f"{BEST} ({best[0]})", best[1]
-        yield from _at_least(workload, name, theirs, results.find(workload, own, threads), limit)
+        yield from _at_least(workload, name, theirs, results.find(workload, own, 0), limit)
 
 
 def ordinary_calls(results: Results) -> Iterator[Verdict]:
     """Compare the repeated call without `out=` with that with it, and with the peers'."""
     for workload in OF_THE_FLOOR:
-        ours = results.find(workload, OURSELVES, results.threads, "fresh")
-        warm = results.find(workload, OUT, results.threads, "out")
+        ours = results.find(workload, OURSELVES, 0, "fresh")
+        warm = results.find(workload, OUT, 0, "out")
         yield from _at_most(workload, "repeated without `out=` / with", ours, warm, OF_OWN_OUT)
         if best := results.best_peer(workload, ("fresh",)):
             peer = f"every ordinary call (best: {best[0]})"

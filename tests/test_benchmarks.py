@@ -369,9 +369,10 @@ def test_verdicts_follow_the_figures() -> None:
         [
             record("W2", "line floor", "floor", 2, 1.0),
             record("W2", "onehot_fast out=", "out", 2, 1.05),
+            record("W2", "onehot_fast out=", "out", 0, 1.05),
             record("W2", "numpy fill + assign", "out", 2, 2.0),
             record("W2", "tensorflow one_hot", "fresh", 2, 4.0),
-            record("W2", "onehot_fast", "fresh", 2, 1.2),
+            record("W2", "onehot_fast", "fresh", 0, 1.2),
         ]
     )
 

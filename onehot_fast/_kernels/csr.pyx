@@ -3,8 +3,8 @@
 
 CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
 some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
-each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without duplicates, given that the tables name
-increasing and disjoint columns from one input column to the next.
+each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without
+duplicates, given that the tables name increasing and disjoint columns from one input column to the next.
 """
 
 from libc.stdint cimport int32_t, int64_t

@@ -29,8 +29,8 @@ cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
     EXPAND_CODES = 4096   # the same 4 KiB, of one byte each
     CHUNK_BYTES = 1 << 20
-    # Rows this narrow are built in registers: 1.7 ms against 2.2 for 1M x 50 bytes, 3.5 against 4.6 for 25 float64;
-    # at 100 bytes and at 64 float32 the two are equal, beyond them the scratch block leads.
+    # Rows this narrow are built in registers: 1.7 ms against 2.2 for 1M x 50 bytes, 3.5 against 4.6 for
+    # 25 float64; at 100 bytes and at 64 float32 the two are equal, beyond them the scratch block leads.
     NARROW = 64
     NARROW_BYTES = 256
     SMALL_BYTES = 16 << 10   # below, a plan costs more than it saves (0.5 us for rows of 10 float32)
