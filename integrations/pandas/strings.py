@@ -34,6 +34,9 @@ SPECIAL = frozenset(r".^$*+?{}[]\|()")  # what a regular expression would not ta
 MISSING = "NaN" if int(pd.__version__.split(".")[0]) >= 3 else "nan"
 
 
+SAMPLE = 1000  # rows that tell whether strings repeat
+
+
 class _Tagged(NamedTuple):
     """Rows of tags: row i has the tags ``codes[offsets[i]:offsets[i + 1]]``, by position."""
 
@@ -149,10 +152,23 @@ def _split_rows(series: "pd.Series[Any]", sep: str) -> _Tagged:
     if isinstance(dtype, pd.ArrowDtype) or (
         isinstance(dtype, pd.StringDtype) and dtype.storage != "python"
     ):
+        if _rarely_repeats(series):
+            return _split_arrow(_arrow_strings(series), sep)
         positions, levels = _distinct(series)
         return _spread(_split_arrow(_arrow_strings(levels), sep), positions)
     positions, texts = _distinct_python(series)
     return _spread(_split_python(texts, sep), positions)
+
+
+def _rarely_repeats(series: "pd.Series[Any]") -> bool:
+    """Tell whether finding the distinct strings would cost more than it saves, by a sample.
+
+    Hashing 200,000 strings takes as long as splitting them. A dictionary is hashed already.
+    """
+    if isinstance(series.dtype, pd.ArrowDtype) and "dictionary" in str(series.dtype):
+        return False
+    sample = series.iloc[:: max(1, len(series) // SAMPLE)]
+    return sample.nunique() > len(sample) // 2
 
 
 def _distinct(series: "pd.Series[Any]") -> tuple[Integers, "pd.Index[Any]"]:
@@ -212,7 +228,7 @@ def _spread(distinct: _Tagged, positions: Integers) -> _Tagged:
     return _Tagged(offsets, distinct.codes.take(within), distinct.tags)
 
 
-def _arrow_strings(texts: "pd.Index[Any]") -> Any:
+def _arrow_strings(texts: Strings) -> Any:
     """Return Arrow-backed strings as one Arrow array."""
     import pyarrow as pa
 
@@ -230,7 +246,8 @@ def _split_arrow(texts: Any, sep: str) -> _Tagged:
     rank = np.empty(len(order), np.int32)
     rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
     offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(pc.list_value_length(split).to_numpy(), out=offsets[1:])
+    lengths = pc.list_value_length(split).fill_null(0)  # a missing string has no tags
+    np.cumsum(lengths.to_numpy(), out=offsets[1:])
     tags = encoded.dictionary.take(order).to_pylist()
     return _Tagged(offsets, rank.take(encoded.indices.to_numpy()), tags)
 
