@@ -102,6 +102,8 @@ def press():
             time.sleep(0.0001)
         os.kill(os.getpid(), signal.SIGINT)
 
+# A shell starts what it puts in the background with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.setswitchinterval(1000)
 thread = threading.Thread(target=press)
 thread.start()
