@@ -11,6 +11,8 @@ import operator
 import os
 from functools import cache
 
+import numpy as np
+
 from onehot_fast import _system
 from onehot_fast._kernels import chunks
 
@@ -55,12 +57,12 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
     if num_threads is None:
         wanted = 1 if n_bytes < WORTH_THREADS else available()
         return wanted if wanted == 1 else _idle_threads(wanted)
-    if isinstance(num_threads, bool):
-        raise TypeError("num_threads must be an integer or None, not bool")
+    kind = type(num_threads).__name__
+    if isinstance(num_threads, bool | np.bool_):
+        raise TypeError(f"num_threads must be an integer or None, not {kind}")
     try:
         asked = operator.index(num_threads)
     except TypeError:
-        kind = type(num_threads).__name__
         raise TypeError(f"num_threads must be an integer or None, not {kind}") from None
     if asked < 1:
         raise ValueError(f"num_threads = {asked} must be at least 1")

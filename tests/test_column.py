@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from onehot_fast import Column, Encoder, _factorize, _integrations
 from onehot_fast.column import Block, Kept, Table, read_column, read_table
 
-NAT = np.datetime64("NaT")
+NAT = np.datetime64("NaT", "s")
 
 
 def values_of(column):

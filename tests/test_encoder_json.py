@@ -56,7 +56,6 @@ SCALARS = {
     "not a time": np.datetime64("NaT", "us"),
     "duration": np.timedelta64(-7, "h"),
     "months": np.timedelta64(5, "M"),
-    "no unit": np.timedelta64(3),
     "no duration": np.timedelta64("NaT", "s"),
     "tuple": (1, ("a", None), b""),
 }

@@ -41,7 +41,7 @@ class Coded(NamedTuple):
 
     def positions(self) -> Codes:
         """Return the position of each row's level, -1 where the value is missing."""
-        return self.codes if self.table is None else self.table.take(self.codes)
+        return self.codes if self.table is None else self.table[self.codes]
 
 
 def read(series: "pd.Series[Any]") -> tuple[Codes, "pd.Index[Any]"]:

@@ -12,6 +12,9 @@ pd = pytest.importorskip("pandas")
 from onehot_fast import Encoder  # noqa: E402
 
 TIMES = ["2024-02-29 10:00", None, "1969-12-31", "2024-02-29 10:00"]
+# Before pandas 3 astype("str") makes a text of a missing value, too.
+PANDAS_3 = int(pd.__version__.split(".")[0]) >= 3
+
 FRAME = pd.DataFrame(
     {
         "text": ["b", None, "a", "b"],
@@ -77,7 +80,9 @@ def test_what_was_trained_holds_for_what_is_tested():
 
 @given(
     st.lists(st.sampled_from(["a", "b", "c", None]), max_size=20),
-    st.sampled_from(["category", "object", "str", "string"]),
+    st.sampled_from(
+        ["category", "object", "str", "string"] if PANDAS_3 else ["category", "string"]
+    ),
 )
 def test_every_kind_of_text_column_gives_the_same(values, dtype):
     """How a column of texts is kept does not matter to what comes out."""
