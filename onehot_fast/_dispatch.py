@@ -15,6 +15,7 @@ from onehot_fast import _memory
 from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan
 from onehot_fast._kernels import csr as _csr
 from onehot_fast._kernels import decode as _decode
+from onehot_fast._kernels import recode as _recode
 from onehot_fast._kernels.sources import Sources
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -230,6 +231,25 @@ def csc(
     indices, _ = _memory.allocate((int(indptr[-1]),), position)
     _csr.csc_rows(sources, places, indices, num_threads)
     return _ones(len(indices), data_dtype), indices, indptr
+
+
+def recode(
+    codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
+) -> npt.NDArray[np.int32]:
+    """Return the entry of the table for each code, which is -1 for none."""
+    out, _ = _memory.allocate((len(codes),), np.dtype(np.int32))
+    _recode.recode(Sources([codes], [table], 4), out, int(table.max()) + 1, num_threads)
+    return out
+
+
+def count(codes: AnyArray, n_codes: int, num_threads: int = 1) -> npt.NDArray[np.int64]:
+    """Return how often each of the codes from 0 on occurs."""
+    table = np.append(np.arange(n_codes, dtype=np.int32), np.int32(-1))
+    # Two cache lines between the parts: threads that share one wait for each other.
+    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_codes + 16), np.int64)
+    _csr.csc_counts(Sources([codes], [table], 4), counts, num_threads)
+    total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
+    return total
 
 
 def multi_hot(

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from onehot_fast import _threads
 from onehot_fast._learned import Learned, State, learn
 from onehot_fast._lookup import check_known, check_no_missing, table_of
 from onehot_fast._options import ColumnOptions, Options
@@ -13,6 +16,9 @@ from onehot_fast._outputs import Coded
 from onehot_fast._scalars import keys
 from onehot_fast._schema import Schema, check_names, column_schema
 from onehot_fast.column import Column, Table
+
+# What reading one value touches, about: a code, or a short text.
+VALUE_BYTES = 8
 
 
 def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Options) -> State:
@@ -23,10 +29,11 @@ def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Opti
         positions = sorted(map(table.position, wanted))
     names = tuple(table.names[at] for at in positions)
     _check_options(names, options)
-    columns = []
-    for name in names:
-        column = read_named(table, name)
-        columns.append(_learn_column(name, column, options.of(name)))
+    columns = _threads.each(
+        lambda name: _learn_column(name, read_named(table, name), options.of(name)),
+        names,
+        len(names) * table.n_rows * VALUE_BYTES,
+    )
     return State(names, tuple(columns), table.n_rows)
 
 
@@ -80,9 +87,12 @@ def schema_of(state: State, options: Options) -> Schema:
 
 def code_table(table: Table, schema: Schema) -> Coded:
     """Return the codes of the rows to encode, and the tables that give them their outputs."""
-    codes, tables = [], []
-    for schema_column, start in zip(schema.columns, schema.starts, strict=False):
-        column = read_named(table, schema_column.name)
-        codes.append(column.codes)
-        tables.append(table_of(schema_column, column.codes, column.categories, start))
-    return Coded(schema, codes, tables, table.n_rows)
+
+    def code(at: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+        known = schema.columns[at]
+        column = read_named(table, known.name)
+        return column.codes, table_of(known, column.codes, column.categories, schema.starts[at])
+
+    n_columns = len(schema.columns)
+    pairs = _threads.each(code, range(n_columns), n_columns * table.n_rows * VALUE_BYTES)
+    return Coded(schema, [codes for codes, _ in pairs], [t for _, t in pairs], table.n_rows)

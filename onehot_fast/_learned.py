@@ -10,9 +10,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
+from onehot_fast import _dispatch, _threads
 from onehot_fast._scalars import in_order, keys, plain, positive_zero, preferred
 
 
@@ -94,8 +94,6 @@ def learn(codes: npt.NDArray[Any], categories: npt.NDArray[Any], declared: bool)
 
 def count_of(codes: npt.NDArray[Any], n_categories: int) -> list[int]:
     """Return in how many rows each category occurs."""
-    shifted = codes.astype(np.int64)
-    shifted += 1
-    np.maximum(shifted, 0, out=shifted)
-    counts: list[int] = np.bincount(shifted, minlength=n_categories + 1)[1:].tolist()
+    threads = _threads.resolve(None, codes.nbytes)
+    counts: list[int] = _dispatch.count(codes, n_categories, threads).tolist()
     return counts

@@ -65,17 +65,22 @@ def _flat(elements: Any, offsets: Any) -> Rows:
 
 def _lists(rows: list[Any]) -> Rows:
     """Return a list of rows; a missing row has no elements."""
-    for at, row in enumerate(rows):
-        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
-            if not is_missing(row):
-                kind = type(row).__name__
-                raise TypeError(
-                    f"rows[{at}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
-                )
-            rows[at] = ()
-    lists = [row if isinstance(row, Sequence) else list(row) for row in rows]
-    offsets = _offsets(np.fromiter(map(len, lists), np.int64, len(lists)))
-    return Rows(offsets, _array(list(chain.from_iterable(lists))))
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [_sequence(at, row) for at, row in enumerate(rows)]
+    offsets = _offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
+    return Rows(offsets, _array(list(chain.from_iterable(rows))))
+
+
+def _sequence(at: int, row: Any) -> Sequence[Any]:
+    """Return one row, or refuse it."""
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        if is_missing(row):
+            return ()
+        kind = type(row).__name__
+        raise TypeError(
+            f"rows[{at}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
+        )
+    return row if isinstance(row, Sequence) else list(row)
 
 
 def _array(elements: Any) -> AnyArray:
@@ -95,12 +100,17 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def _split(rows: Any, sep: str) -> Rows:
-    """Return the labels in separated texts; an empty label is none. Equal texts are split once."""
+def check_separator(sep: Any) -> None:
+    """Refuse what cannot stand between labels."""
     if not isinstance(sep, str):
         raise TypeError(f"sep = {sep!r} is a {type(sep).__name__}; accepted is a str")
     if not sep:
         raise ValueError("sep is empty; accepted is a text that stands between labels")
+
+
+def _split(rows: Any, sep: str) -> Rows:
+    """Return the labels in separated texts; an empty label is none. Equal texts are split once."""
+    check_separator(sep)
     texts = np.empty(len(rows), object)
     texts[:] = list(rows)
     codes, distinct, _ = factorize(texts)

@@ -224,6 +224,5 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     ragged = read_rows(rows, offsets, sep)
     column = read_column(ragged.elements)
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
-    occurs = np.zeros(len(column.categories) + 1, np.bool_)
-    occurs[used if used.dtype.kind == "u" else np.maximum(used, -1)] = True
-    return as_array(in_order(plain(item) for item in column.categories[occurs[:-1]]))
+    occurs = _dispatch.count(used, len(column.categories), _threads.resolve(None, used.nbytes)) > 0
+    return as_array(in_order(plain(item) for item in column.categories[occurs]))

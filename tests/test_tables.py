@@ -231,3 +231,37 @@ def test_bad_offsets_are_refused(offsets):
 
     with pytest.raises(ValueError, match="offsets"):
         _dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
+
+
+@settings(max_examples=50)
+@given(drawn=columns(), threads=st.sampled_from((1, 2)))
+def test_recode(mode, drawn, threads):
+    """Codes become the entries of their table; what is no code finds the last one."""
+    codes, tables, n_columns = drawn
+
+    found = [_dispatch.recode(c, t, threads) for c, t in zip(codes, tables, strict=True)]
+
+    is_on = np.stack(found)[..., None] == np.arange(n_columns)
+    assert {each.dtype for each in found} == {np.dtype(np.int32)}
+    assert np.array_equal(is_on.any(axis=0), ons(*drawn))
+
+
+@settings(max_examples=50)
+@given(drawn=columns(), n_codes=st.integers(0, 130), threads=st.sampled_from((1, 2)))
+def test_count(mode, drawn, n_codes, threads):
+    """Every code below the limit is counted, and nothing else."""
+    codes = drawn[0][0]
+
+    counts = _dispatch.count(codes, n_codes, threads)
+
+    is_code = (codes >= 0) & (codes < n_codes)
+    expected = np.bincount(codes[is_code].astype(np.int64), minlength=n_codes)
+    assert counts.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("last", [2**30, 2**31 - 2, 2**31 - 1])
+def test_the_highest_columns(mode, last):
+    """A table may name columns up to the last that 32 bits can count."""
+    table = np.array([last, 0, -1], np.int32)
+
+    assert _dispatch.recode(np.array([0, 1, -1, 9]), table).tolist() == [last, 0, -1, -1]

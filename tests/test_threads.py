@@ -212,3 +212,16 @@ def test_inside_a_parallel_region():
     ctypes.CDLL("libgomp.so.1").GOMP_parallel(callback, None, ctypes.c_uint(2), ctypes.c_uint(0))
 
     assert seen == [1, 1]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
+def test_each_item_is_worked_on_in_order(n_bytes):
+    """Results stand where their items stood, on one thread or on several."""
+    assert _threads.each(lambda item: item * item, range(50), n_bytes) == [i * i for i in range(50)]
+
+
+@pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
+def test_the_error_is_that_of_the_first_item(n_bytes):
+    """Of several errors the one that a loop would have met comes out."""
+    with pytest.raises(ValueError, match="'a'"):
+        _threads.each(int, ["1", "a", "b"], n_bytes)

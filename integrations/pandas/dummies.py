@@ -1,7 +1,6 @@
 """`pandas.get_dummies` as a drop-in: its signature, results and errors, from our kernels."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise, repeat
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -134,8 +133,10 @@ def _encode_table(
     prefixes = _one_each(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 refuses.
     named = zip(chosen.items(), prefixes, _one_each(prefix_sep, chosen), strict=COPY_ON_WRITE)
-    variables = _each(
-        lambda item: _variable(item[0][1], item[1], item[2], options), named, chosen.size
+    variables = _threads.each(
+        lambda item: _variable(item[0][1], item[1], item[2], options),
+        named,
+        chosen.size * np.dtype(np.intp).itemsize,
     )
 
     # Before pandas 3 what is only sliced or dropped from a frame may still be a view of it.
@@ -149,16 +150,6 @@ def _encode_table(
     # `pandas.concat` asks all of them for the dtype of the labels, but not frames of shape (0, 0).
     result.columns = _joined([part for part in labels if len(data) or len(part)] or labels)
     return result
-
-
-def _each(work: Callable[[Any], _Variable], items: Iterable[Any], n_values: int) -> list[_Variable]:
-    """Return the variables of all columns; large ones are hashed side by side."""
-    threads = _threads.resolve(None, n_values * np.dtype(np.intp).itemsize)
-    if threads == 1:
-        return [*map(work, items)]
-    # Made for this call: a pool that stays would not survive a fork.
-    with ThreadPoolExecutor(threads) as pool:
-        return [*pool.map(work, items)]
 
 
 def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:

@@ -8,9 +8,10 @@ import pandas as pd
 
 from onehot_fast import multi_hot
 from onehot_fast._indices import require_word
-from onehot_fast._rows import Rows, read_rows
+from onehot_fast._rows import Rows, check_separator, read_rows
 from onehot_fast.column import Column, read_column
-from onehot_fast.integrations.pandas.read import coded
+from onehot_fast.integrations.pandas.read import coded, is_arrow_string
+from onehot_fast.integrations.pandas.split import Tagged, split_arrow, spread
 from onehot_fast.integrations.pandas.tables import read_column as column_of
 from onehot_fast.ragged import distinct_labels
 
@@ -115,15 +116,23 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> tuple[Offsets, Col
 
 def _separated(series: "pd.Series[Any]", sep: str) -> tuple[Offsets, Column]:
     """Return the labels in separated texts, after each distinct text was split once."""
+    check_separator(sep)
+    if is_arrow_string(series.dtype):
+        rows = split_arrow(series, sep)
+        return rows.offsets, _without_empty(rows)
     found = coded(series)
-    distinct = read_rows(found.levels.tolist(), None, sep)
-    labels = read_column(distinct.elements)
-    positions = found.positions()
-    lengths = np.append(np.diff(distinct.offsets), 0).take(positions)  # the 0 is that of missing
-    offsets = _offsets(lengths)
-    starts = np.append(distinct.offsets[:-1], 0).take(positions)
-    within = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-    return offsets, Column(labels.codes.take(within), labels.categories, source="dictionary")
+    texts = read_rows(found.levels.tolist(), None, sep)
+    labels = read_column(texts.elements)
+    rows = spread(Tagged(texts.offsets, labels.codes, ()), found.positions())
+    return rows.offsets, Column(rows.codes, labels.categories, source="dictionary")
+
+
+def _without_empty(rows: Tagged) -> Column:
+    """Return the labels of split texts; the empty one, which sorts first, is missing."""
+    categories = np.array(rows.tags, object)
+    if not len(categories) or categories[0]:
+        return Column(rows.codes, categories, source="dictionary")
+    return Column(rows.codes - rows.codes.dtype.type(1), categories[1:], source="dictionary")
 
 
 def _arrow_lists(rows: Any) -> tuple[Offsets, Any] | None:

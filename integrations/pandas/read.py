@@ -7,11 +7,13 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
+from onehot_fast import _dispatch, _threads
+
 if TYPE_CHECKING:
     import pyarrow as pa
     from pandas.api.extensions import ExtensionDtype
 
-__all__ = ["Coded", "Codes", "coded", "factorize", "is_encodable", "read"]
+__all__ = ["Coded", "Codes", "coded", "factorize", "is_arrow_string", "is_encodable", "read"]
 
 Codes: TypeAlias = npt.NDArray[np.integer]
 Table: TypeAlias = npt.NDArray[np.int32]
@@ -41,13 +43,15 @@ class Coded(NamedTuple):
 
     def positions(self) -> Codes:
         """Return the position of each row's level, -1 where the value is missing."""
-        return self.codes if self.table is None else self.table[self.codes]
+        if self.table is None:
+            return self.codes
+        return _dispatch.recode(self.codes, self.table, _threads.resolve(None, self.codes.nbytes))
 
 
 def read(series: "pd.Series[Any]") -> tuple[Codes, "pd.Index[Any]"]:
     """Return the codes of a Series (missing = -1) and its categories in column order."""
     dtype = series.dtype
-    if not (isinstance(dtype, pd.CategoricalDtype) or _is_arrow_string(dtype) or _is_plain(dtype)):
+    if not (isinstance(dtype, pd.CategoricalDtype) or is_arrow_string(dtype) or _is_plain(dtype)):
         raise TypeError(
             f"Series {series.name!r} has dtype {dtype}; onehot encodes category, string, object, "
             "integer and Boolean columns (convert others with .astype('category'))"
@@ -87,7 +91,7 @@ def coded(series: "pd.Series[Any]") -> Coded:
         # `.array.codes` is a view of the Series' own memory; `.cat.codes` would be a copy.
         codes = cast(pd.Categorical, series.array).codes
         return Coded(np.ascontiguousarray(codes), _labels(dtype))
-    if _is_arrow_string(dtype):
+    if is_arrow_string(dtype):
         return _code_arrow_strings(series)
     if _is_arrow_dictionary(dtype):
         return _code_dictionary(series)
@@ -144,7 +148,7 @@ def is_encodable(dtype: "np.dtype[Any] | ExtensionDtype") -> bool:
     return bool(is_object_dtype(dtype))
 
 
-def _is_arrow_string(dtype: object) -> bool:
+def is_arrow_string(dtype: object) -> bool:
     """Tell whether columns of this dtype keep their strings in Arrow memory."""
     if isinstance(dtype, pd.StringDtype):
         return dtype.storage != "python"
@@ -188,13 +192,12 @@ def _code_whole(values: npt.NDArray[Any]) -> Coded | None:
         span = int(high) - int(low) + 1
     else:
         base, span = np.zeros(1, unsigned), int(high) + 1
-    seen = np.zeros(span, bool)
-    seen[codes] = True
-    present = np.flatnonzero(seen)
+    codes = np.ascontiguousarray(codes)
+    present = np.flatnonzero(_dispatch.count(codes, span, _threads.resolve(None, codes.nbytes)))
     table = np.full(span + 1, -1, np.int32)
     table[present] = np.arange(len(present), dtype=np.int32)
     levels = (present.astype(unsigned) + base).view(values.dtype)
-    return Coded(np.ascontiguousarray(codes), pd.Index(levels), table)
+    return Coded(codes, pd.Index(levels), table)
 
 
 def _code_objects(series: "pd.Series[Any]") -> Coded | None:

@@ -8,7 +8,7 @@ two separators in it. Every distinct string is split once.
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,28 +21,22 @@ from pandas.api.types import (
     pandas_dtype,
 )
 
-from onehot_fast import _dispatch, _memory, _shapes, _threads
-from onehot_fast.integrations.pandas.read import coded
+from onehot_fast import _dispatch, _memory, _shapes
+from onehot_fast.integrations.pandas.split import (
+    Integers,
+    Tagged,
+    distinct,
+    is_arrow_backed,
+    split_arrow,
+    spread,
+)
 
 __all__ = ["str_get_dummies"]
 
 Strings: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
-Integers: TypeAlias = npt.NDArray[np.integer]
-
 SPECIAL = frozenset(r".^$*+?{}[]\|()")  # what a regular expression would not take literally
 # What pandas writes for a missing value of a categorical Series, which then is a tag.
 MISSING = "NaN" if int(pd.__version__.split(".")[0]) >= 3 else "nan"
-
-
-SAMPLE = 1000  # rows that tell whether strings repeat
-
-
-class _Tagged(NamedTuple):
-    """Rows of tags: row i has the tags ``codes[offsets[i]:offsets[i + 1]]``, by position."""
-
-    offsets: npt.NDArray[np.int64]
-    codes: Integers
-    tags: list[str]
 
 
 def str_get_dummies(data: Strings, sep: str = "|", dtype: Any = None) -> Any:
@@ -132,7 +126,7 @@ def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
     return pd.MultiIndex.from_arrays(list(block.T), names=tags)
 
 
-def _matrix(tagged: _Tagged, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _matrix(tagged: Tagged, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return the (rows, tags) matrix."""
     shape = (len(tagged.offsets) - 1, len(tagged.tags))
     _shapes.check_size(shape, dtype)
@@ -141,46 +135,18 @@ def _matrix(tagged: _Tagged, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         return block
     off, on = np.array([0, 1], dtype).view(np.uint8).reshape(2, -1)
     table = np.append(np.arange(shape[1], dtype=np.int32), np.int32(-1))
-    threads = _threads.resolve(None, block.nbytes)
-    _dispatch.multi_hot(tagged.offsets, tagged.codes, table, block, on, off, threads)
+    # On one thread: splitting took three times as long, and the threads of a team go on spinning
+    # for 10 ms, in the way of those that split the next call's.
+    _dispatch.multi_hot(tagged.offsets, tagged.codes, table, block, on, off, 1)
     return block
 
 
-def _split_rows(series: "pd.Series[Any]", sep: str) -> _Tagged:
+def _split_rows(series: "pd.Series[Any]", sep: str) -> Tagged:
     """Return the tags of each row, after each distinct string was split once."""
-    dtype = series.dtype
-    if isinstance(dtype, pd.ArrowDtype) or (
-        isinstance(dtype, pd.StringDtype) and dtype.storage != "python"
-    ):
-        if _rarely_repeats(series):
-            return _split_arrow(_arrow_strings(series), sep)
-        positions, levels = _distinct(series)
-        return _spread(_split_arrow(_arrow_strings(levels), sep), positions)
+    if is_arrow_backed(series.dtype):
+        return split_arrow(series, sep)
     positions, texts = _distinct_python(series)
-    return _spread(_split_python(texts, sep), positions)
-
-
-def _rarely_repeats(series: "pd.Series[Any]") -> bool:
-    """Tell whether finding the distinct strings would cost more than it saves, by a sample.
-
-    Hashing 200,000 strings takes as long as splitting them. A dictionary is hashed already.
-    """
-    if isinstance(series.dtype, pd.ArrowDtype) and "dictionary" in str(series.dtype):
-        return False
-    sample = series.iloc[:: max(1, len(series) // SAMPLE)]
-    return sample.nunique() > len(sample) // 2
-
-
-def _distinct(series: "pd.Series[Any]") -> tuple[Integers, "pd.Index[Any]"]:
-    """Return the position of each row's string, -1 for missing, and the strings that occur."""
-    codes = coded(series)
-    positions, levels = codes.positions(), codes.levels
-    occurs = np.zeros(len(levels) + 1, bool)  # the last is for -1
-    occurs[positions] = True
-    if not occurs[:-1].all():
-        order = np.append(np.cumsum(occurs[:-1]) - 1, -1)
-        positions, levels = order[positions], levels[occurs[:-1]]
-    return positions, levels
+    return spread(_split_python(texts, sep), positions)
 
 
 def _distinct_python(series: "pd.Series[Any]") -> tuple[Integers, list[str]]:
@@ -191,13 +157,13 @@ def _distinct_python(series: "pd.Series[Any]") -> tuple[Integers, list[str]]:
     _refuse_bytes(kind)
     if kind not in ("string", "empty"):
         series = series.where(series.notna(), "").map(str).astype(object)
-    positions, levels = _distinct(series)
+    positions, levels = distinct(series)
     return _with_missing(positions, levels.tolist(), "")
 
 
 def _distinct_categories(series: "pd.Series[Any]") -> tuple[Integers, list[str]]:
     """Return the same of a categorical Series, where a missing value is a text, too."""
-    positions, levels = _distinct(series)
+    positions, levels = distinct(series)
     _refuse_bytes(infer_dtype(cast(Any, series.dtype).categories, skipna=True))
     return _with_missing(positions, [str(text) for text in levels], MISSING)
 
@@ -218,41 +184,7 @@ def _refuse_bytes(kind: str) -> None:
         raise TypeError("Cannot use .str.get_dummies with values of inferred dtype 'bytes'.")
 
 
-def _spread(distinct: _Tagged, positions: Integers) -> _Tagged:
-    """Return the tags of all rows, given those of the distinct strings."""
-    starts = np.append(distinct.offsets[:-1], 0)  # the last is that of a missing string, -1
-    lengths = np.append(np.diff(distinct.offsets), 0).take(positions)
-    offsets = np.zeros(len(positions) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    within = np.arange(offsets[-1]) + np.repeat(starts.take(positions) - offsets[:-1], lengths)
-    return _Tagged(offsets, distinct.codes.take(within), distinct.tags)
-
-
-def _arrow_strings(texts: Strings) -> Any:
-    """Return Arrow-backed strings as one Arrow array."""
-    import pyarrow as pa
-
-    array = pa.array(texts.array)
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
-
-
-def _split_arrow(texts: Any, sep: str) -> _Tagged:
-    """Return the tags of Arrow strings, the empty one included."""
-    import pyarrow.compute as pc
-
-    split = pc.split_pattern(texts, sep)
-    encoded = split.flatten().dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary)
-    rank = np.empty(len(order), np.int32)
-    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    lengths = pc.list_value_length(split).fill_null(0)  # a missing string has no tags
-    np.cumsum(lengths.to_numpy(), out=offsets[1:])
-    tags = encoded.dictionary.take(order).to_pylist()
-    return _Tagged(offsets, rank.take(encoded.indices.to_numpy()), tags)
-
-
-def _split_python(texts: Sequence[str], sep: str) -> _Tagged:
+def _split_python(texts: Sequence[str], sep: str) -> Tagged:
     """Return the tags of Python strings, without the empty one."""
     if not _is_plain(sep):
         return _split_odd(texts, sep)
@@ -273,7 +205,7 @@ def _is_plain(sep: str) -> bool:
     return bool(sep) and not overlaps and not SPECIAL & set(sep)
 
 
-def _split_odd(texts: Sequence[str], sep: str) -> _Tagged:
+def _split_odd(texts: Sequence[str], sep: str) -> Tagged:
     """Return the tags as pandas finds them: by `sep` as a pattern, then between separators."""
     framed = [f"{sep}{text}{sep}" for text in texts]
     pattern = re.compile(sep if sep else r"\s+")
@@ -284,11 +216,11 @@ def _split_odd(texts: Sequence[str], sep: str) -> _Tagged:
     )
 
 
-def _as_tagged(split: Iterable[list[str]], tags: list[str]) -> _Tagged:
+def _as_tagged(split: Iterable[list[str]], tags: list[str]) -> Tagged:
     """Return lists of tags by their positions, leaving out what is no tag."""
     position = {tag: at for at, tag in enumerate(tags)}
     rows = [[position[tag] for tag in row if tag in position] for row in split]
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     codes = np.fromiter((at for row in rows for at in row), np.int32, offsets[-1])
-    return _Tagged(offsets, codes, tags)
+    return Tagged(offsets, codes, tags)

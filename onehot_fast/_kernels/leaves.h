@@ -27,6 +27,7 @@ enum {
 #define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
 #define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
 #define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
+#define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
 

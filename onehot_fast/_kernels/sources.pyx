@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Several columns of local codes with their tables, checked once and handed to the kernels as C structures."""
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport UINT32_MAX, int32_t
 from libc.stdlib cimport calloc, free
 
 cimport numpy as cnp
@@ -51,6 +51,8 @@ cdef class Sources:
             raise ValueError(f"column {at}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {at}: the table must be a contiguous int32 array of at least one entry")
+        if table.shape[0] > UINT32_MAX:
+            raise ValueError(f"column {at}: the table has {table.shape[0]} entries, more than classes can have")
         self.tables[at].entries = <const int32_t *> cnp.PyArray_DATA(table)
         self.tables[at].n_codes = table.shape[0] - 1
         self.items[at].indices = <const char *> cnp.PyArray_DATA(codes)
