@@ -16,6 +16,18 @@ needs_openmp = pytest.mark.skipif(
     not onehot_fast.build_info()["openmp"], reason="built without OpenMP"
 )
 
+# To stand before a program: pyarrow cannot be found, whether it is installed or not.
+WITHOUT_PYARROW = """
+import sys
+
+class NoPyArrow:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "pyarrow":
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, NoPyArrow())
+"""
+
 
 def run(program: str, *options: str, timeout: float = 120, **environment: str) -> str:
     """Run a program to its end, which must be quiet and good; return what it printed."""

@@ -76,7 +76,6 @@ typedef struct {
     const char *name;
     int vector;                            /* bytes of a vector register, 0 for plain C */
     int streams;                           /* has stores that bypass the caches */
-    int shuffles;                          /* has the byte shuffle that rows_expand needs */
     ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
     ohf_map map8[OHF_KINDS], map32[OHF_KINDS];   /* narrow through a table; no floats */
     ohf_rows rows_scatter;                 /* store the ons into memory that already holds off */

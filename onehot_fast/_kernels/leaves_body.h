@@ -470,7 +470,6 @@ static const ohf_leaves OHF(leaves) = {
 #if OHF_ISA != OHF_ISA_PLAIN
     .vector = VB,
     .streams = OHF_STREAMS,
-    .shuffles = OHF_SHUFFLES,
     .rows_scratch = OHF(rows_scratch),
     .rows_merge = OHF(rows_merge),
     .copy = OHF(copy),

@@ -7,12 +7,12 @@ A depth above 255 is cut into segments of 255 classes, and the tile is narrowed 
 reads the comparison makes anyway.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.kinds cimport kind_bytes, kind_of
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SPAN8, fill_init, leaves, ohf_fill, ohf_leaves, ohf_policy, stream_bytes,
+    OHF_PAD, OHF_SPAN8, fill_init, leaves, ohf_fill, ohf_leaves, ohf_policy, policy_of, stream_bytes,
 )
 from onehot_fast._kernels.sources cimport Source, Sources, read
 from onehot_fast._kernels.types cimport index_t
@@ -108,17 +108,12 @@ def encode(
 
     ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0.
     """
-    cdef ohf_policy policy
+    cdef ohf_policy policy = policy_of(depth, wrap, ignored)
     cdef Py_ssize_t width = on.shape[0]
     if indices.shape[0] * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("planes.encode: the lengths do not agree")
     if inner < 1 or indices.shape[0] % inner != 0:
         raise ValueError(f"planes.encode: inner = {inner} does not fit")
-    policy.depth = policy.span = depth
-    policy.base = 0
-    policy.wrap = wrap
-    policy.has_ignored = ignored is not None
-    policy.ignored = 0 if ignored is None else <uint64_t> ignored
     encode_planes(
         &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
         &on[0], &off[0], num_threads,

@@ -13,13 +13,13 @@ scatter  store only the ons, into memory that already holds off
 The output is written once. The work is O(bytes of output + bytes of indices).
 """
 
-from libc.stdint cimport int32_t, uint8_t, uint64_t, uintptr_t
+from libc.stdint cimport int32_t, uint8_t, uintptr_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.kinds cimport kind_of, kind_bytes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, leaves, ohf_fill, ohf_leaves, ohf_narrow,
-    ohf_plan, ohf_policy, ohf_rows, plan_init, scratch_init, stream_bytes,
+    ohf_plan, ohf_policy, ohf_rows, plan_init, policy_of, scratch_init, stream_bytes,
 )
 from onehot_fast._kernels.types cimport index_t
 
@@ -185,17 +185,12 @@ def encode(
     ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``strategy`` is
     for tests and measurements: a strategy that does not fit is replaced by ``block``.
     """
-    cdef ohf_policy policy
+    cdef ohf_policy policy = policy_of(depth, wrap, ignored)
     cdef Py_ssize_t width = on.shape[0]
     if indices.shape[0] * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("rows.encode: the lengths do not agree")
     if inner < 1 or inner > CODES or indices.shape[0] % inner != 0:
         raise ValueError(f"rows.encode: inner = {inner} does not fit")
-    policy.depth = policy.span = depth
-    policy.base = 0
-    policy.wrap = wrap
-    policy.has_ignored = ignored is not None
-    policy.ignored = 0 if ignored is None else <uint64_t> ignored
     encode_rows(
         &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
         &on[0], &off[0], num_threads, strategy,

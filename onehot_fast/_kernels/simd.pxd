@@ -67,7 +67,6 @@ cdef extern from "leaves.h":
         const char *name
         int vector
         bint streams
-        bint shuffles
         ohf_narrow *narrow8
         ohf_narrow *narrow32
         ohf_rows rows_scatter
@@ -91,3 +90,14 @@ cdef void fill_init(
 cdef void scratch_init(unsigned char *scratch, const ohf_fill *fill) noexcept nogil
 cdef bint can_expand(const ohf_fill *fill, const unsigned char *out) noexcept nogil
 cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *out) noexcept nogil
+
+
+cdef inline ohf_policy policy_of(Py_ssize_t depth, bint wrap, object ignored):
+    """Return the policy over one window of all classes; ``ignored`` is None or a 64-bit pattern."""
+    cdef ohf_policy policy
+    policy.depth = policy.span = depth
+    policy.base = 0
+    policy.wrap = wrap
+    policy.has_ignored = ignored is not None
+    policy.ignored = 0 if ignored is None else <uint64_t> ignored
+    return policy

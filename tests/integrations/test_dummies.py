@@ -16,33 +16,12 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, frames, labels, series  # noqa: E402  after the skips
+from side_by_side import assert_same, outcome  # noqa: E402
 
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
 RESULTS = [None, "bool", "uint8", "int64", "float32", "complex64", "m8[ns]"]
 EXTENSIONS = ["boolean", "Int8", "Float32", "bool[pyarrow]", "int16[pyarrow]", "category"]
-
-
-def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a call, or the exception it raised."""
-    try:
-        return function(*args, **kwargs)
-    except Exception as error:
-        return error
-
-
-def assert_same(actual: Any, expected: Any) -> None:
-    """Assert that two outcomes are the same frame, or the same error."""
-    if isinstance(expected, Exception):
-        assert (type(actual), str(actual)) == (type(expected), str(expected))
-        return
-    if isinstance(actual, Exception):
-        raise actual
-    pd.testing.assert_frame_equal(
-        actual, expected, check_index_type="exact", check_column_type="exact"
-    )
-    pd.testing.assert_index_equal(actual.columns, expected.columns, exact=True)
-    assert type(actual.columns) is type(expected.columns)
 
 
 def by_pandas(data: Any, *, sparse: bool, dtype: Any, **options: Any) -> Any:

@@ -13,31 +13,12 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from frame_strategies import indexes  # noqa: E402  after the skips above
+from side_by_side import assert_same, outcome  # noqa: E402
 
 from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
 
 INDICATORS = ["bool", "uint8", "int64", "float32", "boolean", "Int8", "bool[pyarrow]", object]
 INDICATORS += ["Sparse[bool]"]
-
-
-def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a call, or the exception it raised."""
-    try:
-        return function(*args, **kwargs)
-    except Exception as error:
-        return error
-
-
-def assert_same(actual: Any, expected: Any) -> None:
-    """Assert that two outcomes are the same frame, or the same error."""
-    if isinstance(expected, Exception):
-        assert (type(actual), str(actual)) == (type(expected), str(expected))
-        return
-    if isinstance(actual, Exception):
-        raise actual
-    pd.testing.assert_frame_equal(
-        actual, expected, check_index_type="exact", check_column_type="exact"
-    )
 
 
 @st.composite

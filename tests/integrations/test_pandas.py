@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import doctest
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from programs import WITHOUT_PYARROW, run
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
@@ -261,15 +260,7 @@ def test_refuses_names_that_are_not_text(names: dict[str, Any], message: str) ->
 
 def test_works_without_pyarrow() -> None:
     """Nothing but Arrow-backed columns needs pyarrow, which pandas itself does not require."""
-    script = """
-import sys
-
-class NoPyArrow:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "pyarrow":
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, NoPyArrow())
+    program = """
 import pandas as pd
 import onehot_fast.integrations.pandas
 for dtype in (object, "string[python]", "category"):
@@ -278,11 +269,7 @@ for dtype in (object, "string[python]", "category"):
 assert "pyarrow" not in sys.modules
 print("encoded")
 """
-    # -P: the package that is installed, not the checkout in the working directory.
-    command = [sys.executable, "-P", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-
-    assert (done.stdout, done.returncode) == ("encoded\n", 0), done.stderr
+    assert run(WITHOUT_PYARROW + program) == "encoded"
 
 
 @pytest.mark.parametrize("module", [package, adapter], ids=["package", "accessors"])

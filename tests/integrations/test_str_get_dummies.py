@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from programs import WITHOUT_PYARROW, run
 
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, indexes  # noqa: E402  after the skips above
+from side_by_side import assert_same, outcome  # noqa: E402
 
 from onehot_fast.integrations.pandas import str_get_dummies  # noqa: E402
 
@@ -26,32 +25,6 @@ EXTENSIONS = ["boolean", "Int16", "Float64", "bool[pyarrow]", "uint8[pyarrow]"]
 SEPARATORS = ["|", ",", ", ", "||", "a", "aa", "ab", ".", "..", "a.", "|b", "é", " "]
 
 pieces = st.text("ab|, .é", max_size=3)
-
-
-def outcome(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return the result of a call, or the exception it raised."""
-    try:
-        return function(*args, **kwargs)
-    except Exception as error:
-        return error
-
-
-def assert_same(actual: Any, expected: Any) -> None:
-    """Assert that two outcomes are the same frame, index, array or error."""
-    if isinstance(expected, Exception):
-        assert (type(actual), str(actual)) == (type(expected), str(expected))
-        return
-    if isinstance(actual, Exception):
-        raise actual
-    assert type(actual) is type(expected)
-    if isinstance(expected, pd.DataFrame):
-        pd.testing.assert_frame_equal(
-            actual, expected, check_index_type="exact", check_column_type="exact"
-        )
-    elif isinstance(expected, pd.Index):
-        pd.testing.assert_index_equal(actual, expected, exact=True)
-    else:
-        np.testing.assert_array_equal(actual, expected, strict=True)
 
 
 @st.composite
@@ -191,15 +164,7 @@ def test_attributes_of_the_series_are_kept() -> None:
 
 def test_works_without_pyarrow() -> None:
     """Strings that are not Arrow's need no pyarrow."""
-    script = """
-import sys
-
-class NoPyArrow:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "pyarrow":
-            raise ModuleNotFoundError(name, name=name)
-
-sys.meta_path.insert(0, NoPyArrow())
+    program = """
 import pandas as pd
 from onehot_fast.integrations.pandas import from_dummies, get_dummies, str_get_dummies
 for dtype in (object, "string[python]", "category"):
@@ -210,8 +175,4 @@ for dtype in (object, "string[python]", "category"):
 assert "pyarrow" not in sys.modules
 print("encoded")
 """
-    # -P: the package that is installed, not the checkout in the working directory.
-    command = [sys.executable, "-P", "-c", script]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-
-    assert (done.stdout, done.returncode) == ("encoded\n", 0), done.stderr
+    assert run(WITHOUT_PYARROW + program) == "encoded"
