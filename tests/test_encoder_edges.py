@@ -1,0 +1,258 @@
+"""What an encoder refuses, what it leaves alone, and the forms of its results."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from onehot_fast import Column, Encoder, _system
+
+FORMS = ("numpy", "csr", "csc")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"drop": {"p": "z"}},
+            r"drop\['p'\] = 'z' is no category of the column; they are 'a', 'b'",
+        ),
+        ({"drop": {"p": "a"}, "min_frequency": 2}, "is infrequent: it has no column"),
+        ({"drop": {"q": "a"}}, r"drop\['q'\] is given, but the column is not among"),
+        ({"columns": ["q"]}, r"the table has no column 'q'; its columns are \['p'\]"),
+        (
+            {"handle_missing": "propagate"},
+            "'propagate' needs a float dtype for column 'p', not bool",
+        ),
+    ],
+)
+def test_fit_refuses(options, message):
+    """What does not suit the table is refused, and what was learned before is still there."""
+    encoder = Encoder(**options)
+
+    with pytest.raises(ValueError, match=message):
+        encoder.fit({"p": ["a", "b", "b"]})
+    assert encoder.columns in (None, ("q",))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"columns": "price"}, TypeError, "columns = 'price' is a str"),
+        ({"columns": ["a", "b", "a"]}, ValueError, "columns names 'a' more than once"),
+        ({"drop": "second"}, ValueError, "drop = 'second' is unknown"),
+        ({"handle_missing": "drop"}, ValueError, "handle_missing = 'drop' is unknown"),
+        ({"handle_unknown": {"a": 1}}, TypeError, r"handle_unknown\['a'\] = 1 is no string"),
+        ({"categories": "all"}, ValueError, "categories = 'all' is unknown"),
+        ({"categories": {"a": ["x", "x"]}}, ValueError, r"\['a'\]\[1\] = 'x' equals"),
+        ({"categories": [1, True]}, ValueError, r"categories\[1\] = True equals categories\[0\]"),
+        ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] = None is a missing value"),
+        ({"categories": [["x"]]}, TypeError, "cannot be a category: unhashable"),
+        ({"categories": 3}, TypeError, "accepted are 'auto' and a sequence"),
+        ({"min_frequency": 0}, ValueError, "an int from 1"),
+        ({"min_frequency": 1.0}, ValueError, "a float between 0 and 1"),
+        ({"min_frequency": True}, TypeError, "is a bool"),
+        ({"max_categories": 0}, ValueError, "must be at least 1"),
+        ({"max_categories": 2.0}, TypeError, "is a float"),
+        ({"dtype": None}, TypeError, "dtype = None is not a Boolean"),
+        ({"dtype": "U3"}, TypeError, "dtype = 'U3' is not a Boolean"),
+        ({"prefix": 1}, TypeError, "prefix = 1 is a int"),
+        ({"prefix_sep": None}, TypeError, "prefix_sep = None is a NoneType"),
+    ],
+)
+def test_constructor_refuses(options, error, message):
+    """An option is checked when it is given."""
+    with pytest.raises(error, match=message):
+        Encoder(**options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda e: e.transform({}),
+        lambda e: e.feature_names(),
+        lambda e: e.estimate(1),
+        lambda e: e.categories,
+        lambda e: e.inverse(np.zeros((1, 1))),
+    ],
+)
+def test_an_encoder_that_is_not_fitted_says_so(call):
+    """Nothing can be asked before `fit`."""
+    with pytest.raises(RuntimeError, match="the encoder is not fitted"):
+        call(Encoder())
+
+
+def test_output_that_is_not_available():
+    """An unknown form of output is refused with those there are."""
+    with pytest.raises(ValueError, match="output = 'xml' is unknown: accepted are 'numpy', 'csr'"):
+        Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
+
+
+def test_sparse_forms_need_scipy(monkeypatch):
+    """Without SciPy the error says what is missing."""
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+
+    with pytest.raises(ImportError, match=r"output='csr' is a scipy\.sparse\.csr_array"):
+        Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
+
+
+def test_sparse_forms_are_canonical():
+    """Indices ascend, are 32 bits wide, and the data are ones of the dtype."""
+    encoder = Encoder(dtype="int8").fit({"p": ["a", "b"], "q": ["x", None]})
+    table = {"p": ["b", None, "a"], "q": ["x", "x", None]}
+    csr, csc = encoder.transform(table, "csr"), encoder.transform(table, "csc")
+
+    assert (csr.indices.tolist(), csr.indptr.tolist()) == ([1, 2, 2, 0], [0, 2, 3, 4])
+    assert (csc.indices.tolist(), csc.indptr.tolist()) == ([2, 0, 0, 1], [0, 1, 2, 4])
+    assert {a.dtype for a in (csr.indices, csr.indptr, csc.indices)} == {np.dtype(np.int32)}
+    assert csr.data.dtype == csc.data.dtype == np.int8
+
+
+def test_dtypes_of_columns_are_promoted_in_one_matrix():
+    """A matrix has the dtype that holds those of all columns."""
+    encoder = Encoder(dtype={"p": "int16", "q": "float32"}).fit({"p": ["a"], "q": ["x"]})
+
+    assert encoder.transform({"p": ["a"], "q": ["y"]} | {"q": ["x"]}).dtype == np.float32
+
+
+@pytest.mark.parametrize("output", FORMS)
+@pytest.mark.parametrize(
+    "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
+)
+def test_nothing_to_encode(table, output):
+    """Tables without rows, values or columns have encodings too."""
+    encoder = Encoder([*table]).fit(table)
+    encoded = encoder.transform(table, output)
+
+    assert encoded.shape == (len(table.get("p", [])), 0)
+    assert list(encoder.inverse(encoded)) == list(table)
+
+
+def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
+    """Nothing is allocated, and the message says what would fit."""
+    table = {"p": np.arange(1000).astype(str)}
+    encoder = Encoder(dtype="float32").fit(table)
+    many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
+    monkeypatch.setattr(_system, "available_memory", lambda: 1 << 20)
+    smaller = r"output='csr' \(1.1 MiB\), output='csc' \(.*\), dtype=bool \(95.4 MiB\)"
+
+    with pytest.raises(MemoryError, match=rf"takes 381.5 MiB .*; smaller: {smaller}"):
+        encoder.transform(many)
+
+
+def test_estimate_is_what_is_built():
+    """The sizes are those of the results, which for sparse forms are at most so large."""
+    encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
+    table = {"p": ["a", "b", None, "a"]}
+    size = encoder.estimate(4)
+    csr, csc = (encoder.transform(table, form) for form in ("csr", "csc"))
+
+    assert (size.rows, size.columns) == (4, 2)
+    assert size.bytes["numpy"] == size.bytes["pandas"] == encoder.transform(table).nbytes
+    assert csr.data.nbytes + csr.indices.nbytes + csr.indptr.nbytes <= size.bytes["csr"]
+    assert csc.data.nbytes + csc.indices.nbytes + csc.indptr.nbytes <= size.bytes["csc"]
+
+
+@pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4)])
+def test_estimate_of_bits(n_rows, n_bytes):
+    """Arrow packs eight Booleans of a column into a byte."""
+    assert Encoder().fit({"p": ["a", "b"]}).estimate(n_rows).bytes["arrow"] == n_bytes
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "error"), [(-1, ValueError), (True, TypeError), ("3", TypeError)]
+)
+def test_estimate_refuses(n_rows, error):
+    """A number of rows is an integer from 0."""
+    with pytest.raises(error, match="n_rows"):
+        Encoder().fit({"p": ["a"]}).estimate(n_rows)
+
+
+def test_fit_keeps_nothing_of_the_data():
+    """When the table is gone, so is its memory."""
+    codes, labels = np.zeros(5, np.int8), np.array(["a"], object)
+    column = Column(codes, labels)
+    gone = [weakref.ref(codes), weakref.ref(labels), weakref.ref(column)]
+    encoder = Encoder().fit(column)
+    del codes, labels, column
+    gc.collect()
+
+    assert [one() for one in gone] == [None] * 3
+    assert encoder.feature_names() == ("x0_a",)
+
+
+def test_inputs_are_not_changed():
+    """Read-only columns are enough."""
+    values = np.array(["b", "a", None], object)
+    values.flags.writeable = False
+    encoder = Encoder(["p"])
+
+    assert encoder.fit_transform({"p": values}).shape == (3, 2)
+
+
+def test_pickle_and_threads():
+    """An encoder goes to other processes, and many threads may use one."""
+    table = {"p": [str(at % 7) for at in range(500)]}
+    encoder = pickle.loads(pickle.dumps(Encoder().partial_fit(table)))
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda _: encoder.transform(table).tobytes(), range(32)))
+
+    assert len(set(results)) == 1
+    assert pickle.loads(pickle.dumps(encoder)).to_json() == encoder.to_json()
+
+
+@pytest.mark.parametrize(
+    ("encoder", "text"),
+    [
+        (Encoder(), "Encoder()"),
+        (
+            Encoder(["p"], drop={"p": "last"}, dtype=np.float32),
+            "Encoder(columns=['p'], drop={'p': 'last'}, dtype='float32')",
+        ),
+        (
+            Encoder(drop={"p": ["last"]}, categories=[1]),
+            "Encoder(categories=[1], drop={'p': ['last']})",
+        ),
+        (Encoder().fit({"p": ["a", "b"]}), "<Encoder(): 1 column -> 2 features, from 2 rows>"),
+    ],
+)
+def test_repr(encoder, text):
+    """An encoder shows what is not the default, and its size."""
+    assert repr(encoder) == text
+
+
+@pytest.mark.parametrize(
+    ("encoded", "message"),
+    [
+        ([[1, 1]], "column 'p', row 0: more than one output is on"),
+        ([[1, 0], [0, 0]], "column 'p', row 1: no output is on, and no value makes such a row"),
+        ([[1, 0, 0]], r"encoded has shape \(1, 3\); accepted is \(n_rows, 2\)"),
+    ],
+)
+@pytest.mark.parametrize("form", FORMS)
+def test_inverse_refuses(encoded, message, form):
+    """What no rows can encode to is refused."""
+    sparse = pytest.importorskip("scipy.sparse")
+    encoder = Encoder(handle_missing="error").fit({"p": ["a", "b"]})
+    array = np.array(encoded)
+    given_form = array if form == "numpy" else getattr(sparse, f"{form}_array")(array)
+
+    with pytest.raises(ValueError, match=message):
+        encoder.inverse(given_form)
+
+
+def test_inverse_of_named_columns():
+    """A table of outputs is decoded by their names; its other columns stay."""
+    encoder = Encoder(dtype="uint8").fit({"p": ["a", "b"], "q": [1, 2, 1][:2], "r": ["x", "y"]})
+    table = {"price": np.array([5.5]), "r_y": [1], "p_b": [0], "r_x": [0], "p_a": [1]}
+    decoded = encoder.inverse(table)
+
+    assert {name: column.tolist() for name, column in decoded.items()} == {
+        "price": [5.5], "p": ["a"], "r": ["y"],
+    }  # fmt: skip

@@ -1,0 +1,204 @@
+"""Which categories an encoder has, in which order and by which names; dropped and unknown ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onehot_fast import Column, Encoder
+from onehot_fast.column import Table
+from onehot_fast.encoder import Special
+
+
+def test_numbers_match_whatever_holds_them():
+    """A column of integers that becomes one of floats keeps its categories and their names."""
+    encoder = Encoder(["p"]).fit({"p": np.array([3, 1], np.int8)})
+    encoded = encoder.transform({"p": np.array([1.0, np.nan, 3.0], np.float32)})
+
+    assert encoder.feature_names() == ("p_1", "p_3")
+    assert encoded.tolist() == [[True, False], [False, False], [False, True]]
+
+
+def test_times_match_whatever_their_unit():
+    """One instant is one category in days, in nanoseconds and as a datetime."""
+    days = np.array(["2024-02-29", "1969-12-31", "NaT"], "M8[D]")
+    encoder = Encoder(["p"], dtype="uint8").fit({"p": days})
+
+    assert encoder.feature_names() == ("p_1969-12-31", "p_2024-02-29")
+    assert encoder.transform({"p": days.astype("M8[ns]")}).tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert encoder.transform({"p": days.astype("M8[s]").astype(object)}).tolist() == [
+        [0, 1], [1, 0], [0, 0],
+    ]  # fmt: skip
+    assert encoder.categories["p"].dtype == np.dtype("M8[D]")
+
+
+@pytest.mark.parametrize(
+    ("time", "name"),
+    [
+        (np.datetime64("2024-02-29T00:00:00.000", "ms"), "p_2024-02-29"),
+        (np.datetime64("2024-02-29T10", "h"), "p_2024-02-29T10:00:00"),
+        (np.datetime64("2024-02-29T10:00:00.000", "ns"), "p_2024-02-29T10:00:00"),
+        (np.datetime64("2024-02-29T00:00:00.000100", "us"), "p_2024-02-29T00:00:00.0001"),
+        (np.datetime64("2024", "Y"), "p_2024"),
+        (np.timedelta64(90, "s"), "p_90 seconds"),
+    ],
+)
+def test_names_of_times(time, name):
+    """A time is named as short as it can be, whatever its unit."""
+    assert Encoder(["p"]).fit({"p": np.array([time])}).feature_names() == (name,)
+
+
+def test_declared_categories_keep_their_order_and_those_that_do_not_occur():
+    """The categories of a categorical column are all columns, in their order."""
+    column = Column(np.array([1, -1], np.int8), np.array(["S", "M", "L"]), source="category")
+    encoder = Encoder().fit(column)
+
+    assert encoder.feature_names() == ("x0_S", "x0_M", "x0_L")
+    assert encoder.transform(column).tolist() == [[False, True, False], [False, False, False]]
+
+
+@pytest.mark.parametrize(
+    ("orders", "expected"),
+    [
+        (["SML", "SML", "SML"], "SML"),
+        (["SML", "LMS", "SML"], "LMS"),
+        (["SM", "MX", "SM"], "MSX"),
+        (["SML", "SML", ""], "LMS"),
+    ],
+    ids=["agree", "another order", "another category", "no category"],
+)
+def test_merge_of_declared_categories(orders, expected):
+    """The declared order stays where all agree; otherwise the categories are sorted."""
+    none = np.zeros(0, np.int8)
+    columns = [Column(none, np.array(list(order), object), source="category") for order in orders]
+    a, b, c = (Encoder().fit(column) for column in columns)
+    merged = [a.merge(b, c), c.merge(b.merge(a)), b.merge(c).merge(a)]
+
+    assert [m.categories["x0"].tolist() for m in merged] == [list(expected)] * 3
+
+
+def test_merge_of_declared_and_met_categories():
+    """Values met elsewhere keep the declared order if they are among the declared ones."""
+    declared = Encoder().fit(
+        Column(np.array([0], np.int8), np.array(["S", "M", "L"]), source="category")
+    )
+    among = Encoder().fit(Column(np.array([0, 1], np.int8), np.array(["L", "S"])))
+    beyond = Encoder().fit(Column(np.array([0], np.int8), np.array(["A"])))
+
+    assert among.merge(declared).categories["x0"].tolist() == ["S", "M", "L"]
+    assert among.merge(declared, beyond).categories["x0"].tolist() == ["A", "L", "M", "S"]
+
+
+def test_merge_with_an_encoder_that_saw_nothing():
+    """An encoder that is not fitted is the neutral element."""
+    fitted = Encoder(drop="first").fit({"p": ["a", "b"]})
+    empty = Encoder(drop="first")
+
+    assert fitted.merge(empty).to_json() == empty.merge(fitted).to_json() == fitted.to_json()
+    assert empty.columns is None
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (Encoder(drop="last").fit({"p": ["a"]}), "differ in their options"),
+        (Encoder(drop="first").fit({"q": ["a"]}), r"different columns are encoded: \['p'\]"),
+    ],
+)
+def test_merge_refuses_what_differs(other, message):
+    """Encoders of other options or columns are not merged."""
+    with pytest.raises(ValueError, match=message):
+        Encoder(drop="first").fit({"p": ["a"]}).merge(other)
+
+
+def test_merge_takes_encoders():
+    """What is no encoder is refused."""
+    with pytest.raises(TypeError, match="a dict cannot be merged into an Encoder"):
+        Encoder().merge({})
+
+
+def test_categories_that_do_not_occur_do_not_count():
+    """Unless they are declared: an encoding that has more of them is only an encoding."""
+    column = Column(np.array([1, 1, -1]), np.array(["a", "b", "c"]), source="dictionary")
+
+    assert Encoder().fit(column).feature_names() == ("x0_b",)
+
+
+def test_fit_transform_reads_a_column_once():
+    """The columns are not hashed twice."""
+    reads = []
+
+    def read(at):
+        reads.append(at)
+        return Column(np.array([0]), np.array(["a"]))
+
+    table = Table(("p", "q"), 1, (True, True), read, lambda at: np.array(["a"]))
+
+    assert Encoder().fit_transform(table).tolist() == [[True, True]]
+    assert reads == [0, 1]
+
+
+def test_names_that_collide_are_named():
+    """Two outputs of one name are refused, and the message says which they are."""
+    table = {"a": ["b_c"], "a_b": ["c"]}
+    message = "would be named 'a_b_c': that of column 'a', category 'b_c', and that of column 'a_b'"
+
+    with pytest.raises(ValueError, match=message):
+        Encoder().fit(table)
+    with pytest.raises(ValueError, match="category 1, and that of column 'a', category '1'"):
+        Encoder(["a"]).fit({"a": [1, "1"]})
+    assert Encoder(prefix_sep={"a": "="}).fit(table).feature_names() == ("a=b_c", "a_b_c")
+
+
+def test_an_unknown_value_is_named():
+    """The error names the column, the row and the value."""
+    encoder = Encoder().fit({"p": ["a", "b"], "q": ["x", "y"]})
+
+    with pytest.raises(ValueError, match=r"column 'q', row 1: 'z' is unknown; .* are 'x', 'y';"):
+        encoder.transform({"p": ["a", "b", "a"], "q": ["x", "z", "zz"]})
+
+
+def test_a_category_without_rows_is_not_unknown():
+    """A category that the data declare offends only where it occurs."""
+    encoder = Encoder().fit({"x0": ["a"]})
+    column = Column(np.array([0, -1], np.int8), np.array(["a", "z"]), source="category")
+
+    assert encoder.transform(column).tolist() == [[True], [False]]
+
+
+def test_a_missing_value_is_named():
+    """The error names the column and the row, in fit and in transform."""
+    encoder = Encoder(handle_missing={"p": "error"}).fit({"p": ["a"]})
+
+    with pytest.raises(ValueError, match="column 'p', row 1: the value is missing"):
+        encoder.transform({"p": ["a", None]})
+    with pytest.raises(ValueError, match="column 'p', row 0: the value is missing"):
+        encoder.fit({"p": [None, "b"]})
+    assert encoder.feature_names() == ("p_a",)
+
+
+def test_dropped_and_unknown_are_told_apart():
+    """Unknown, missing and dropped values all have their own form, and come back."""
+    encoder = Encoder(drop="first", handle_unknown="indicator", handle_missing="indicator")
+    encoded = encoder.fit({"p": ["a", "b"]}).transform({"p": ["a", "b", "z", None]})
+
+    assert encoded.astype(int).tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    assert encoder.inverse(encoded)["p"].tolist() == ["a", "b", Special.UNKNOWN, None]
+    assert encoder.inverse(encoded, unknown="?", missing="-")["p"].tolist() == ["a", "b", "?", "-"]
+
+
+@pytest.mark.parametrize(
+    ("drop", "names"),
+    [
+        ({"p": "b"}, ("p_a", "p_first", "q_x", "q_y")),
+        ({"p": "first"}, ("p_b", "p_first", "q_x", "q_y")),
+        ({"p": ["first"], "q": "if_binary"}, ("p_a", "p_b", "q_y")),
+        ("last", ("p_a", "p_b", "q_x")),
+        ("most_frequent", ("p_a", "p_first", "q_y")),
+    ],
+)
+def test_drop(drop, names):
+    """A rule or a category chooses what has no column."""
+    table = {"p": ["a", "b", "first", "b"], "q": ["x", "y", "x", None]}
+
+    assert Encoder(drop=drop).fit(table).feature_names() == names
