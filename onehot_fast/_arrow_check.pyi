@@ -1,0 +1,1 @@
+# Called from other compiled modules only.

@@ -1,0 +1,233 @@
+"""The reader of the Arrow C data interface against structures made by hand: what it reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
+
+from onehot_fast._arrow import read
+
+__all__ = ["producer"]
+
+
+# ---- Integers and indices ----
+
+
+@pytest.mark.parametrize("format", INTEGERS)
+def test_integers_are_the_memory_of_the_producer(producer: Producer, format: str) -> None:
+    """Without nulls nothing is copied, and nothing can be written."""
+    data = np.arange(10, dtype=INTEGERS[format])
+    schema = producer.schema(format.encode())
+    (array,) = read(producer.pair(schema, producer.array([None, data], length=7, offset=2)))
+    codes = array.codes()
+
+    assert (codes.dtype, codes.tolist()) == (data.dtype, [2, 3, 4, 5, 6, 7, 8])
+    assert np.shares_memory(codes, data)
+    assert not codes.flags.writeable
+
+
+@pytest.mark.parametrize("begin", [0, 3, 8])
+@pytest.mark.parametrize("n", [0, 1, 9, 65, 1024, 2100])
+@pytest.mark.parametrize("format", INTEGERS)
+def test_nulls_are_minus_one(producer: Producer, format: str, n: int, begin: int) -> None:
+    """A null is -1 in a signed copy, whatever stands under it; the others are as they were."""
+    random = np.random.default_rng(n)
+    data = random.integers(0, 120, n + begin).astype(INTEGERS[format])
+    valid = random.random(n) < 0.8
+    array = producer.array([packed(valid, begin), data], length=n, offset=begin, null_count=-1)
+    (array,) = read(producer.pair(producer.schema(format.encode()), array))
+    expected = np.where(valid, data[begin:].astype(np.int64), -1)
+    codes, rows = array.codes(), array.valid()
+
+    assert codes.tolist() == expected.tolist()
+    assert valid.all() or codes.dtype.kind == "i"
+    assert array.null_count == n - valid.sum()
+    assert (rows is None and valid.all()) or rows.tolist() == valid.tolist()
+
+
+def test_a_bitmap_without_a_null_costs_no_copy(producer: Producer) -> None:
+    """A bitmap that is all 1 in the range is none, even where the producer counts nulls."""
+    data = np.arange(100, dtype=np.uint8)
+    bitmap = packed([0] * 9 + [1] * 90 + [0])
+    array = producer.array([bitmap, data], length=90, offset=9, null_count=10)
+    (array,) = read(producer.pair(producer.schema(b"C"), array))
+
+    assert np.shares_memory(array.codes(), data)
+    assert (array.null_count, array.valid()) == (0, None)
+
+
+def test_unaligned_integers_are_copied(producer: Producer) -> None:
+    """Memory that the producer did not align is copied, with nulls and without."""
+    block = np.zeros(17, np.uint8)
+    data = block[1:]
+    data[:] = np.array([3, 1, 2, 0], np.int32).view(np.uint8)
+    whole = producer.array([None, data], length=4)
+    nulls = producer.array([packed([1, 0, 1, 1]), data], length=4, null_count=1)
+    (whole,) = read(producer.pair(producer.schema(b"i"), whole))
+    (nulls,) = read(producer.pair(producer.schema(b"i"), nulls))
+
+    assert whole.codes().tolist() == [3, 1, 2, 0]
+    assert nulls.codes().tolist() == [3, -1, 2, 0]
+
+
+@pytest.mark.parametrize("begin", [0, 3, 8])
+@pytest.mark.parametrize("valid", [None, [1, 1, 0, 1, 1, 1, 1, 1, 0, 1]])
+def test_booleans_are_zero_and_one(producer: Producer, valid: Any, begin: int) -> None:
+    """Bits become bytes, a null -1."""
+    values = [1, 0, 1, 1, 0, 0, 0, 0, 1, 1]
+    bitmap = None if valid is None else packed(valid, begin)
+    array = producer.array(
+        [bitmap, packed(values, begin)], length=10, offset=begin, null_count=-(valid is not None)
+    )
+    (array,) = read(producer.pair(producer.schema(b"b"), array))
+    expected = values if valid is None else np.where(valid, values, -1).tolist()
+
+    assert (array.codes().dtype, array.codes().tolist()) == (np.int8, expected)
+
+
+@pytest.mark.parametrize(
+    ("format", "n_texts", "dtype"),
+    [("C", 128, "i1"), ("C", 129, "i2"), ("S", 1 << 15, "i2"), ("S", (1 << 15) + 1, "i4"),
+     ("I", 1 << 31, "i4"), ("I", (1 << 31) + 1, "i8"), ("L", 5, "i8"), ("c", 300, "i1")],
+)  # fmt: skip
+def test_codes_are_as_wide_as_the_dictionary_needs(
+    producer: Producer, format: str, n_texts: int, dtype: str
+) -> None:
+    """An unsigned index with nulls is widened only where half its range is too small."""
+    (array,) = read(dictionary_pair(producer, [1, 0], format, n_texts, valid=[1, 0]))
+
+    assert (array.codes().dtype, array.codes().tolist()) == (np.dtype(dtype), [1, -1])
+
+
+@pytest.mark.parametrize("valid", [None, [1, 0, 1, 1]])
+@pytest.mark.parametrize("format", INTEGERS)
+@pytest.mark.parametrize("n_texts", [0, 1, 3])
+def test_an_index_outside_its_dictionary_is_refused(
+    producer: Producer, format: str, valid: Any, n_texts: int
+) -> None:
+    """Position, value and length are named; what stands under a null does not count."""
+    (array,) = read(dictionary_pair(producer, [0, 77, 3, 0], format, n_texts, valid))
+    position, value = (0, 0) if n_texts == 0 else (1, 77) if valid is None else (2, 3)
+
+    with pytest.raises(ValueError, match=rf"row {position} .* index {value}, .*\[0, {n_texts}\)"):
+        array.codes()
+
+
+@pytest.mark.parametrize("valid", [None, [1, 1, 0]])
+@pytest.mark.parametrize("format", "csil")
+@pytest.mark.parametrize("n_texts", [3, 200, 1 << 40])
+def test_a_negative_index_is_refused(
+    producer: Producer, format: str, valid: Any, n_texts: int
+) -> None:
+    """A negative index is no null, however long the dictionary is."""
+    (array,) = read(dictionary_pair(producer, [0, -1, -7], format, n_texts, valid))
+
+    with pytest.raises(ValueError, match=r"row 1 .* index -1"):
+        array.codes()
+
+
+@pytest.mark.parametrize("n", [1, 1024, 5000])
+@pytest.mark.parametrize("format", INTEGERS)
+def test_the_last_index_is_checked_too(producer: Producer, format: str, n: int) -> None:
+    """In any block of the check the offending row is found, and no other is accused."""
+    codes = np.zeros(n, INTEGERS[format])
+    codes[-1] = 3
+    valid = np.arange(n) >= n // 2
+    (array,) = read(dictionary_pair(producer, codes, format, 3, valid))
+    (whole,) = read(dictionary_pair(producer, codes, format, 4, valid))
+
+    assert whole.codes()[-1] == 3
+    with pytest.raises(ValueError, match=f"row {n - 1} "):
+        array.codes()
+
+
+def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer: Producer) -> None:
+    """Without nulls it is itself; with them there is no signed type for it."""
+    data = np.array([1, 2**63, 5], np.uint64)
+    whole = producer.array([None, data], length=3)
+    nulls = producer.array([packed([1, 1, 0]), data], length=3, null_count=1)
+    (whole,) = read(producer.pair(producer.schema(b"L"), whole))
+    (nulls,) = read(producer.pair(producer.schema(b"L"), nulls))
+
+    assert whole.codes().tolist() == data.tolist()
+    with pytest.raises(ValueError, match=r"row 1 .* is 9223372036854775808; .* below 2\*\*63"):
+        nulls.codes()
+
+
+def test_negative_integers_stay_beside_nulls(producer: Producer) -> None:
+    """Plain integers are not checked; `valid` tells a null from a -1."""
+    data = np.array([-1, -5, 7], np.int64)
+    array = producer.array([packed([1, 0, 1]), data], length=3, null_count=1)
+    (array,) = read(producer.pair(producer.schema(b"l"), array))
+
+    assert array.codes().tolist() == [-1, -1, 7]
+    assert array.valid().tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("format", [b"C", b"b"])
+def test_an_empty_array_needs_no_buffers(producer: Producer, format: bytes) -> None:
+    """Buffers of no bytes may be NULL."""
+    (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))
+
+    assert (array.codes().shape, array.valid(), len(array)) == ((0,), None, 0)
+
+
+# ---- Structs ----
+
+
+def struct_pair(producer: Producer, valid: Any = None, offset: int = 0) -> tuple[object, object]:
+    """Return the capsules of a struct of integers (with an offset, and nulls) and of nothing."""
+    data = np.arange(20, dtype=np.int16)
+    child_valid = np.arange(19) % 5 > 0
+    child = producer.array([packed(child_valid, 1), data], length=19, offset=1, null_count=-1)
+    nothing = producer.array([], length=19, null_count=19)
+    schema = producer.schema(
+        b"+s", [producer.schema(b"s", name=b"x"), producer.schema(b"n", name=b"y")]
+    )
+    bitmap = None if valid is None else packed(valid, offset)
+    array = producer.array(
+        [bitmap], [child, nothing], length=16, offset=offset, null_count=-(valid is not None)
+    )
+    return producer.pair(schema, array)
+
+
+@pytest.mark.parametrize("offset", [0, 2, 3])
+@pytest.mark.parametrize("has_nulls", [False, True])
+def test_a_column_has_the_rows_of_its_struct(
+    producer: Producer, offset: int, has_nulls: bool
+) -> None:
+    """Offsets add up, and a null row of the struct is a null of the column."""
+    valid = np.arange(16) % 3 > 0 if has_nulls else None
+    (array,) = read(struct_pair(producer, valid, offset))
+    column = array.child(0)
+    positions = np.arange(offset, offset + 16)
+    kept = (positions % 5 > 0) & (True if valid is None else valid)
+
+    assert column.codes().tolist() == np.where(kept, positions + 1, -1).tolist()
+    assert (len(column), column.null_count) == (16, 16 - kept.sum())
+    assert (array.child(1).null_count, array.child(1).valid().any()) == (16, False)
+
+
+def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
+    """Only the children of a struct have its rows, and only so many."""
+    (array,) = read(struct_pair(producer))
+
+    with pytest.raises(IndexError, match=r"child 2 is outside \[0, 2\)"):
+        array.child(2)
+    with pytest.raises(IndexError, match="child -1"):
+        array.child(-1)
+    with pytest.raises(TypeError, match=r"'x' .* is no struct"):
+        array.child(0).child(0)
+
+
+@pytest.mark.parametrize("format", [b"u", b"g", b"+s", b"n"])
+def test_other_types_have_no_codes(producer: Producer, format: bytes) -> None:
+    """A type that is neither integers nor Booleans nor a dictionary says so."""
+    n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
+    (array,) = read(producer.pair(producer.schema(format), producer.array([None] * n_buffers)))
+
+    with pytest.raises(TypeError, match="codes are of integers, Booleans and dictionaries"):
+        array.codes()
