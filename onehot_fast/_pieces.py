@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy.typing as npt
@@ -15,10 +15,13 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Piece: TypeAlias = Kept | Block
 
 
-def encoded_pieces(table: Table, coded: Coded) -> list[Piece]:
+def encoded_pieces(
+    table: Table, coded: Coded, write: Callable[[Coded, int, int], Any] = block
+) -> list[Piece]:
     """Return the table with its encoded columns replaced by their outputs.
 
-    The outputs stand in the order of the schema, also where the table has another one.
+    The outputs stand in the order of the schema, also where the table has another one. `write`
+    makes those of consecutive columns (from one to before another) what the blocks hold.
     """
     schema = coded.schema
     encoded = {table.position(column.name) for column in schema.columns}
@@ -31,7 +34,7 @@ def encoded_pieces(table: Table, coded: Coded) -> list[Piece]:
             pieces += map(Kept, positions)
             continue
         stop = done + len(positions)
-        pieces += (_block(coded, *part) for part in _same_dtype(schema, done, stop))
+        pieces += (_block(coded, *part, write) for part in _same_dtype(schema, done, stop))
         done = stop
     return pieces
 
@@ -57,11 +60,13 @@ def _same_dtype(schema: Schema, start: int, stop: int) -> Iterator[tuple[int, in
             start = at
 
 
-def _block(coded: Coded, first: int, stop: int) -> Block:
+def _block(
+    coded: Coded, first: int, stop: int, write: Callable[[Coded, int, int], Any]
+) -> Block:
     """Return the outputs of some columns."""
     starts = coded.schema.starts
     names = coded.schema.names[starts[first] : starts[stop]]
-    return Block(names, block(coded, first, stop))
+    return Block(names, write(coded, first, stop))
 
 
 def decoded_pieces(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Piece]:

@@ -8,6 +8,8 @@ it by name and imports it only when an object of that library comes in or is ask
   the order of the pieces. The `Table` may come from another library, or from the core itself: then
   a kept column is ``table.values(position)``, and there is no index to keep. The memory of a block
   is handed over;
+- optionally ``block(coded: Coded, first: int, stop: int)``, which writes the outputs of columns
+  ``first`` to ``stop`` in a form that only its own ``wrap`` knows: they become the block's values;
 - optionally ``factorize(values: ndarray) -> (codes, categories)``: hashing that is faster than
   NumPy's, for one-dimensional arrays of numbers and objects (missing = -1, any order).
 """

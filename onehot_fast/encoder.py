@@ -263,7 +263,9 @@ class Encoder:
             return _outputs.matrix(coded)
         if form in FORMATS:
             return _outputs.sparse(coded, form)
-        return integration(form).wrap(source, encoded_pieces(source, coded))
+        library = integration(form)
+        write = getattr(library, "block", _outputs.block)
+        return library.wrap(source, encoded_pieces(source, coded, write))
 
     def fit_transform(self, table: Any, output: Any = None) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""

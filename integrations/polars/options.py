@@ -1,0 +1,139 @@
+"""The options that the namespaces share, and the encoders that they describe."""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any, TypedDict
+
+import polars as pl
+
+from onehot_fast import Encoder
+from onehot_fast.integrations.polars.dtypes import result_dtype
+from onehot_fast.integrations.polars.read import is_encodable
+
+__all__ = [
+    "ColumnOptions",
+    "FrameOptions",
+    "chosen_encoder",
+    "declared_encoder",
+    "library",
+    "new_encoder",
+]
+
+
+class ColumnOptions(TypedDict, total=False):
+    """The options of `onehot_fast.Encoder` that decide about the columns of the output."""
+
+    categories: Any
+    drop: Any
+    handle_missing: Any
+    handle_unknown: Any
+    min_frequency: Any
+    max_categories: Any
+
+
+class FrameOptions(ColumnOptions, total=False):
+    """These, and what the columns are called and hold."""
+
+    dtype: Any
+    prefix: Any
+    prefix_sep: Any
+
+
+# Options that ask how often a category occurs, which no declaration says.
+COUNTING = ("min_frequency", "max_categories")
+
+
+def new_encoder(columns: Iterable[str] | None, options: Mapping[str, Any]) -> Encoder:
+    """Return an encoder that has learned nothing; its dtypes may be those of polars."""
+    given = dict(options)
+    dtype = given.pop("dtype", bool)
+    if isinstance(dtype, Mapping):
+        dtype = {column: result_dtype(one) for column, one in dtype.items()}
+    else:
+        dtype = result_dtype(dtype)
+    return Encoder(columns, dtype=dtype, **given)
+
+
+def chosen_encoder(columns: Any, options: Mapping[str, Any]) -> Encoder | None:
+    """Return the encoder that stands where columns may stand, too; None if there is none."""
+    if not isinstance(columns, Encoder):
+        return None
+    if options:
+        raise TypeError(
+            f"{next(iter(options))} is given, and an Encoder, which has options of its own"
+        )
+    return columns
+
+
+def declared_encoder(
+    schema: pl.Schema, columns: Iterable[str] | None, options: Mapping[str, Any]
+) -> Encoder:
+    """Return the encoder that follows from declarations, without a row of data.
+
+    Parameters
+    ----------
+    schema : polars.Schema
+        The columns and their dtypes.
+    columns : iterable of str, optional
+        Those to encode; by default those of texts, categories, bytes and objects.
+    options : mapping
+        Of `onehot_fast.Encoder`.
+
+    Returns
+    -------
+    Encoder
+        As if fitted to a table of no rows.
+
+    Raises
+    ------
+    ValueError
+        If the categories of a column are not declared, or an option asks how often they occur.
+
+    Examples
+    --------
+    >>> schema = pl.Schema({"size": pl.Enum(["S", "L"]), "price": pl.Float64})
+    >>> declared_encoder(schema, None, {}).feature_names()
+    ('size_S', 'size_L')
+    """
+    encoder = new_encoder(columns, options)
+    wanted = encoder.columns
+    if wanted is None:
+        wanted = tuple(name for name, dtype in schema.items() if is_encodable(dtype))
+    for name in wanted:
+        of_column = {option: _of_column(value, name) for option, value in options.items()}
+        _check_declared(name, schema.get(str(name)), of_column)
+    return encoder.fit(pl.DataFrame(schema=schema))
+
+
+def _of_column(value: Any, name: Any) -> Any:
+    """Return the value of an option for one column."""
+    return value.get(name) if isinstance(value, Mapping) else value
+
+
+def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
+    """Refuse a column whose outputs would depend on its rows; one that is absent is found later."""
+    counting = [option for option in COUNTING if options.get(option) is not None]
+    counting += ["drop"] if options.get("drop") == "most_frequent" else []
+    remedy = "pass the Encoder that lazyframe.onehot.fit(...) learns in one pass over the rows"
+    if counting:
+        raise ValueError(
+            f"{counting[0]} = {options[counting[0]]!r} asks how often the categories of column"
+            f" {name!r} occur, which a LazyFrame does not know yet: {remedy}"
+        )
+    categories = options.get("categories", "auto")
+    is_declared = categories is not None and not isinstance(categories, str)
+    if not (is_declared or dtype is None or dtype == pl.Enum):
+        raise ValueError(
+            f"the categories of column {name!r} of dtype {dtype} are not declared, and a LazyFrame"
+            f" has no rows to learn them from: {remedy}, or categories={{{name!r}: [...]}}, or cast"
+            " the column to pl.Enum"
+        )
+
+
+def library(name: str, method: str) -> Any:
+    """Return a module that only one method needs, or say which one needs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f".onehot.{method}() needs {package} to be installed: {error}") from error

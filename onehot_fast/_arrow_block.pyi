@@ -1,0 +1,24 @@
+"""Columns of one block of memory as an Arrow struct array, by the Arrow C data interface."""
+
+from collections.abc import Iterable
+from typing import Any, final
+
+import numpy.typing as npt
+
+@final
+class ArrowBlock:
+    """Columns that stand side by side in memory: an Arrow struct array without nulls."""
+
+    @property
+    def block(self) -> npt.NDArray[Any]: ...
+    def __init__(
+        self, names: Iterable[str], block: npt.NDArray[Any], n_rows: int, format: str, n_bits: int
+    ) -> None: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+
+# What an export owns.
+@final
+class Memory: ...

@@ -1,0 +1,312 @@
+"""``Expr.onehot``, ``DataFrame.onehot`` and ``LazyFrame.onehot``: one schema, in both engines."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pl = pytest.importorskip("polars")
+
+from polars_strategies import LETTERS, matrix, series  # noqa: E402  after the skip above
+
+import onehot_fast.integrations.polars  # noqa: E402, F401
+from onehot_fast import Encoder  # noqa: E402
+
+SIZES = pl.Enum(["S", "M", "L"])
+FRAME = pl.DataFrame(
+    {"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]},
+    schema_overrides={"size": SIZES},
+)
+ENGINES = ("in-memory", "streaming")
+every_engine = pytest.mark.parametrize("engine", ENGINES)
+LAYOUTS = st.sampled_from(["array", "struct"])
+
+
+def big(n_rows: int = 300_000) -> Any:
+    """Return a frame that the streaming engine cuts into batches."""
+    codes = np.random.default_rng(0).integers(0, 100, n_rows)
+    sizes = np.array(["S", "M", "L"], object)[codes % 3]
+    return pl.DataFrame({"size": pl.Series(sizes).cast(SIZES), "code": codes}).with_columns(
+        text=pl.col("code").cast(pl.String)
+    )
+
+
+class TestExpr:
+    """Expressions."""
+
+    @given(
+        column=series([pl.String, pl.Categorical, LETTERS, pl.Int16, pl.Date, pl.Boolean]),
+        layout=LAYOUTS,
+        dtype=st.sampled_from([None, pl.Boolean, pl.Float32, "int64"]),
+        engine=st.sampled_from(ENGINES),
+    )
+    def test_equals_the_series(self, column: Any, layout: Any, dtype: Any, engine: Any) -> None:
+        """Rows and names are those of ``Series.onehot``, whatever the engine and the chunks."""
+        expected = column.onehot(dtype="uint8")
+        categories = column.unique().drop_nulls().sort().to_list()
+        categories = column.dtype.categories if column.dtype == pl.Enum else categories
+        chosen = {} if dtype is None else {"dtype": dtype}
+        expr = pl.col("k").onehot(categories, layout, **chosen)
+
+        query = column.to_frame().lazy().select(expr)
+        result = query.collect(engine=engine)
+
+        assert result.schema == query.collect_schema()
+        assert len(result) == len(column)
+        if layout == "struct":
+            assert result.unnest("k").columns == expected.columns
+            values = matrix(result.unnest("k"), len(column))
+        else:
+            assert result.dtypes[0].shape == (expected.width,)
+            values = result["k"].to_numpy().reshape(len(column), expected.width)
+        np.testing.assert_array_equal(values, matrix(expected, len(column)))
+
+    @pytest.mark.parametrize(
+        ("options", "dtype"),
+        [
+            ({}, pl.Array(pl.UInt8, 2)),
+            ({"layout": "struct"}, pl.Struct({"k_a": pl.Boolean, "k_b": pl.Boolean})),
+            ({"drop": "first", "dtype": pl.Float32}, pl.Array(pl.Float32, 1)),
+            (
+                {"layout": "struct", "prefix": "is", "handle_missing": "indicator", "drop": "a"},
+                pl.Struct({"is_b": pl.Boolean, "is_(missing)": pl.Boolean}),
+            ),
+        ],
+        ids=str,
+    )
+    @pytest.mark.parametrize("rows", [[], ["b"], [None]], ids=str)
+    def test_the_schema_does_not_depend_on_the_data(
+        self, rows: list[Any], options: dict[str, Any], dtype: Any
+    ) -> None:
+        """It follows from the categories and the options, before and after a row was read."""
+        frame = pl.LazyFrame({"k": rows}, schema={"k": pl.String})
+
+        query = frame.select(pl.col("k").onehot(["a", "b"], **options))
+
+        assert query.collect_schema() == {"k": dtype}
+        assert query.collect().schema == {"k": dtype}
+
+    def test_an_array_is_the_kernels_memory(self) -> None:
+        """One allocation, which NumPy sees as a matrix."""
+        column = FRAME.select(pl.col("size").onehot(SIZES))["size"]
+
+        assert column.to_numpy(allow_copy=False).tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+
+    def test_an_encoder_knows_the_categories(self) -> None:
+        """By the name of the expression, or if it has only one column."""
+        encoder = Encoder(["kind", "size"], dtype="int8").fit(FRAME)
+        alone = Encoder(["kind"], dtype="int8").fit(FRAME)
+
+        result = FRAME.select(
+            pl.col("kind").onehot(encoder), other=pl.col("kind").alias("x").onehot(alone)
+        )
+
+        assert result.dtypes == [pl.Array(pl.Int8, 2)] * 2
+        assert result["kind"].to_list() == result["other"].to_list() == [[1, 0], [0, 1], [1, 0]]
+        with pytest.raises(ValueError, match="the expression is named 'm', and the encoder"):
+            pl.col("m").onehot(encoder)
+
+    def test_contexts(self) -> None:
+        """In groups, over windows, of several columns and of a literal."""
+        one = pl.col("kind").onehot(["x", "y"])
+        rows = [[1, 0], [0, 1], [1, 0]]
+
+        assert FRAME.select(one.over("m"))["kind"].to_list() == rows
+        groups = FRAME.group_by("kind", maintain_order=True).agg(k=one)
+        assert groups["k"].to_list() == [[[1, 0], [1, 0]], [[0, 1]]]
+        several = FRAME.select(pl.col("n", "m").onehot([0, 1, 2, 3]))
+        assert several["m"].to_list() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+        assert FRAME.select(pl.lit("y").onehot(["x", "y"])).item().to_list() == [0, 1]
+
+    @every_engine
+    def test_unknown_values(self, engine: Any) -> None:
+        """They are refused when the expression is computed, or what the option says."""
+        lazy = FRAME.lazy()
+        refused = lazy.select(pl.col("kind").onehot(["x"]))
+        ignored = lazy.select(pl.col("kind").onehot(["x"], handle_unknown="ignore"))
+
+        assert ignored.collect(engine=engine)["kind"].to_list() == [[1], [0], [1]]
+        with pytest.raises(ValueError, match="column 'kind', row 1: 'y' is unknown"):
+            refused.collect(engine=engine)
+
+    @pytest.mark.parametrize(
+        ("call", "kind", "message"),
+        [
+            (lambda k: k.onehot(), TypeError, "categories"),
+            (lambda k: k.onehot("auto"), ValueError, "'auto'"),
+            (lambda k: k.onehot(["a"], "list"), ValueError, "layout = 'list'"),
+            (lambda k: k.onehot(["a", "a"]), ValueError, "equals categories"),
+            (lambda k: k.onehot(["a"], drop="z"), ValueError, "is no category of the column"),
+            (lambda k: k.onehot(["a"], dtype="complex64"), TypeError, "unknown to polars"),
+            (lambda k: k.onehot(["a"], min_frequency=2), TypeError, "min_frequency"),
+            (lambda k: k.onehot(Encoder()), RuntimeError, "not fitted"),
+            (lambda k: k.onehot(Encoder(), dtype="int8"), TypeError, "dtype is given, and an Enc"),
+            (lambda k: pl.all().onehot(["a"], "struct"), ValueError, "no single name"),
+        ],
+    )
+    def test_what_cannot_be_is_refused(self, call: Any, kind: Any, message: str) -> None:
+        """When the expression is made, not when it is computed."""
+        with pytest.raises(kind, match=message):
+            call(pl.col("k"))
+
+
+class TestFrames:
+    """DataFrames and LazyFrames."""
+
+    def test_the_columns_are_replaced_where_they_stand(self) -> None:
+        """All others are shared."""
+        encoded = FRAME.onehot()
+
+        expected = ["n", "size_S", "size_M", "size_L", "kind_x", "kind_y", "m"]
+        lazy = FRAME.lazy().onehot(categories={"kind": ["x", "y"]})
+        assert encoded.columns == lazy.collect_schema().names() == expected
+        assert encoded.row(1) == (2, False, False, False, False, True, 1)
+        assert np.shares_memory(encoded["m"].to_numpy(), FRAME["m"].to_numpy())
+
+    @given(data=st.data(), engine=st.sampled_from(ENGINES))
+    def test_lazy_is_what_eager_is(self, data: Any, engine: Any) -> None:
+        """By an encoder, also where the table has another order, and by `Encoder.transform`."""
+        n_rows = data.draw(st.integers(0, 9))
+        table = pl.DataFrame([data.draw(series(n_rows=n_rows)).alias(name) for name in "abc"])
+        encoder = Encoder(["a", "c"], dtype={"c": "float32"}).fit(table)
+        shuffled = table.select(data.draw(st.permutations("abc")))
+
+        eager = shuffled.onehot(encoder)
+        query = shuffled.lazy().onehot(encoder)
+
+        assert eager.equals(encoder.transform(shuffled))
+        assert query.collect_schema() == eager.schema
+        assert query.collect(engine=engine).equals(eager)
+
+    @given(data=st.data(), options=st.sampled_from([{}, {"min_frequency": 2}, {"drop": "first"}]))
+    def test_a_lazy_fit_is_a_fit(self, data: Any, options: dict[str, Any]) -> None:
+        """What is learned batch by batch is what is learned from the whole."""
+        table = pl.DataFrame([data.draw(series(n_rows=9)).alias(name) for name in "ab"])
+
+        encoder = table.lazy().onehot.fit(["a", "b"], **options)
+
+        assert encoder.to_json() == Encoder(["a", "b"], **options).fit(table).to_json()
+
+    def test_streaming_from_a_file_into_a_file(self, tmp_path: Path) -> None:
+        """Batch by batch; the schema is known before, and what comes out is what eager gives."""
+        table = big()
+        table.write_parquet(tmp_path / "in.parquet")
+        lazy = pl.scan_parquet(tmp_path / "in.parquet")
+        encoder = lazy.onehot.fit(["size", "text", "code"], min_frequency={"code": 3010})
+        query = lazy.onehot(encoder)
+
+        schema = query.collect_schema()
+        query.sink_parquet(tmp_path / "out.parquet")
+
+        expected = table.onehot(encoder)
+        assert pl.read_parquet_schema(tmp_path / "out.parquet") == schema == expected.schema
+        assert pl.read_parquet(tmp_path / "out.parquet").equals(expected)
+        assert query.filter(pl.col("text_7")).collect(engine="streaming").height > 0
+        assert (
+            encoder.n_features
+            == Encoder(["size", "text", "code"]).fit(table).n_features
+            - sum(count < 3010 for count in table["code"].value_counts()["count"])
+            + 1
+        )
+
+    @every_engine
+    def test_only_what_is_asked_for(self, engine: Any) -> None:
+        """Filters and selections of later steps do not change what they leave."""
+        query = FRAME.lazy().onehot(["size"])
+
+        result = query.filter(pl.col("n") > 1).select("size_L", "n").collect(engine=engine)
+
+        assert result.rows() == [(False, 2), (True, 3)]
+
+    def test_threads_do_not_disturb_each_other(self) -> None:
+        """Several threads collect one query."""
+        table = big(20_000)
+        query = table.lazy().onehot(["size", "code"], categories={"code": range(100)})
+        expected = table.onehot(["size", "code"], categories={"code": range(100)})
+
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(lambda _: query.collect(engine="streaming"), range(8)))
+
+        assert all(result.equals(expected) for result in results)
+
+    def test_no_column_to_encode(self) -> None:
+        """The frame is what it was; a fit learns nothing."""
+        numbers = FRAME.select("n", "m")
+
+        assert numbers.onehot().equals(numbers)
+        assert numbers.lazy().onehot().collect().equals(numbers)
+        assert numbers.lazy().onehot.fit().n_features == 0
+
+    @every_engine
+    def test_a_column_without_outputs(self, engine: Any) -> None:
+        """It is gone, and the rows stay."""
+        table = pl.DataFrame({"k": ["a", "a"], "n": [1, 2]})
+        query = table.lazy().onehot(["k"], categories=["a"], drop="first")
+
+        assert query.collect(engine=engine).rows() == [(1,), (2,)]
+        assert table.onehot(["k"], drop="first").rows() == [(1,), (2,)]
+
+    @pytest.mark.parametrize("frame", [FRAME, FRAME.lazy()], ids=["eager", "lazy"])
+    @pytest.mark.parametrize(
+        ("columns", "options", "kind", "message"),
+        [
+            ("size", {}, TypeError, "columns = 'size' is a str"),
+            (["no"], {"categories": ["a"]}, ValueError, "the table has no column 'no'"),
+            (["size"], {"prefix": "n", "prefix_sep": "", "categories": ["", "S", "L"]},
+             ValueError, "two output columns would be named 'n'"),
+            (["size"], {"dtype": pl.String}, TypeError, "dtype = String is not a Boolean"),
+            (["size"], {"nonsense": 1}, TypeError, "unexpected keyword argument 'nonsense'"),
+            (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
+            (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
+        ],
+        ids=str,
+    )  # fmt: skip
+    def test_what_cannot_be_is_refused(
+        self, frame: Any, columns: Any, options: dict[str, Any], kind: Any, message: str
+    ) -> None:
+        """At once, in a LazyFrame too."""
+        with pytest.raises(kind, match=message):
+            frame.onehot(columns, **options)
+
+    @pytest.mark.parametrize(
+        ("columns", "options", "message"),
+        [
+            (None, {}, "the categories of column 'kind' of dtype String are not declared"),
+            (["m"], {"categories": {"size": ["S"]}}, "column 'm' of dtype Int64"),
+            (["size"], {"min_frequency": 2}, "min_frequency = 2 asks how often"),
+            (["size"], {"max_categories": {"size": 2}}, "max_categories = 2 asks how often"),
+            (["size"], {"drop": {"size": "most_frequent"}}, "drop = 'most_frequent' asks how oft"),
+        ],
+        ids=str,
+    )
+    def test_what_no_declaration_says(
+        self, columns: Any, options: dict[str, Any], message: str
+    ) -> None:
+        """The error tells what to do instead, and that works."""
+        with pytest.raises(ValueError, match=message) as raised:
+            FRAME.lazy().onehot(columns, **options)
+
+        assert "lazyframe.onehot.fit" in str(raised.value)
+
+    def test_a_refused_value_of_a_lazy_fit(self) -> None:
+        """As by `Encoder.fit`."""
+        with pytest.raises(ValueError, match="column 'size', row 1: the value is missing"):
+            FRAME.lazy().onehot.fit(["size"], handle_missing="error")
+
+    def test_an_expression_can_be_sent_elsewhere(self) -> None:
+        """What polars calls for each batch can be pickled."""
+        from onehot_fast.integrations.polars.expressions import _encode
+
+        schema = Encoder(["size"]).fit(FRAME)._schema()
+
+        copy = pickle.loads(pickle.dumps(schema))
+
+        expected = _encode(schema, "struct", FRAME["size"])
+        assert _encode(copy, "struct", FRAME["size"]).equals(expected)

@@ -1,0 +1,277 @@
+"""How tables of polars enter the core, how they leave it, and the encoder on them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pl = pytest.importorskip("polars")
+
+from polars_strategies import matrix, series  # noqa: E402  after the skip above
+
+from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.column import Block, Kept, read_column, read_table  # noqa: E402
+from onehot_fast.integrations.polars import read as module  # noqa: E402
+from onehot_fast.integrations.polars import wrap  # noqa: E402
+
+
+def plain(value: Any) -> Any:
+    """Return a scalar of NumPy as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@st.composite
+def frames(draw: st.DrawFn) -> Any:
+    """Return a DataFrame of some columns of any dtype."""
+    n_rows = draw(st.integers(0, 12))
+    names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True))
+    return pl.DataFrame([draw(series(n_rows=n_rows)).alias(name) for name in names])
+
+
+class TestRead:
+    """Series and DataFrames in."""
+
+    @given(column=series())
+    def test_codes_and_categories_give_the_values_back(self, column: Any) -> None:
+        """A code is the position of the row's value, negative where it is null."""
+        read = read_column(column)
+
+        wanted = column.drop_nulls().to_list()
+        found = read.categories[read.codes[read.codes.astype(np.int64) >= 0]]
+        if found.dtype.kind in "mM":
+            found = found.astype(f"{found.dtype.kind}8[us]")
+        assert [plain(value) for value in found] == wanted
+        np.testing.assert_array_equal(read.codes.astype(np.int64) < 0, column.is_null().to_numpy())
+
+    @given(column=series())
+    def test_categories_are_distinct(self, column: Any) -> None:
+        """None is there twice, and none is missing."""
+        categories = [plain(value) for value in read_column(column).categories]
+
+        assert len(set(categories)) == len(categories)
+        assert None not in categories
+
+    def test_an_enum_is_read_where_it_lies(self) -> None:
+        """Its categories count, unused ones too, and so does their order."""
+        column = pl.Series(["S"], dtype=pl.Enum(["S", "M"]))
+
+        read = read_column(column)
+
+        assert (read.source, read.ordered) == ("enum", True)
+        assert read.categories.tolist() == ["S", "M"]
+        assert np.shares_memory(read.codes, column.to_physical().to_numpy())
+
+    def test_a_categorical_has_the_categories_that_occur(self) -> None:
+        """Those of other columns are none of its own, though their codes lie between."""
+        pl.Series([f"other {at}" for at in range(70)], dtype=pl.Categorical)
+        mixed = pl.Series(["x", *(f"between {at}" for at in range(99)), "y"], dtype=pl.Categorical)
+
+        read = read_column(mixed.filter(mixed.is_in(["x", "y"])))
+
+        assert sorted(read.categories.tolist()) == ["x", "y"]
+        assert read.source == "dictionary"
+
+    def test_many_texts(self) -> None:
+        """A category may appear only behind the first rows."""
+        values = ["a"] * 20_000 + ["b", "c"] * 5
+
+        read = read_column(pl.Series(values))
+
+        assert read.categories[read.codes].tolist() == values
+
+    def test_scattered_categories_are_counted_anew(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A few rows of a Categorical of many categories."""
+        monkeypatch.setattr(module, "WIDEST", 8)
+        whole = pl.Series([f"value {at}" for at in range(100)], dtype=pl.Categorical)
+
+        read = read_column(whole.gather([99, 50, 99]))
+
+        assert read.categories[read.codes].tolist() == ["value 99", "value 50", "value 99"]
+        assert len(read.categories) == 2
+
+    def test_extremes_of_integers(self) -> None:
+        """No integer is mistaken for a null or for another one."""
+        values = [0, None, 2**64 - 1, 2**63]
+
+        read = read_column(pl.Series(values, dtype=pl.UInt64))
+
+        assert read.codes.tolist()[1] == -1
+        assert [int(read.categories[code]) for code in read.codes if code >= 0] == [
+            0, 2**64 - 1, 2**63,
+        ]  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "values", [[None, None], [float("nan"), None], []], ids=["null", "nan", "empty"]
+    )
+    def test_columns_without_a_value(self, values: list[Any]) -> None:
+        """All is missing, and NaN is, too."""
+        read = read_column(pl.Series(values, dtype=pl.Float64 if values[:1] != [None] else None))
+
+        assert read.codes.tolist() == [-1] * len(values)
+
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pl.Series([1], dtype=pl.Int64).cast(pl.Time),
+            pl.Series([1], dtype=pl.Int64).cast(pl.Datetime("ns", "UTC")),
+        ],
+        ids=["time", "zoned"],
+    )
+    def test_nanoseconds_that_python_cannot_hold(self, column: Any) -> None:
+        """They are refused rather than cut off."""
+        with pytest.raises(ValueError, match="has nanoseconds"):
+            read_column(column)
+
+    @pytest.mark.parametrize("values", [[[1]], [{"a": 1}]], ids=["list", "struct"])
+    def test_nested_values_are_no_categories(self, values: list[Any]) -> None:
+        """The error names the column of a table."""
+        with pytest.raises(TypeError, match="column 'k': Series 'k' has dtype"):
+            Encoder(["k"]).fit(pl.DataFrame({"k": values}))
+
+    def test_texts_and_categories_are_encodable(self) -> None:
+        """Numbers, Booleans and times are encoded only where they are named."""
+        schema = {
+            "text": pl.String, "enum": pl.Enum(["a"]), "category": pl.Categorical,
+            "bytes": pl.Binary, "whole": pl.Int8, "real": pl.Float32, "truth": pl.Boolean,
+            "day": pl.Date, "list": pl.List(pl.String),
+        }  # fmt: skip
+        table = read_table(pl.DataFrame(schema=schema))
+
+        assert table.names == tuple(schema)
+        assert table.encodable == (True,) * 4 + (False,) * 5
+
+    def test_a_series_is_a_table_of_its_name(self) -> None:
+        """Without a name it is called like the column of an array."""
+        assert read_table(pl.Series("size", ["a"])).names == ("size",)
+        assert read_table(pl.Series(["a"])).names == ("x0",)
+
+    def test_a_lazy_frame_is_no_table(self) -> None:
+        """The error tells what is."""
+        with pytest.raises(TypeError, match="a LazyFrame of polars has no rows"):
+            Encoder().fit(pl.LazyFrame({"a": ["x"]}))
+
+
+class TestWrap:
+    """DataFrames out."""
+
+    @given(table=frames(), data=st.data())
+    def test_columns_are_kept_as_they_are(self, table: Any, data: Any) -> None:
+        """Their dtype, their values and their place among the blocks."""
+        positions = data.draw(st.permutations(range(table.width)))
+        block = Block(("new", "newer"), np.ones((2, table.height), bool))
+
+        result = wrap(read_table(table), [Kept(positions[0]), block, *map(Kept, positions[1:])])
+
+        names = [table.columns[at] for at in positions]
+        assert result.columns == [names[0], "new", "newer", *names[1:]]
+        assert result.select(names).equals(table.select(names))
+        assert result["new"].sum() == table.height
+
+    @pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
+    def test_numbers_are_not_copied(self, dtype: str) -> None:
+        """The block becomes the memory of the frame."""
+        block = np.arange(6, dtype=dtype).reshape(2, 3)
+
+        result = wrap(read_table({}), [Block(("a", "b"), block)])
+
+        assert result.to_dict(as_series=False) == {"a": [0, 1, 2], "b": [3, 4, 5]}
+        assert np.shares_memory(result["b"].to_numpy(), block)
+
+    def test_tables_of_other_libraries(self) -> None:
+        """What they keep becomes a column of polars."""
+        source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
+
+        result = wrap(source, [Kept(0), Kept(1), Kept(2)])
+
+        assert result.dtypes == [pl.Int64, pl.String, pl.Object]
+        assert result.rows() == [(1, "x", 1), (2, None, "x")]
+
+    def test_names_are_texts(self) -> None:
+        """Polars has no others."""
+        with pytest.raises(ValueError, match="a column is named 7"):
+            wrap(read_table({"a": ["x"], 7: [1]}), [Kept(1)])
+
+    def test_names_that_collide(self) -> None:
+        """Polars has no two columns of one name."""
+        block = Block(("a", "a"), np.ones((2, 1), bool))
+
+        with pytest.raises(ValueError, match="two columns would be named 'a'"):
+            wrap(read_table({}), [block])
+
+
+class TestEncoder:
+    """What the core makes of frames of polars."""
+
+    @given(table=frames(), missing=st.sampled_from(["ignore", "indicator"]))
+    def test_equals_the_encoder_on_lists(self, table: Any, missing: str) -> None:
+        """The same matrix as from the same values without a library."""
+        enums = {
+            name: dtype.categories.to_list()
+            for name, dtype in table.schema.items()
+            if dtype == pl.Enum
+        }
+        plain_encoder = Encoder(table.columns, handle_missing=missing, categories=enums)
+        expected = plain_encoder.fit_transform(table.to_dict(as_series=False))
+        encoder = Encoder(table.columns, handle_missing=missing).fit(table)
+
+        np.testing.assert_array_equal(encoder.transform(table, "numpy"), expected)
+        values = matrix(encoder.transform(table), table.height)
+        np.testing.assert_array_equal(values, expected)
+
+    def test_equals_the_encoder_on_pandas(self) -> None:
+        """An encoder that was fitted on one library encodes the frames of the other."""
+        pd = pytest.importorskip("pandas")
+        table = pl.DataFrame({"s": ["b", None, "a"], "n": [1, 2, 3]})
+        frame = pd.DataFrame({"s": ["b", None, "a"], "n": [1, 2, 3]})
+        encoder = Encoder().fit(frame)
+
+        assert encoder.transform(table).columns == list(encoder.transform(frame).columns)
+        np.testing.assert_array_equal(encoder.transform(table), encoder.transform(frame))
+        assert encoder.transform(frame, "polars").equals(encoder.transform(table))
+
+    @given(column=series())
+    def test_values_come_back(self, column: Any) -> None:
+        """Decoded, before and after a trip through text, they are what they were."""
+        table = column.to_frame().with_row_index("n")
+        encoder = Encoder(["k"], handle_missing="indicator").fit(table)
+        copy = Encoder.from_json(encoder.to_json())
+
+        decoded = copy.inverse(copy.transform(table))
+
+        assert copy.to_json() == encoder.to_json()
+        assert decoded.columns == table.columns
+        assert decoded["k"].to_list() == table["k"].to_list()
+
+    def test_outputs_of_several_dtypes(self) -> None:
+        """Each column has its own, and stands where it stood."""
+        table = pl.DataFrame({"t": ["x", None], "n": [1, 2], "s": ["a", "b"], "u": ["y", "y"]})
+        encoder = Encoder(dtype={"t": "float32", "u": "int8"}).fit(table)
+
+        result = encoder.transform(table)
+
+        assert result.to_dict(as_series=False) == {
+            "t_x": [1.0, 0.0],
+            "n": [1, 2],
+            "s_a": [True, False],
+            "s_b": [False, True],
+            "u_y": [1, 1],
+        }
+        assert result.dtypes == [pl.Float32, pl.Int64, pl.Boolean, pl.Boolean, pl.Int8]
+
+    def test_what_a_column_of_polars_cannot_hold(self) -> None:
+        """An unknown value among texts needs a text of its own."""
+        encoder = Encoder(["k"], handle_unknown="indicator").fit(pl.DataFrame({"k": ["a"]}))
+        encoded = encoder.transform(pl.DataFrame({"k": ["a", "z"]}))
+
+        assert encoder.inverse(encoded, unknown="?")["k"].to_list() == ["a", "?"]
+        with pytest.raises(TypeError, match=r"would hold Special\.UNKNOWN beside"):
+            encoder.inverse(encoded)
+
+    def test_polars_has_no_complex_numbers(self) -> None:
+        """They are refused, where a frame is asked for."""
+        with pytest.raises(TypeError, match="dtype = complex64 is unknown to polars"):
+            Encoder(dtype="complex64").fit_transform(pl.DataFrame({"k": ["a"]}))
