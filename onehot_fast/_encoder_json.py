@@ -92,11 +92,11 @@ def drop_as_given(value: str | DropValue | None) -> Any:
 def _state_to_json(state: State) -> Json:
     """Return what was learned, the categories in their order."""
     pairs = zip(state.names, state.columns, strict=True)
-    columns = [{"name": to_json(name), **_learned_to_json(learned)} for name, learned in pairs]
+    columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
     return {"rows": state.n_rows, "columns": columns}
 
 
-def _learned_to_json(learned: Learned) -> dict[str, Json]:
+def learned_to_json(learned: Learned) -> dict[str, Json]:
     """Return the categories of one column, the declared ones first, and their counts."""
     first = learned.declared or ()
     others = keys(in_order(v for key, v in learned.values.items() if key not in set(first)))
@@ -112,11 +112,11 @@ def _learned_to_json(learned: Learned) -> dict[str, Json]:
 def _state_from_json(source: Json) -> State:
     """Return what was learned."""
     names = tuple(from_json(column["name"]) for column in source["columns"])
-    columns = tuple(_learned_from_json(column) for column in source["columns"])
+    columns = tuple(learned_from_json(column) for column in source["columns"])
     return State(names, columns, source["rows"])
 
 
-def _learned_from_json(source: Json) -> Learned:
+def learned_from_json(source: Json) -> Learned:
     """Return the categories of one column and their counts."""
     values = [from_json(item) for item in source["categories"]]
     order = keys(values)
