@@ -222,9 +222,19 @@ def _by_address(values: npt.NDArray[np.object_]) -> tuple[Codes, Codes] | None:
     if len(values) < SAMPLE or 2 * len(np.unique(sample)) > len(sample):
         return None
     codes, found = pd.factorize(addresses)
-    first = np.empty(len(found), np.intp)
-    first[codes[::-1]] = np.arange(len(codes))[::-1]
-    return codes, first
+    return codes, _first_rows(codes, len(found))
+
+
+def _first_rows(codes: Codes, n_codes: int) -> Codes:
+    """Return the first row of each code, where codes are numbered as they appear."""
+    first: list[Codes] = []
+    start = seen = 0
+    while seen < n_codes:
+        highest = np.maximum.accumulate(codes[start : start + SAMPLE])
+        rows = np.flatnonzero(np.diff(np.maximum(highest, seen - 1), prepend=seen - 1))
+        first.append(rows + start)
+        seen, start = seen + len(rows), start + SAMPLE
+    return np.concatenate(first)
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coded:
