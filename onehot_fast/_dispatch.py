@@ -235,10 +235,11 @@ def csc(
 
 def recode(
     codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
-) -> npt.NDArray[np.int32]:
-    """Return the entry of the table for each code, which is -1 for none."""
-    out, _ = _memory.allocate((len(codes),), np.dtype(np.int32))
-    _recode.recode(Sources([codes], [table], 4), out, int(table.max()) + 1, num_threads)
+) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the entry of the table for each code, -1 for none, in as few bytes as hold them."""
+    span = int(table.max()) + 1
+    out, _ = _memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
+    _recode.recode(Sources([codes], [table], 4), out, span, num_threads)
     return out
 
 

@@ -242,7 +242,6 @@ def test_recode(mode, drawn, threads):
     found = [_dispatch.recode(c, t, threads) for c, t in zip(codes, tables, strict=True)]
 
     is_on = np.stack(found)[..., None] == np.arange(n_columns)
-    assert {each.dtype for each in found} == {np.dtype(np.int32)}
     assert np.array_equal(is_on.any(axis=0), ons(*drawn))
 
 
@@ -265,3 +264,15 @@ def test_the_highest_columns(mode, last):
     table = np.array([last, 0, -1], np.int32)
 
     assert _dispatch.recode(np.array([0, 1, -1, 9]), table).tolist() == [last, 0, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("last", "dtype"),
+    [(-1, "i1"), (127, "i1"), (128, "i2"), (2**15 - 1, "i2"), (2**15, "i4"), (2**31 - 1, "i4")],
+)
+def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
+    """The highest column decides; no code is cut."""
+    places = _dispatch.recode(np.tile([0, 1], 5000), np.array([last, -1, -1], np.int32))
+
+    assert places.dtype == dtype
+    assert places.tolist() == [last, -1] * 5000

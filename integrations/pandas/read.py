@@ -84,7 +84,7 @@ def coded(series: "pd.Series[Any]") -> Coded:
     --------
     >>> found = coded(pd.Series([7, 5, 7]))
     >>> found.positions(), found.levels
-    (array([1, 0, 1], dtype=int32), Index([5, 7], dtype='int64'))
+    (array([1, 0, 1], dtype=int8), Index([5, 7], dtype='int64'))
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
