@@ -16,6 +16,12 @@ CATEGORIES = (3, 12, 50, 100, 300)
 # A row holds each of so many tags with this probability.
 N_TAGS, TAGGED = 20, 0.15
 
+# Of the five columns the one that is a target of classification.
+LABELS = 2
+
+# The classes of one column that becomes a tensor.
+N_CLASSES = 16
+
 # What is made of a table, by the name of the form.
 FORMS = {
     "dense": "Boolean columns",
@@ -25,7 +31,15 @@ FORMS = {
     "undo": "the values of Boolean columns",
     "tags": "int64 columns of separated tags",
     "sets": "a row-major matrix of bytes from lists of classes",
+    "tensor": "a tensor of bytes",
+    "learned": "a CSR matrix of float64, the categories learned",
+    "learned dense": "a row-major matrix of float32, the categories learned",
+    "one row": "a CSR matrix of the first row, the categories known",
+    "labels": "a matrix of int64 from one column, the categories learned",
+    "label sets": "a matrix of int64 from lists of texts, the categories learned",
 }
+# A row of these has any number of classes.
+MULTI = ("tags", "sets", "label sets")
 
 
 @dataclass(frozen=True)
@@ -54,13 +68,18 @@ class FrameWork:
     @property
     def expected(self) -> Array:
         """What must come out: a column in each row of this, as bool or as values."""
-        if self.form in ("tags", "sets"):
+        if self.form in MULTI:
             return np.stack(self.codes)
         if self.form == "undo":
             values = [each.astype(object) for each in self._values]
             return np.stack([own[codes] for own, codes in zip(values, self.codes, strict=True)])
         sizes = zip(CATEGORIES, self.codes, strict=True)
-        return np.concatenate([codes == np.arange(size)[:, None] for size, codes in sizes])
+        if self.form == "tensor":
+            return self.codes[0] == np.arange(N_CLASSES)[:, None]  # type: ignore[no-any-return]
+        if self.form == "labels":
+            return self.codes[LABELS] == np.arange(CATEGORIES[LABELS])[:, None]  # type: ignore[no-any-return]
+        rows = slice(1) if self.form == "one row" else slice(None)
+        return np.concatenate([codes[rows] == np.arange(size)[:, None] for size, codes in sizes])
 
 
 @dataclass(frozen=True)
@@ -82,11 +101,14 @@ class FrameWorkload:
         # With fewer rows the widest column may lack a category.
         rows = max(10 * CATEGORIES[-1], round(self.rows * scale))
         draw = np.random.default_rng(0)
-        if self.form in ("tags", "sets"):
+        if self.form in MULTI:
             codes = [draw.random(rows) < TAGGED for _ in range(N_TAGS)]
             # Of an empty text some versions of pandas make a column.
             codes[0] |= ~np.any(codes, axis=0)
             return FrameWork(self.name, self.form, self.source, _rows(codes, self.source), codes)
+        if self.form == "tensor":
+            one = draw.permutation(np.arange(rows) % N_CLASSES).astype(np.int32)
+            return FrameWork(self.name, self.form, self.source, _dictionary(one), [one])
         codes = [draw.permutation(np.arange(rows) % k) for k in CATEGORIES]
         data = _table(codes, "category" if self.form == "undo" else self.source)
         if self.form == "undo":
@@ -119,13 +141,22 @@ def _table(codes: Sequence[Array], source: str) -> Any:
     return pandas.DataFrame(columns)
 
 
+def _dictionary(codes: Array) -> Any:
+    """Return an Arrow dictionary array."""
+    arrow = import_module("pyarrow")
+    return arrow.DictionaryArray.from_arrays(codes, _names(N_CLASSES).tolist())
+
+
 def _rows(codes: Sequence[Array], source: str) -> Any:
     """Return the tags of each row: a Series of separated texts, or lists of numbers."""
     lists: list[list[int]] = [np.flatnonzero(row).tolist() for row in np.stack(codes, axis=1)]
     if source == "lists":
         return lists
     names = _names(N_TAGS).tolist()
-    texts = ["|".join([names[tag] for tag in row]) for row in lists]
+    named = [[names[tag] for tag in row] for row in lists]
+    if source == "text lists":
+        return named
+    texts = ["|".join(row) for row in named]
     return import_module("pandas").Series(texts, dtype=source)
 
 
@@ -144,6 +175,15 @@ FRAMES = {
         FrameWorkload("F9", "matrix", "category"),
         FrameWorkload("F10", "undo", "bool", rows=100_000),
         FrameWorkload("F11", "sets", "lists", rows=100_000),
+        FrameWorkload("A1", "tensor", "dictionary"),
+        FrameWorkload("S1", "learned", "category"),
+        FrameWorkload("S2", "learned", "int64"),
+        FrameWorkload("S3", "learned", "str"),
+        FrameWorkload("S4", "learned", "object"),
+        FrameWorkload("S5", "learned dense", "category"),
+        FrameWorkload("S6", "one row", "object"),
+        FrameWorkload("S7", "labels", "int64"),
+        FrameWorkload("S8", "label sets", "text lists", rows=100_000),
     )
 }
 

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import onehot_fast
 from benchmarks.frames import FRAMES
-from benchmarks.peers.forms import FORMERS, size
+from benchmarks.peers import forms
+from benchmarks.peers.forms import size
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 # The first call imports and starts threads, which are no memory of a result.
@@ -49,7 +50,7 @@ def settle() -> None:
 
 def extra(workload: str, name: str, scale: float = 1.0) -> float:
     """Return the bytes of the peak for each byte of the result."""
-    former, recipe = FORMERS[name], FRAMES[workload]
+    former, recipe = forms.FORMERS[name], FRAMES[workload]
     library = import_module(former.library)
     former.build(library, recipe.make(WARM_UP_SCALE))()
     call = former.build(library, recipe.make(scale))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
+from benchmarks.peers.arrow import BARE
 from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR
 
@@ -60,13 +61,26 @@ FASTER_THAN_PANDAS = {
     "F7": ("str.get_dummies", 10.0),
     "F7-object": ("str.get_dummies", 10.0),
 }
+# The same for estimators, against scikit-learn.
+FASTER_THAN_SKLEARN = {
+    "S1": ("OneHotEncoder().fit_transform", 20.0),
+    "S2": ("OneHotEncoder().fit_transform", 8.0),
+    "S3": ("OneHotEncoder().fit_transform", 5.0),
+    "S4": ("OneHotEncoder().fit_transform", 5.0),
+    "S5": ("OneHotEncoder(dense float32).fit_transform", 3.0),
+}
+ONE_ROW = "OneHotEncoder.transform of a row"
+ONE_ROW_SECONDS = 60e-6
 # Where pyarrow hashes the texts.
 FASTER_THAN_PANDAS_BY_ARROW = 3.0
 BY_ARROW = ("F3", "F4")
 CSR_OF_HAND_BUILT = 1.5
+TENSOR_OF_KERNEL = 1.5
 # Of what is larger than its input; values and multi-hot rows are smaller.
-SMALLER_THAN_INPUT = ("F10", "F11")
-PEAK_OF_OUTPUT = {name: 1.1 for name in FRAMES if name not in SMALLER_THAN_INPUT}
+SMALLER_THAN_INPUT = ("F10", "F11", "S6", "S7", "S8")
+PEAK_OF_OUTPUT = {
+    name: 1.3 if name.startswith("S") else 1.1 for name in FRAMES if name not in SMALLER_THAN_INPUT
+}
 
 
 class Verdict(NamedTuple):
@@ -212,6 +226,20 @@ def tables(results: Results) -> Iterator[Verdict]:
     ours_csr = results.find("F8", f"{OURSELVES} Encoder, csr", 0, "table")
     by_hand = results.find("F8", "numpy by hand", 0, "table")
     yield from _at_most("F8", "CSR / built by hand", ours_csr, by_hand, CSR_OF_HAND_BUILT)
+    tensor = results.find("A1", f"{OURSELVES} arrow.one_hot", 0, "table")
+    kernel = results.find("A1", f"{OURSELVES} {BARE}", 0, "table")
+    yield from _at_most("A1", "tensor / the bare kernel", tensor, kernel, TENSOR_OF_KERNEL)
+
+
+def estimators(results: Results) -> Iterator[Verdict]:
+    """Compare our estimators with scikit-learn's."""
+    for workload, (name, limit) in FASTER_THAN_SKLEARN.items():
+        theirs = results.find(workload, f"sklearn {name}", 0, "table")
+        ours = results.find(workload, f"{OURSELVES} {name}", 0, "table")
+        yield from _at_least(workload, f"sklearn {name}", theirs, ours, limit)
+    if seconds := results.find("S6", f"{OURSELVES} {ONE_ROW}", 0, "table"):
+        measured, wanted = f"{seconds * 1e6:.0f} µs", f"≤ {ONE_ROW_SECONDS * 1e6:.0f} µs"
+        yield Verdict("S6", ONE_ROW, measured, wanted, seconds <= ONE_ROW_SECONDS)
 
 
 def peaks(results: Results) -> Iterator[Verdict]:
@@ -230,6 +258,7 @@ RULES = (
     small_calls,
     thread_counts,
     tables,
+    estimators,
     peaks,
 )
 

@@ -12,6 +12,8 @@ PACKAGE = "onehot_fast.integrations"
 
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
+# By these any other object offers its data (the Arrow PyCapsule interface).
+ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
 def integration(name: str) -> ModuleType:
@@ -25,7 +27,8 @@ def reader_of(source: object) -> str | None:
         name = READERS.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):
             return name
-    return None
+    speaks_arrow = any(hasattr(type(source), method) for method in ARROW_METHODS)
+    return "arrow" if speaks_arrow and exists("arrow") else None
 
 
 @cache

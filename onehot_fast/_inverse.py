@@ -62,22 +62,26 @@ def _decode_dense(
     """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
     columns = []
     for at, column in enumerate(schema.columns):
-        start, stop = schema.starts[at : at + 2]
-        cells = part(start, stop)
-        classes = np.full(n_rows, ALL_OFF, np.int64)
-        if stop > start and n_rows:
-            _, on, _ = resolve_values(1, 0, cells.dtype)
-            threads = _threads.resolve(None, cells.nbytes)
-            element = on.reshape(1).view(np.uint8)
-            _, several = _dispatch.decode(
-                cells, classes, stop - start, inner, element, ALL_OFF, threads
-            )
-            _check_single(column, several)
-        if column.options.handle_missing == "propagate" and stop > start:
-            first = cells[:, 0] if inner == 1 and cells.shape[0] == n_rows else cells[0]
-            classes[np.isnan(first)] = NO_VALUE
+        cells = part(*schema.starts[at : at + 2])
+        classes = classes_of(column, cells, n_rows, inner)
         columns.append(_values(column, classes, substitutes))
     return columns
+
+
+def classes_of(column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int) -> Classes:
+    """Return the output that is on in each row of a column's cells, or what else the row says."""
+    width = len(column.labels)
+    classes = np.full(n_rows, ALL_OFF, np.int64)
+    if width and n_rows:
+        _, on, _ = resolve_values(1, 0, cells.dtype)
+        threads = _threads.resolve(None, cells.nbytes)
+        element = on.reshape(1).view(np.uint8)
+        _, several = _dispatch.decode(cells, classes, width, inner, element, ALL_OFF, threads)
+        _check_single(column, several)
+    if column.options.handle_missing == "propagate" and width:
+        first = cells[:, 0] if inner == 1 and cells.shape[0] == n_rows else cells[0]
+        classes[np.isnan(first)] = NO_VALUE
+    return classes
 
 
 def decode_sparse(
@@ -112,16 +116,19 @@ def _check_single(column: ColumnSchema, row: int) -> None:
         raise ValueError(f"column {column.name!r}, row {row}: more than one output is on")
 
 
+def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
+    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
+    if not column.all_off and (classes == ALL_OFF).any():
+        raise ValueError(
+            f"column {column.name!r}, row {np.argmax(classes == ALL_OFF)}: no output is on, and no"
+            " value makes such a row"
+        )
+    return [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
+
+
 def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
     """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
-    all_off = np.flatnonzero(classes == ALL_OFF)
-    if len(all_off) and not column.all_off:
-        raise ValueError(
-            f"column {column.name!r}, row {all_off[0]}: no output is on, and no value makes such"
-            " a row"
-        )
-    # In the order of the classes from NO_VALUE on, so that class + 2 is the position.
-    meanings = [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
+    meanings = meanings_of(column, classes)
     used, positions = np.unique(classes - NO_VALUE, return_inverse=True)
     labels = [meanings[at] for at in used]
     found = [substitutes[one] if isinstance(one, Special) else one for one in labels]

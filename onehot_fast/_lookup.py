@@ -21,17 +21,25 @@ UNKNOWN = -2  # beside the places of the schema, where -1 is a category without 
 
 
 def table_of(
-    schema: ColumnSchema, codes: AnyArray, categories: AnyArray, start: int
+    schema: ColumnSchema,
+    codes: AnyArray,
+    categories: AnyArray,
+    start: int,
+    places: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the table of a column whose output begins at `start`, or refuse a row of it."""
+    """Return the table of a column whose output begins at `start`, or refuse a row of it.
+
+    `places` is what `places_of` returns, where the categories were met before.
+    """
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
-    places = places_of(schema, categories)
+    if places is None:
+        places = places_of(schema, categories)
     is_unknown = places == UNKNOWN
     if is_unknown[:-1].any():
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.categories, codes, categories, is_unknown)
-        places[is_unknown] = schema.unknown_place
+        places = np.where(is_unknown, schema.unknown_place, places)
     return np.where(places >= 0, places + start, -1).astype(np.int32)
 
 

@@ -7,7 +7,18 @@ What is made of whole tables has a table of its own, `forms.FORMERS`.
 
 from __future__ import annotations
 
-from benchmarks.peers import arrays, forms, tables, tensors
+from benchmarks.peers import arrays, arrow, estimators, forms, tables, tensors
 from benchmarks.peers.registry import CONTENDERS, Contender, Task, load
 
-__all__ = ["CONTENDERS", "Contender", "Task", "arrays", "forms", "load", "tables", "tensors"]
+__all__ = [
+    "CONTENDERS",
+    "Contender",
+    "Task",
+    "arrays",
+    "arrow",
+    "estimators",
+    "forms",
+    "load",
+    "tables",
+    "tensors",
+]

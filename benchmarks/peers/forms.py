@@ -57,7 +57,9 @@ def size(result: Any) -> int:
         return int(result.memory_usage(index=False).sum())
     if hasattr(result, "indptr"):
         return int(result.data.nbytes + result.indices.nbytes + result.indptr.nbytes)
-    return int(result.estimated_size() if hasattr(result, "estimated_size") else result.nbytes)
+    if hasattr(result, "estimated_size"):
+        return int(result.estimated_size())
+    return int(np.asarray(result).nbytes)
 
 
 def _ours() -> Any:
@@ -100,12 +102,14 @@ def _objects(result: Any, work: FrameWork) -> Array:
     return cells
 
 
-def _scattered(result: Any, work: FrameWork) -> Array:
+def scattered(result: Any, work: FrameWork) -> Array:
+    """Return the cells of a sparse matrix."""
     cells: Array = result.toarray()
     return cells
 
 
-def _itself(result: Any, work: FrameWork) -> Array:
+def itself(result: Any, work: FrameWork) -> Array:
+    """Return the cells of a matrix."""
     cells: Array = result
     return cells
 
@@ -186,7 +190,7 @@ def pandas_tags(pandas: Any, work: FrameWork) -> Call:
     return lambda: work.data.str.get_dummies()
 
 
-@former("Encoder, csr", library=OURSELVES, form="csr", read=_scattered)
+@former("Encoder, csr", library=OURSELVES, form="csr", read=scattered)
 def ours_csr(library: Any, work: FrameWork) -> Call:
     """Transform a frame, fitted before."""
     _ours()
@@ -194,7 +198,7 @@ def ours_csr(library: Any, work: FrameWork) -> Call:
     return lambda: transform(data, output="csr")
 
 
-@former("by hand", library="numpy", form="csr", read=_scattered)
+@former("by hand", library="numpy", form="csr", read=scattered)
 def numpy_csr(numpy: Any, work: FrameWork) -> Call:
     """Add offsets to the codes: of a row's ons the columns are known, and their number too."""
     sparse = import_module("scipy.sparse")
@@ -213,7 +217,7 @@ def numpy_csr(numpy: Any, work: FrameWork) -> Call:
     return call
 
 
-@former("OneHotEncoder", library="sklearn", form="csr", read=_scattered)
+@former("OneHotEncoder", library="sklearn", form="csr", read=scattered)
 def sklearn_csr(library: Any, work: FrameWork) -> Call:
     """Transform a frame, fitted before."""
     return _sklearn(work, sparse_output=True)
@@ -225,7 +229,7 @@ def _sklearn(work: FrameWork, sparse_output: bool) -> Call:
     return lambda: fitted.transform(work.data)
 
 
-@former("Encoder, numpy", library=OURSELVES, form="matrix", read=_itself)
+@former("Encoder, numpy", library=OURSELVES, form="matrix", read=itself)
 def ours_matrix(library: Any, work: FrameWork) -> Call:
     """Transform a frame, fitted before."""
     _ours()
@@ -233,13 +237,13 @@ def ours_matrix(library: Any, work: FrameWork) -> Call:
     return lambda: transform(data, output="numpy")
 
 
-@former("OneHotEncoder, dense", library="sklearn", form="matrix", read=_itself)
+@former("OneHotEncoder, dense", library="sklearn", form="matrix", read=itself)
 def sklearn_matrix(library: Any, work: FrameWork) -> Call:
     """Transform a frame, fitted before."""
     return _sklearn(work, sparse_output=False)
 
 
-@former("get_dummies + ascontiguousarray", library="pandas", form="matrix", read=_itself)
+@former("get_dummies + ascontiguousarray", library="pandas", form="matrix", read=itself)
 def pandas_matrix(pandas: Any, work: FrameWork) -> Call:
     """Make a frame, and of it the matrix that others take."""
     return lambda: np.ascontiguousarray(pandas.get_dummies(work.data, dtype=np.uint8).to_numpy())
@@ -258,13 +262,13 @@ def pandas_undo(pandas: Any, work: FrameWork) -> Call:
     return lambda: pandas.from_dummies(work.data, sep="_")
 
 
-@former("multi_hot", library=OURSELVES, form="sets", read=_itself)
+@former("multi_hot", library=OURSELVES, form="sets", read=itself)
 def ours_sets(library: Any, work: FrameWork) -> Call:
     """Encode lists."""
     return lambda: library.multi_hot(work.data, N_TAGS, dtype=np.uint8)
 
 
-@former("MultiLabelBinarizer", library="sklearn", form="sets", read=_itself)
+@former("MultiLabelBinarizer", library="sklearn", form="sets", read=itself)
 def sklearn_sets(library: Any, work: FrameWork) -> Call:
     """Transform lists, fitted before."""
     binarizer = import_module("sklearn.preprocessing").MultiLabelBinarizer

@@ -1,0 +1,44 @@
+"""Arrow in and out: one-hot encoding of arrays, tables and streams, and in pyarrow's pipelines.
+
+>>> import pyarrow as pa
+>>> from onehot_fast import Encoder
+>>> from onehot_fast.integrations.arrow import encode, one_hot
+>>> one_hot(pa.array(["b", "a", None])).to_arrow().to_numpy_ndarray()
+array([[0, 1],
+       [1, 0],
+       [0, 0]], dtype=uint8)
+>>> table = pa.table({"size": ["S", "L", None], "price": [1, 3, 2]})
+>>> encode(table, Encoder().fit(table)).to_pydict()
+{'size_L': [False, True, False], 'size_S': [True, False, False], 'price': [1, 3, 2]}
+
+`one_hot` encodes one column; `encode` and `decode` tables, and batch by batch a reader that is
+larger than memory; `register` and `expression` bring an encoder into scanners, filters and Acero.
+Whatever offers the Arrow PyCapsule interface comes in: objects of pyarrow, polars, pandas, DuckDB,
+nanoarrow, narwhals and others. Dictionary codes and integers are read where they lie, strings are
+hashed by pyarrow, and what comes out is over memory of our own that no library copies.
+"""
+
+from onehot_fast.integrations.arrow.decode import decode
+from onehot_fast.integrations.arrow.encode import encode, encoded_schema
+from onehot_fast.integrations.arrow.layouts import block
+from onehot_fast.integrations.arrow.lists import read_lists
+from onehot_fast.integrations.arrow.one_hot import one_hot
+from onehot_fast.integrations.arrow.read import read_column, read_table
+from onehot_fast.integrations.arrow.register import expression, register
+from onehot_fast.integrations.arrow.result import OneHotArray
+from onehot_fast.integrations.arrow.wrap import wrap
+
+__all__ = [
+    "OneHotArray",
+    "block",
+    "decode",
+    "encode",
+    "encoded_schema",
+    "expression",
+    "one_hot",
+    "read_column",
+    "read_lists",
+    "read_table",
+    "register",
+    "wrap",
+]

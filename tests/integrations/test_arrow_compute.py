@@ -1,0 +1,287 @@
+"""One-hot encoding in pyarrow's own pipelines: functions and expressions."""
+
+from __future__ import annotations
+
+import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+acero = pytest.importorskip("pyarrow.acero")
+ds = pytest.importorskip("pyarrow.dataset")
+pq = pytest.importorskip("pyarrow.parquet")
+
+import pyarrow.compute as pc  # noqa: E402
+from arrow_strategies import INTEGERS, NAN, TEXTS, Drawn, can, columns  # noqa: E402
+
+from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.integrations.arrow import encode, expression, register  # noqa: E402
+from onehot_fast.integrations.arrow.register import _column, _Function  # noqa: E402
+
+TABLE = pa.table({"size": ["S", "L", None, "S", "new"], "n": [1, 2, 3, 4, 5]})
+TRAIN = TABLE.slice(0, 4)
+NESTED = ["tensor", "fixed_size_list", "struct"]
+
+
+DAYS = [datetime.date(2024, 1, 1), datetime.date(2024, 2, 1)]
+
+
+def cast(array: Any, kind: Any) -> Any:
+    """Cast as expressions do, also to the same type."""
+    return projected(pa.table({"c": array}), {"c": pc.field("c").cast(kind)})
+
+
+def projected(table: Any, columns: Any) -> Any:
+    """Return what a scanner makes of a table in memory."""
+    return ds.dataset(table).scanner(columns=columns).to_table()
+
+
+VIEW = pa.array(["a"], TEXTS[-1])
+CASTABLE = TEXTS if can(lambda: cast(VIEW, pa.string())) else TEXTS[:2]
+
+
+@pytest.mark.parametrize("layout", NESTED)
+@pytest.mark.parametrize("missing", ["ignore", "indicator"])
+@pytest.mark.parametrize("unknown", ["ignore", "indicator", "infrequent"])
+@pytest.mark.parametrize("drop", [None, "first"])
+def test_an_expression_is_encode(layout: Any, missing: str, unknown: str, drop: Any) -> None:
+    """By every policy for what is missing and what is unknown."""
+    encoder = Encoder(
+        ["size"], handle_missing=missing, handle_unknown=unknown, drop=drop, min_frequency=2
+    ).fit(TRAIN)
+
+    found = projected(TABLE, {"size": expression(encoder, "size", layout=layout)})
+
+    expected = encode(TABLE, encoder, layout=layout)
+    assert found["size"].type == expected["size"].type
+    assert found["size"].to_pylist() == expected["size"].to_pylist()
+
+
+@given(
+    drawn=columns(CASTABLE, ("plain",))
+    | columns([*TEXTS[:2], pa.bool_(), pa.float64(), *INTEGERS[:6]], ("plain", "dictionary")),
+    size=st.integers(1, 9),
+)
+def test_an_expression_takes_columns_of_any_type(drawn: Drawn, size: int) -> None:
+    """Chunks, slices, dictionaries, NaN and -0.0, in batches of any size.
+
+    Dictionaries of views are those that pyarrow itself can make nothing of.
+    """
+    table = pa.table({"c": drawn.column})
+    encoder = Encoder(["c"], handle_missing="indicator", handle_unknown="ignore")
+    encoder.fit(table.slice(0, 3))
+    assume(len(encoder.categories["c"]))
+
+    scanner = ds.dataset(table).scanner(columns={"c": expression(encoder, "c")}, batch_size=size)
+
+    expected = encoder.transform(table, "numpy")
+    found = [row for batch in scanner.to_batches() for row in batch.column(0).storage.to_pylist()]
+    assert found == expected.astype(int).tolist()
+
+
+@pytest.mark.parametrize("values", [[None, "a"], [None, 1], [NAN, 0.0]], ids=str)
+def test_without_a_category_nothing_is_cast(values: Any) -> None:
+    """What was fitted on missing values alone tells them from unknown ones of any type."""
+    table = pa.table({"c": values})
+    encoder = Encoder(["c"], handle_missing="indicator", handle_unknown="indicator")
+    encoder.fit(table.slice(0, 1))
+
+    found = projected(table, {"c": expression(encoder, "c")})
+
+    assert found["c"].to_pylist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([datetime.datetime(2024, 1, 1), datetime.datetime(2024, 2, 1)], pa.timestamp("s")),
+        ([datetime.timedelta(1), datetime.timedelta(2)], pa.duration("us")),
+        pytest.param(
+            DAYS,
+            pa.date32(),
+            marks=pytest.mark.skipif(
+                not can(lambda: cast(pa.array(DAYS), pa.date32())), reason="pyarrow cannot cast it"
+            ),
+        ),
+        ([b"a", b"b"], pa.large_binary()),
+        ([2**60, 2**60 + 1], pa.int64()),
+        ([2, 3], pa.float32()),
+    ],
+    ids=str,
+)
+def test_a_field_is_cast_to_compare_it(values: Any, kind: Any) -> None:
+    """Units, widths and large integers: what is equal is the same category."""
+    encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": np.array([*values, None], object)})
+    table = pa.table({"c": pa.array([*values, None], kind)})
+
+    found = projected(table, {"c": expression(encoder, "c")})
+
+    assert found["c"].combine_chunks().storage.to_pylist() == [[1, 0], [0, 1], [0, 0]]
+
+
+def test_scanner_threads_and_files(tmp_path: Any) -> None:
+    """Several threads, several files, dictionaries of each row group: no row is mixed up."""
+    rng = np.random.default_rng(7)
+    words = np.array([*"abcdefghijklmnop", None], object)
+    rows = rng.integers(0, len(words), 300_000)
+    table = pa.table({"c": pa.array(words[rows]).dictionary_encode(), "at": np.arange(len(rows))})
+    for part in range(2):
+        pq.write_table(
+            table.slice(part * 150_000, 150_000), tmp_path / f"{part}.parquet", row_group_size=9000
+        )
+    encoder = Encoder(["c"]).fit(table)
+    dataset = ds.dataset(tmp_path)
+
+    found = dataset.scanner(
+        columns={"c": expression(encoder, "c"), "at": ds.field("at")}, use_threads=True
+    ).to_table()
+
+    cells = np.concatenate([chunk.to_numpy_ndarray() for chunk in found["c"].chunks])
+    expected = encoder.transform(table, "numpy")[found["at"].to_numpy()]
+    np.testing.assert_array_equal(cells, expected)
+    assert sorted(found["at"].to_pylist()) == table["at"].to_pylist()
+
+
+def test_filters_plans_and_datasets(tmp_path: Any) -> None:
+    """`Table.filter`, Acero, and a dataset that is written as it is scanned."""
+    encoder = Encoder(["size"], handle_unknown="ignore").fit(TRAIN)
+    is_small = pc.struct_field(expression(encoder, "size", layout="struct"), ["size_S"])
+    tensors = expression(encoder, "size")
+
+    plan = acero.Declaration.from_sequence(
+        [
+            acero.Declaration("table_source", acero.TableSourceNodeOptions(TABLE)),
+            acero.Declaration("project", acero.ProjectNodeOptions([tensors], ["size"])),
+        ]
+    )
+    scanner = ds.dataset(TABLE).scanner(columns={"size": tensors})
+    ds.write_dataset(scanner, tmp_path, format="parquet")
+
+    expected = [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
+    assert TABLE.filter(is_small)["n"].to_pylist() == [1, 4]
+    assert plan.to_table()["size"].to_pylist() == expected
+    assert ds.dataset(tmp_path).to_table()["size"].to_pylist() == expected
+
+
+def test_registering_twice_is_registering_once() -> None:
+    """The name tells what the function does; the same function has the same name."""
+    encoder = Encoder().fit(TRAIN)
+    copy = Encoder.from_json(encoder.to_json())
+
+    name = register(encoder)
+
+    assert register(copy) == name
+    assert name.startswith("onehot_fast.")
+    assert name in pc.list_functions()
+    assert register(encoder, layout="struct") != name
+    assert register(encoder, "test.sizes") == register(copy, "test.sizes") == "test.sizes"
+
+
+@pytest.mark.parametrize("name", ["test.taken", "add"])
+def test_a_name_that_is_taken_is_refused(name: str) -> None:
+    """By another function of ours, or by one of pyarrow's."""
+    register(["a", "b"], "test.taken")
+
+    with pytest.raises(ValueError, match=f"name = '{name}' is that of another compute function"):
+        register(["a", "b", "c"], name)
+
+
+def test_the_function_takes_numbers_of_categories() -> None:
+    """Arrays with offsets, chunks, scalars and nothing at all."""
+    name = register(["a", "b", "c"])
+    numbers = pa.array([7, 0, None, 3, -5, 2], pa.int32()).slice(1)
+    expected = [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
+    chunks = pa.chunked_array([numbers, numbers.slice(4), numbers.slice(9)])
+
+    assert pc.call_function(name, [numbers]).to_pylist() == expected
+    assert pc.call_function(name, [chunks]).to_pylist() == [*expected, expected[4]]
+    assert pc.call_function(name, [pa.scalar(1, pa.int32())]).as_py() == [0, 1, 0]
+    assert pc.call_function(name, [pa.array([], pa.int32())]).to_pylist() == []
+
+
+def test_missing_values_propagate() -> None:
+    """A null is NaN in every output, an unknown value is not."""
+    options: Any = {"handle_missing": "propagate", "handle_unknown": "ignore", "dtype": "float32"}
+    encoder = Encoder(["size"], **options).fit(TRAIN)
+
+    found = projected(TABLE, {"size": expression(encoder, "size")})["size"].combine_chunks()
+
+    np.testing.assert_array_equal(found.to_numpy_ndarray(), encoder.transform(TABLE, "numpy"))
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "column 'size', row 4 of a batch: the value is unknown"),
+        ({"handle_missing": "error"}, "column 'size', row 2: the value is missing"),
+    ],
+)
+def test_what_the_encoder_refuses_is_refused(options: Any, match: str) -> None:
+    """The error of the function is that of the scan."""
+    encoder = Encoder(["size"], **options).fit(TRAIN.slice(0, 2))
+    columns = {"size": expression(encoder, "size")}
+
+    with pytest.raises(ValueError, match=match):
+        projected(TABLE, columns)
+
+
+def test_numbers_of_no_category_are_refused() -> None:
+    """One more than the categories is an unknown value, which has a number, too."""
+    name = register(["a", "b"])
+
+    with pytest.raises(ValueError, match=r"category = 3 is outside \[0, 2\]"):
+        pc.call_function(name, [pa.array([1, 3], pa.int32())])
+
+
+def test_the_length_of_a_batch_is_checked() -> None:
+    """Pyarrow would take a column of another length for the whole."""
+    function = _Function(_column(["a"], None), "tensor")
+
+    with pytest.raises(ValueError, match="1 numbers came in a batch of 2 rows"):
+        function(SimpleNamespace(batch_length=2), pa.array([0], pa.int32()))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"encoder": Encoder()}, RuntimeError, "not fitted"),
+        ({"encoder": 7}, TypeError, "categories = 7"),
+        ({"column": "n"}, ValueError, "column = 'n' is none of the encoder's"),
+        ({"encoder": Encoder(["size", "n"]).fit(TABLE)}, ValueError, "column= must name one"),
+        ({"encoder": ["a"], "column": "size"}, TypeError, "without an Encoder"),
+        ({"layout": "columns"}, ValueError, "layout = 'columns'"),
+        ({"name": 7}, TypeError, "name = 7"),
+    ],
+    ids=str,
+)
+def test_arguments_are_checked(change: Any, error: Any, match: str) -> None:
+    """Nothing is registered before all is known to be right."""
+    given: Any = {"encoder": Encoder(["size"]).fit(TRAIN)} | change
+
+    with pytest.raises(error, match=match):
+        register(**given)
+
+
+def test_a_field_is_a_name_or_an_expression() -> None:
+    """Of an encoder with several columns the name chooses, if there is no other word."""
+    encoder = Encoder(["size", "n"], handle_unknown="ignore").fit(TRAIN)
+
+    by_name = projected(TABLE, {"x": expression(encoder, "n")})["x"].to_pylist()
+    longer = expression(encoder, pc.field("n") + 1, column="n")
+
+    assert by_name[0] == [1, 0, 0, 0]
+    assert projected(TABLE, {"x": longer})["x"].to_pylist()[0] == [0, 1, 0, 0]
+    with pytest.raises(TypeError, match="field is a int"):
+        expression(encoder, 7)  # type: ignore[arg-type]
+
+
+def test_categories_without_an_encoder() -> None:
+    """All else is off."""
+    found = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
+
+    assert found.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]

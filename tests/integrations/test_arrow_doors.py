@@ -1,0 +1,283 @@
+"""One body over everything that hands out Arrow data, and everything that takes it."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+from onehot_fast import Encoder, _memory  # noqa: E402  after the skip above
+from onehot_fast.integrations.arrow import OneHotArray, encode, one_hot  # noqa: E402
+from onehot_fast.integrations.arrow.incoming import as_column, as_table  # noqa: E402
+
+TABLE = pa.table(
+    {
+        "size": pa.chunked_array([["S", None], ["L", "S"]]),
+        "kind": pa.chunked_array([pa.array(["x", "y", None, "x"]).dictionary_encode()]),
+        "n": [1, 2, 3, 4],
+    }
+)
+EXPECTED = {
+    "size_L": [False, False, True, False],
+    "size_S": [True, False, False, True],
+    "kind_x": [True, False, False, True],
+    "kind_y": [False, True, False, False],
+    "n": [1, 2, 3, 4],
+}
+
+
+class Capsule:
+    """An object that has nothing but the capsule of a stream, or of an array."""
+
+    def __init__(self, source: Any, method: str = "__arrow_c_stream__") -> None:
+        def export(_self: Any, requested_schema: Any = None) -> Any:
+            return getattr(source, method)(requested_schema)
+
+        self.__class__ = type("Capsule", (), {method: export})
+
+
+def layout_of(result: OneHotArray) -> str:
+    """Return which of the two nested layouts a result has."""
+    return "tensor" if "tensor" in repr(result) else "fixed_size_list"
+
+
+def polars_of(layout: str) -> Any:
+    """Return polars, if it knows the types of the layout."""
+    polars = pytest.importorskip("polars")
+    if layout == "tensor" and not hasattr(polars, "Extension"):
+        pytest.skip("polars has no extension types yet")
+    return polars
+
+
+def duckdb_relation(table: Any) -> Any:
+    """Return a relation of DuckDB."""
+    duckdb = pytest.importorskip("duckdb")
+    return duckdb.connect().from_arrow(table)
+
+
+TABLES: dict[str, Callable[[Any], Any]] = {
+    "Table": lambda table: table,
+    "RecordBatch": lambda table: table.combine_chunks().to_batches()[0],
+    "RecordBatchReader": lambda table: table.to_reader(max_chunksize=3),
+    "struct": lambda table: table.combine_chunks().to_batches()[0].to_struct_array(),
+    "capsule of a stream": Capsule,
+    "capsule of an array": lambda table: Capsule(
+        table.combine_chunks().to_batches()[0], "__arrow_c_array__"
+    ),
+    "polars": lambda table: pytest.importorskip("polars").from_arrow(table),
+    "pandas": lambda table: table.to_pandas(),
+    "duckdb": duckdb_relation,
+    "nanoarrow": lambda table: pytest.importorskip("nanoarrow").ArrayStream(table),
+    "narwhals": lambda table: pytest.importorskip("narwhals").from_native(table),
+}
+
+
+@pytest.mark.parametrize("producer", TABLES)
+def test_a_table_of_any_library_is_encoded(producer: str) -> None:
+    """The encoder learns and encodes, wherever the columns come from."""
+    make = TABLES[producer]
+
+    encoder = Encoder(["size", "kind"]).fit(make(TABLE))
+    encoded = encode(make(TABLE), encoder)
+
+    rows = encoded.read_all() if isinstance(encoded, pa.RecordBatchReader) else encoded
+    assert rows.to_pydict() == EXPECTED
+    assert encoder.transform(make(TABLE), "numpy").tolist() == list(
+        map(list, zip(*list(EXPECTED.values())[:4], strict=True))
+    )
+
+
+COLUMNS: dict[str, Callable[[Any], Any]] = {
+    "Array": lambda column: column.combine_chunks(),
+    "ChunkedArray": lambda column: column,
+    "capsule of a stream": Capsule,
+    "capsule of an array": lambda column: Capsule(column.combine_chunks(), "__arrow_c_array__"),
+    "polars": lambda column: pytest.importorskip("polars").Series(column),
+    "pandas": lambda column: column.to_pandas(),
+    "nanoarrow": lambda column: pytest.importorskip("nanoarrow").Array(column),
+    "narwhals": lambda column: pytest.importorskip("narwhals").new_series(
+        "x", column.to_pylist(), backend="pyarrow"
+    ),
+    "ours": lambda column: one_hot(column, layout="dictionary"),
+}
+
+
+@pytest.mark.parametrize("producer", COLUMNS)
+@pytest.mark.parametrize("name", ["size", "kind"])
+def test_a_column_of_any_library_is_encoded(producer: str, name: str) -> None:
+    """Chunks, dictionaries and texts give the same rows."""
+    if producer == "pandas":
+        series = pytest.importorskip("pandas").Series
+        if not hasattr(series, "__arrow_c_stream__"):
+            pytest.skip("new in pandas 3")
+    result = one_hot(COLUMNS[producer](TABLE[name]))
+
+    expected = [EXPECTED[key] for key in EXPECTED if key.startswith(name)]
+    np.testing.assert_array_equal(np.asarray(result).T, expected)
+
+
+def test_a_struct_with_nulls_and_an_offset_is_a_table() -> None:
+    """Where the structure is null, so are its columns."""
+    struct = pa.array([{"s": "a"}, {"s": "a"}, None, {"s": "b"}]).slice(1)
+
+    assert as_table(Capsule(pa.chunked_array([struct]))).to_pydict() == {"s": ["a", None, "b"]}
+
+
+def test_empty_streams_have_their_type() -> None:
+    """A stream without chunks says what its columns would be."""
+    column = pa.chunked_array([], pa.string())
+    table = pa.schema({"s": pa.string(), "n": pa.int8()}, {"k": "v"}).empty_table()
+
+    assert as_column(Capsule(column)).type == pa.string()
+    assert as_table(Capsule(table)).schema.equals(table.schema, check_metadata=True)
+
+
+def test_what_does_not_speak_arrow_is_refused() -> None:
+    """The error says what came."""
+    with pytest.raises(TypeError, match="list"):
+        one_hot(["a", "b"])
+    with pytest.raises(TypeError, match="dict"):
+        encode({"s": ["a"]}, Encoder().fit({"s": ["a"]}))
+
+
+# Each takes a result of ours, and gives back its cells as rows.
+NESTED: dict[str, Callable[[Any], Any]] = {
+    "numpy": np.asarray,
+    "dlpack": np.from_dlpack,
+    "pyarrow": lambda result: np.array(pa.array(result).to_pylist()),
+    "pyarrow.chunked_array": lambda result: np.array(pa.chunked_array(result).to_pylist()),
+    "polars": lambda result: np.array(polars_of(layout_of(result)).Series(result).to_list()),
+    "pandas": lambda result: np.array(
+        list(pytest.importorskip("pandas").Series.from_arrow(result).array)
+    ),
+    "nanoarrow": lambda result: np.array(
+        pytest.importorskip("nanoarrow").c_array(result).view().child(0).buffer(1)
+    ).reshape(result.shape),
+    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result).numpy(),
+}
+
+
+@pytest.mark.parametrize("consumer", NESTED)
+@pytest.mark.parametrize("layout", ["tensor", "fixed_size_list"])
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_rows_are_taken_over_by_any_library(consumer: str, layout: Any, dtype: str) -> None:
+    """Each library sees the same cells."""
+    if consumer == "pandas" and not hasattr(pytest.importorskip("pandas").Series, "from_arrow"):
+        pytest.skip("new in pandas 3")
+    result = one_hot(TABLE["size"], layout=layout, dtype=dtype)
+
+    cells = NESTED[consumer](result)
+
+    np.testing.assert_array_equal(cells, [[0, 1], [0, 0], [1, 0], [0, 1]])
+
+
+FLAT: dict[str, Callable[[Any], Any]] = {
+    "pyarrow": lambda result: pa.table(result).to_pydict(),
+    "polars": lambda result: (
+        pytest.importorskip("polars").DataFrame(result).to_dict(as_series=False)
+    ),
+    "pandas": lambda result: (
+        pytest.importorskip("pandas").DataFrame.from_arrow(result).to_dict("list")
+    ),
+    "duckdb": lambda result: duckdb_relation(pa.table(result)).to_arrow_table().to_pydict(),
+    "narwhals": lambda result: (
+        pytest.importorskip("narwhals")
+        .from_arrow(result, backend="pyarrow")
+        .to_dict(as_series=False)
+    ),
+}
+
+
+@pytest.mark.parametrize("consumer", FLAT)
+@pytest.mark.parametrize("dtype", ["bool", "int8"])
+def test_columns_are_taken_over_by_any_library(consumer: str, dtype: str) -> None:
+    """Bits and numbers alike."""
+    if consumer == "pandas" and not hasattr(pytest.importorskip("pandas").DataFrame, "from_arrow"):
+        pytest.skip("new in pandas 3")
+    result = one_hot(TABLE["size"], layout="columns", dtype=dtype)
+
+    assert FLAT[consumer](result) == {"L": [0, 0, 1, 0], "S": [1, 0, 0, 1]}
+
+
+LARGE = 1 << 18  # smaller memory is not counted
+
+
+def live() -> int:
+    """Return how many blocks of our memory are in use."""
+    gc.collect()
+    return _memory.cache_info().n_live
+
+
+HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {
+    "numpy": np.asarray,
+    "dlpack": np.from_dlpack,
+    "pyarrow": lambda result: pa.array(result),
+    "pyarrow itself": lambda result: result.to_arrow().slice(7, 9),
+    "capsules": lambda result: result.__arrow_c_array__(),
+    "stream": lambda result: result.__arrow_c_stream__(),
+    "polars": lambda result: polars_of(layout_of(result)).Series(result),
+    "nanoarrow": lambda result: pytest.importorskip("nanoarrow").Array(result),
+    "torch": lambda result: pytest.importorskip("torch").from_dlpack(result),
+}
+
+
+@pytest.mark.parametrize("holder", HOLDERS)
+@pytest.mark.parametrize("layout", ["tensor", "fixed_size_list"])
+def test_memory_is_given_back_with_the_last_reference(holder: str, layout: Any) -> None:
+    """Whoever holds it: as long as one does, the memory is not ours again."""
+    codes = pa.array(np.arange(LARGE, dtype=np.int32) % 16)
+    HOLDERS[holder](one_hot(codes, depth=16, layout=layout))  # libraries that load at first use
+    before = live()
+
+    result = one_hot(codes, depth=16, layout=layout)
+    held = HOLDERS[holder](result)
+    del result
+    during = live()
+    del held
+
+    assert during == before + 1
+    assert live() == before
+
+
+@pytest.mark.parametrize("layout", ["columns", "struct"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8"])
+def test_columns_share_one_memory(layout: Any, dtype: str) -> None:
+    """All columns of a result are one block, which lives as long as any of them."""
+    array = pa.array(np.arange(LARGE) % 16)
+    before = live()
+
+    result = one_hot(array, layout=layout, dtype=dtype)
+    rows = result.to_arrow()
+    column = rows.column(3) if layout == "columns" else rows.field(3)
+    del result, rows
+    during = live()
+    del column
+
+    assert during == before + 1
+    assert live() == before
+
+
+def test_what_a_library_gets_is_the_same_memory() -> None:
+    """Nothing is copied on the way to pyarrow, NumPy, DLPack and polars."""
+    polars = pytest.importorskip("polars")
+    result = one_hot(pa.array(np.arange(LARGE) % 16), depth=16, layout="fixed_size_list")
+    address = result.to_arrow().values.buffers()[1].address
+
+    assert np.asarray(result).ctypes.data == address
+    assert np.from_dlpack(result).ctypes.data == address
+    assert pa.array(result).values.buffers()[1].address == address
+    assert polars.Series(result).to_numpy().ctypes.data == address
+
+
+def test_nobody_can_write_to_a_result() -> None:
+    """Arrow's memory does not change."""
+    result = one_hot(pa.array([0, 1]), depth=2)
+
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(result)[0, 0] = 7
+    assert not result.to_arrow().storage.flatten().buffers()[1].is_mutable

@@ -1,0 +1,469 @@
+"""Tables and streams, encoded and decoded: one schema, whatever the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+
+from arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E402
+
+from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
+from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
+
+TABLE = pa.table(
+    {
+        "n": pa.array([1, 2, 3, 4]),
+        "size": pa.array(["S", None, "L", "S"]),
+        "kind": pa.array(["x", "y", None, "x"]).dictionary_encode(),
+        "price": pa.array([1.5, None, 2.5, 1.5]),
+    }
+)
+COMPARABLE = [*TEXTS, *BYTES, *INTEGERS, pa.bool_(), pa.date32(), pa.decimal128(5, 2)]
+every_layout = pytest.mark.parametrize("layout", LAYOUTS)
+
+
+def cells(array: Any) -> Any:
+    """Return the cells of a column, by whatever Arrow itself sees in it."""
+    if isinstance(array.type, pa.BaseExtensionType):
+        array = array.storage if isinstance(array, pa.Array) else array.combine_chunks().storage
+    if pa.types.is_dictionary(array.type):
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        width = len(array.dictionary)
+        indices = np.array(array.indices.fill_null(-1).to_pylist(), int)
+        return (indices[:, np.newaxis] == np.arange(width)).tolist()
+    rows = array.to_pylist()
+    return [list(row.values()) if isinstance(row, dict) else row for row in rows]
+
+
+@given(
+    drawn=columns(COMPARABLE),
+    layout=st.sampled_from(LAYOUTS),
+    missing=st.sampled_from(["ignore", "indicator"]),
+    drop=st.sampled_from([None, "first"]),
+    rare=st.sampled_from([None, 3]),
+    dtype=st.sampled_from(["bool", "uint8", "float32"]),
+)
+def test_every_layout_has_the_cells_of_the_matrix(
+    drawn: Drawn, layout: Any, missing: str, drop: Any, rare: Any, dtype: str
+) -> None:
+    """Tables and streams alike, by the schema that was told before."""
+    table = pa.table({"c": drawn.column})
+    encoder = Encoder(
+        ["c"],
+        handle_missing=missing,
+        handle_unknown="ignore",
+        drop=drop,
+        min_frequency=rare,
+        dtype=dtype,
+    ).fit(table)
+    matrix = encoder.transform(table, "numpy")
+    expected = matrix.tolist()
+    schema = encoded_schema(table.schema, encoder, layout=layout)
+
+    encoded = encode(table, encoder, layout=layout)
+    stream = encode(table.to_reader(max_chunksize=3), encoder, layout=layout)
+
+    assert encoded.schema == stream.schema == schema
+    read = stream.read_all()
+    encoded.validate(full=True)
+    read.validate(full=True)
+    if layout == "columns":
+        found = [encoded.column(at).to_pylist() for at in range(encoded.num_columns)]
+        again = [read.column(at).to_pylist() for at in range(read.num_columns)]
+        assert found == again == matrix.T.tolist()
+        assert encoded.num_rows == read.num_rows == len(expected)
+    elif layout == "dictionary":
+        assert cells(encoded["c"]) == matrix.astype(bool).tolist()
+        assert encoded["c"].to_pylist() == read["c"].to_pylist()
+    else:
+        assert cells(encoded["c"]) == cells(read["c"]) == expected
+
+
+@given(drawn=columns(COMPARABLE), layout=st.sampled_from(LAYOUTS))
+def test_what_was_encoded_is_decoded(drawn: Drawn, layout: Any) -> None:
+    """Values of every type come back, in the type of the categories, also in a stream."""
+    table = pa.table({"c": drawn.column, "n": pa.array(range(len(drawn.values)))})
+    encoder = Encoder(["c"]).fit(table)
+    encoded = encode(table, encoder, layout=layout)
+
+    decoded = decode(encoded, encoder, layout=layout)
+    stream = decode(encoded.to_reader(max_chunksize=3), encoder, layout=layout)
+
+    assert decoded.schema.equals(stream.schema)
+    assert decoded["c"].to_pylist() == stream.read_all()["c"].to_pylist() == drawn.values
+    assert decoded["n"].equals(table["n"])
+
+
+def test_features_take_the_place_of_their_columns() -> None:
+    """Other columns stay where and what they are; `Encoder.transform` gives the same table."""
+    encoder = Encoder(["kind", "size"]).fit(TABLE)
+    encoded = encode(TABLE, encoder)
+
+    assert encoded.column_names == ["n", "size_L", "size_S", "kind_x", "kind_y", "price"]
+    assert encoded["n"].equals(TABLE["n"])
+    assert encoded["size_S"].to_pylist() == [True, False, False, True]
+    assert encoder.transform(TABLE).equals(encoded, check_metadata=True)
+    assert encoder.transform({"kind": ["x"], "size": ["L"]}, "arrow").to_pydict() == {
+        "size_L": [True],
+        "size_S": [False],
+        "kind_x": [True],
+        "kind_y": [False],
+    }
+
+
+@every_layout
+def test_columns_of_one_name_each_keep_their_place(layout: Any) -> None:
+    """But for "columns" the names are those of the input."""
+    encoder = Encoder().fit(TABLE)
+    encoded = encode(TABLE, encoder, layout=layout)
+
+    expected = TABLE.column_names
+    if layout == "columns":
+        expected = ["n", "size_L", "size_S", "kind_x", "kind_y", "price"]
+    assert encoded.column_names == expected
+
+
+def test_a_stream_is_encoded_batch_by_batch() -> None:
+    """The schema is known before the first batch, and a batch is read when it is asked for."""
+    asked = []
+
+    def batches() -> Iterator[Any]:
+        for at in range(3):
+            asked.append(at)
+            yield TABLE.to_batches()[0].slice(at, 1)
+
+    reader = pa.RecordBatchReader.from_batches(TABLE.schema, batches())
+    encoder = Encoder().fit(TABLE)
+    encoded = encode(reader, encoder)
+
+    assert encoded.schema == encode(TABLE, encoder).schema
+    assert asked == []
+    assert encoded.read_next_batch().num_rows == 1
+    assert asked == [0]
+    assert decode(encoded, encoder).read_all().num_rows == 2
+
+
+def test_an_error_in_a_stream_tells_its_rows() -> None:
+    """The row is counted from where its batch begins."""
+    encoder = Encoder(["size"]).fit(TABLE.slice(0, 2))
+    reader = encode(TABLE.to_reader(max_chunksize=2), encoder)
+    reader.read_next_batch()
+
+    with pytest.raises(ValueError, match=r"begins with row 2: column 'size', row 0: 'L' is unk"):
+        reader.read_next_batch()
+
+
+def test_dictionaries_may_change_from_batch_to_batch() -> None:
+    """A dictionary met before is known again, another one is looked up; nothing is mixed up."""
+    words = [pa.array(["x", "y"]), pa.array(["y", None, "y", "x"]), pa.array(["x", "y"])]
+    kind = pa.dictionary(pa.int8(), pa.string())
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words[at]).cast(kind)
+        for at in (0, 1, 0, 2)
+    ]
+    batches = [pa.record_batch({"c": chunk}) for chunk in chunks]
+    reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)
+    encoder = Encoder(["c"], handle_missing="indicator").fit({"c": ["y", "x", None]})
+
+    encoded = encode(reader, encoder).read_all()
+
+    assert encoded["c_x"].to_pylist() == [True, False, False, False, True, False, True, False]
+    assert encoded["c_y"].to_pylist() == [False, True, True, False, False, True, False, True]
+    assert encoded["c_(missing)"].to_pylist() == [False] * 3 + [True] + [False] * 4
+
+
+def test_metadata_of_the_schema_and_of_kept_fields_stay() -> None:
+    """What is new has none."""
+    fields = [
+        pa.field("n", pa.int64(), nullable=False, metadata={"unit": "m"}),
+        pa.field("size", pa.string(), metadata={"old": "yes"}),
+    ]
+    schema = pa.schema(fields, {"origin": "test"})
+    table = pa.table([[1, 2], ["S", "L"]], schema=schema)
+    encoder = Encoder().fit(table)
+
+    encoded = encode(table.to_reader(), encoder)
+
+    assert encoded.schema.metadata == {b"origin": b"test"}
+    assert encoded.schema.field(0).equals(schema.field(0), check_metadata=True)
+    assert encoded.schema.field("size_L").metadata is None
+    assert not encoded.schema.field("size_L").nullable
+    assert decode(encoded, encoder).schema.metadata == {b"origin": b"test"}
+    assert encoder.transform(table).schema.equals(encoded.schema, check_metadata=True)
+
+
+@every_layout
+def test_pandas_reads_what_its_own_table_became(layout: Any) -> None:
+    """What pandas noted about a column that is encoded no longer holds; its rows keep their names.
+
+    "tensor" is left to pyarrow, which makes objects of it.
+    """
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"s": pd.array(["x", "y"], dtype="string"), "i": pd.array([1, None], dtype="Int64")},
+        index=["r", "q"],
+    )
+    table = pa.Table.from_pandas(frame)
+    encoder = Encoder(["s"]).fit(table)
+
+    encoded = encode(table, encoder, layout=layout).to_pandas()
+    decoded = decode(encode(table, encoder, layout=layout), encoder, layout=layout).to_pandas()
+
+    assert encoded.index.tolist() == decoded.index.tolist() == ["r", "q"]
+    assert str(encoded["i"].dtype) == "Int64"
+    assert decoded["s"].tolist() == ["x", "y"]
+
+
+def test_metadata_that_pyarrow_did_not_write_stays() -> None:
+    """Nobody else has a claim to the key, but it is no reason to fail."""
+    table = TABLE.select(["size"]).replace_schema_metadata({"pandas": "nonsense"})
+
+    assert encode(table, Encoder().fit(table)).schema.metadata == {b"pandas": b"nonsense"}
+
+
+@every_layout
+def test_a_column_without_features_keeps_its_rows(layout: Any) -> None:
+    """A constant whose only category is dropped leaves nothing but the number of rows."""
+    table = pa.table({"c": ["x", "x", None]})
+    encoder = Encoder(drop="first", handle_missing="ignore").fit(table)
+
+    encoded = encode(table, encoder, layout=layout)
+    stream = encode(table.to_reader(), encoder, layout=layout).read_all()
+
+    assert encoded.num_rows == stream.num_rows == 3
+    assert encoder.transform(table).num_rows == 3
+    assert decode(encoded, encoder, layout=layout)["c"].to_pylist() == ["x", "x", "x"]
+
+
+@pytest.mark.parametrize("layout", ["columns", "struct", "fixed_size_list", "tensor"])
+def test_missing_values_are_propagated(layout: Any) -> None:
+    """NaN in every output goes there and back."""
+    encoder = Encoder(["size"], handle_missing="propagate", dtype="float32").fit(TABLE)
+
+    encoded = encode(TABLE, encoder, layout=layout)
+
+    assert decode(encoded, encoder, layout=layout)["size"].to_pylist() == ["S", None, "L", "S"]
+    assert np.isnan(encode(TABLE, encoder)["size_S"].to_numpy()).tolist() == [0, 1, 0, 0]
+
+
+def test_substitutes_are_of_the_type_of_the_column() -> None:
+    """What is missing, unknown or infrequent can be given a value."""
+    encoder = Encoder(
+        ["size"], handle_missing="indicator", handle_unknown="indicator", min_frequency=2
+    ).fit(TABLE)
+    rows = pa.table({"size": ["S", None, "L", "new"]})
+
+    decoded = decode(encode(rows, encoder), encoder, missing="-", unknown="?", infrequent="*")
+
+    assert decoded["size"].to_pylist() == ["S", "-", "*", "?"]
+    assert decode(encode(rows, encoder), encoder)["size"].to_pylist() == ["S", None, None, None]
+    with pytest.raises(TypeError, match="missing = 7 is no string, the type of column 'size'"):
+        decode(encode(rows, encoder), encoder, missing=7)
+
+
+@pytest.mark.parametrize("specials", [False, True])
+def test_values_of_a_dictionary(specials: bool) -> None:
+    """The categories in their own type, or texts where one of the features is none of them."""
+    encoder = Encoder(["n"], handle_missing="indicator" if specials else "ignore").fit(TABLE)
+
+    array = encode(TABLE, encoder, layout="dictionary")["n"].combine_chunks()
+
+    expected: list[Any] = [1, 2, 3, 4]
+    assert array.dictionary.to_pylist() == (
+        ["1", "2", "3", "4", "(missing)"] if specials else expected
+    )
+    assert array.type.index_type == pa.int8()
+    assert array.null_count == 0
+
+
+def test_indices_are_as_wide_as_they_must_be() -> None:
+    """From 128 features on a byte does not do."""
+    table = pa.table({"c": pa.array(range(200))})
+    encoder = Encoder(["c"]).fit(table)
+
+    encoded = encode(table, encoder, layout="dictionary")
+
+    assert encoded["c"].type.index_type == pa.int16()
+    assert encoded["c"].to_pylist() == list(range(200))
+
+
+def test_categories_of_several_types_are_texts_in_a_dictionary_and_not_decoded() -> None:
+    """No type of Arrow holds a number and a text."""
+    encoder = Encoder().fit({"c": [1, "a"]})
+    encoded = encode(pa.table({"c": ["a", None]}), encoder, layout="dictionary")
+
+    assert encoded["c"].combine_chunks().dictionary.to_pylist() == ["1", "a"]
+    with pytest.raises(TypeError, match="categories of column 'c' have no common type in Arrow"):
+        decode(encoded, encoder, layout="dictionary")
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([2**64 - 1, 0], pa.uint64()),
+        ([np.datetime64("2024-01-01T00:00:00.000000001"), np.datetime64("2024-01-01")], None),
+        ([1, 2.5], pa.float64()),
+        ([np.float32(0.1), np.float32(2)], pa.float32()),
+        ([True, False], pa.bool_()),
+    ],
+    ids=str,
+)
+def test_the_type_of_decoded_values_holds_them_exactly(values: Any, kind: Any) -> None:
+    """Whatever NumPy or Python called them."""
+    encoder = Encoder(["c"]).fit({"c": values})
+    encoded = encoder.transform({"c": values}, "arrow")
+
+    decoded = decode(encoded, encoder)["c"]
+
+    assert decoded.type == (kind or pa.timestamp("ns"))
+    assert [value.value if kind is None else value.as_py() for value in decoded] == (
+        values if kind is not None else [1704067200000000001, 1704067200000000000]
+    )
+
+
+def test_nanoseconds_of_zoned_times_come_back() -> None:
+    """Arrow itself would not look for them."""
+    pytest.importorskip("pandas")
+    table = pa.table({"t": pa.array([1, 2001], pa.timestamp("ns", "UTC"))})
+    encoder = Encoder(["t"]).fit(table)
+
+    assert decode(encode(table, encoder), encoder).equals(table)
+
+
+@pytest.mark.parametrize(
+    ("table", "layout", "error", "match"),
+    [
+        ({"size_L": [True]}, "columns", ValueError, "no column 'size_S'"),
+        ({"size_L": [True], "size_S": ["no"]}, "columns", TypeError, "'size_S' has the Arrow type"),
+        ({"size_L": [1], "size_S": [1]}, "columns", ValueError, "row 0: more than one"),
+        ({"size": ["L"]}, "struct", TypeError, "'size' has the Arrow type string"),
+        ({"size": [{"size_L": True}]}, "struct", ValueError, "has no field 'size_S'"),
+        ({"size": ["L"]}, "tensor", TypeError, "accepted are lists"),
+        ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: 1 elements; accepted are 2"),
+        ({"size": [["a", "b"]]}, "tensor", TypeError, "accepted are Booleans and numbers"),
+        ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is no feature"),
+        ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_decoded_is_refused(table: Any, layout: Any, error: Any, match: str) -> None:
+    """The error says the column, the row and what is accepted."""
+    encoder = Encoder(["size"]).fit(TABLE)
+
+    with pytest.raises(error, match=match):
+        decode(pa.table(table), encoder, layout=layout)
+
+
+def test_a_row_that_stands_for_nothing_is_refused() -> None:
+    """All off, where neither a dropped nor a missing value makes such a row."""
+    encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
+    encoded = pa.table({name: [False] for name in encoder.feature_names()})
+
+    with pytest.raises(ValueError, match="row 0: no output is on"):
+        decode(encoded, encoder)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "match"),
+    [
+        ({"layout": "rows"}, ValueError, "layout = 'rows'"),
+        ({"encoder": "sizes"}, TypeError, "encoder is a str"),
+        ({"encoder": Encoder()}, RuntimeError, "not fitted"),
+        ({"table": TABLE.drop_columns(["size"])}, ValueError, "no column 'size'"),
+        ({"table": TABLE.append_column("size", TABLE["size"])}, ValueError, "2 columns named"),
+        (
+            {"table": TABLE.append_column("size_S", TABLE["n"])},
+            ValueError,
+            "two output columns would be named 'size_S'",
+        ),
+        (
+            {"encoder": Encoder(["size"], dtype="complex64").fit(TABLE)},
+            TypeError,
+            "complex64 has no type in Arrow",
+        ),
+    ],
+    ids=["layout", "no encoder", "not fitted", "absent", "twice", "name", "dtype"],
+)
+def test_arguments_are_checked(change: Any, error: Any, match: str) -> None:
+    """Before any row is read; so a stream refuses them at once."""
+    given: Any = {"table": TABLE, "encoder": Encoder(["size"]).fit(TABLE), "layout": "columns"}
+    given |= change
+    table = given.pop("table").to_reader()
+
+    with pytest.raises(error, match=match):
+        encode(table, **given)
+    with pytest.raises(error, match=match):
+        encoded_schema(given.pop("table", table.schema), **given)
+
+
+def test_a_schema_of_another_library_will_do() -> None:
+    """Whatever tells its schema to Arrow."""
+    encoder = Encoder(["size"]).fit(TABLE)
+    batch = TABLE.to_batches()[0].to_struct_array().type
+
+    assert encoded_schema(batch, encoder) == encode(TABLE, encoder).schema
+
+
+def test_kept_columns_of_any_kind_pass_through() -> None:
+    """Nested, extension and run-end encoded ones too."""
+    table = pa.table(
+        {
+            "size": pa.array(["S", None]),
+            "l": pa.array([[1], None]),
+            "m": pa.array([{"a": 1}, None]),
+            "r": pa.RunEndEncodedArray.from_arrays([2], ["x"]),
+            "t": pa.ExtensionArray.from_storage(
+                pa.fixed_shape_tensor(pa.int8(), [1]), pa.array([[1], [2]], pa.list_(pa.int8(), 1))
+            ),
+            "z": pa.nulls(2),
+        }
+    )
+    encoded = encode(table.to_reader(), Encoder(["size"]).fit(table)).read_all()
+
+    assert encoded.select(table.column_names[1:]).equals(table.select(table.column_names[1:]))
+
+
+def test_kept_columns_of_other_libraries() -> None:
+    """NumPy's own dtypes and Python's objects become Arrow's types; others are refused by name."""
+    table = {"s": ["a", None], "n": np.array([1.5, 2.5]), "o": [None, 3], "x": [float("nan"), "t"]}
+    encoder = Encoder(["s"]).fit(table)
+
+    encoded = encoder.transform(table, "arrow")
+
+    assert encoded.to_pydict() == {
+        "s_a": [True, False],
+        "n": [1.5, 2.5],
+        "o": [None, 3],
+        "x": [None, "t"],
+    }
+    with pytest.raises(TypeError, match="column 'o' has no type in Arrow"):
+        encoder.transform({**table, "o": [1, "a"]}, "arrow")
+
+
+def test_inverse_of_a_table_is_a_table() -> None:
+    """The core's own way back gives what `decode` gives."""
+    encoder = Encoder(["size", "n"]).fit(TABLE)
+    encoded = encoder.transform(TABLE)
+
+    assert encoder.inverse(encoded).to_pydict() == decode(encoded, encoder).to_pydict()
+
+
+def test_an_arrow_table_becomes_a_frame_and_back() -> None:
+    """Kept columns change the library as `values` hands them on."""
+    pytest.importorskip("pandas")
+    encoder = Encoder(["size"]).fit(TABLE)
+
+    frame = encoder.transform(TABLE, "pandas")
+
+    assert frame["price"].isna().tolist() == [False, True, False, False]
+    assert encoder.transform(TABLE.to_pandas(), "arrow")["size_S"].to_pylist() == [
+        True, False, False, True,
+    ]  # fmt: skip

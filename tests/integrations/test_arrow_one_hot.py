@@ -1,0 +1,185 @@
+"""`one_hot` of an Arrow column, in every layout, against a few lines of Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+
+from arrow_strategies import INTEGERS, TEXTS, Drawn, columns  # noqa: E402  after the skip above
+
+from onehot_fast.integrations.arrow import one_hot  # noqa: E402
+from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
+
+layouts = st.sampled_from(LAYOUTS)
+dtypes = st.sampled_from(["bool", "uint8", "int64", "float16", "float64"])
+SIZES = pa.array(["M", None, "S", "M"])
+
+
+def cells_of(rows: list[Any], classes: list[Any]) -> list[list[int]]:
+    """Return what one_hot should give."""
+    return [[int(row == one and row is not None) for one in classes] for row in rows]
+
+
+def rows_of(arrow: Any) -> list[list[Any]]:
+    """Return the cells that Arrow itself sees in a result."""
+    if isinstance(arrow, pa.DictionaryArray):
+        return cells_of(arrow.to_pylist(), arrow.dictionary.to_pylist())
+    rows = arrow.to_pylist()
+    return [list(row.values()) if isinstance(row, dict) else list(row) for row in rows]
+
+
+@given(drawn=columns([*TEXTS, *INTEGERS, pa.bool_()]), layout=layouts, dtype=dtypes, data=st.data())
+def test_categories_tell_the_classes(drawn: Drawn, layout: Any, dtype: str, data: Any) -> None:
+    """Each class is a column; a null, and what is no class, is off everywhere."""
+    values = sorted({value for value in drawn.values if value is not None})
+    known = data.draw(st.permutations([*values, *(["other"] if layout != "dictionary" else [])]))
+    known = known[: data.draw(st.integers(0, len(known)))]
+
+    result = one_hot(drawn.column, categories=known, layout=layout, dtype=dtype)
+
+    expected = np.array(cells_of(drawn.values, known)).reshape(len(drawn.values), len(known))
+    np.testing.assert_array_equal(np.asarray(result), expected)
+    assert rows_of(result.to_arrow()) == expected.tolist() or not known
+    assert len(result) == result.shape[0] == len(drawn.values)
+    result.to_arrow().validate(full=True)
+
+
+@given(drawn=columns(INTEGERS, ("plain",)), depth=st.integers(0, 9), layout=layouts, dtype=dtypes)
+def test_integers_are_the_classes_where_a_depth_is_given(
+    drawn: Drawn, depth: int, layout: Any, dtype: str
+) -> None:
+    """Negative and too large ones are none, as null is."""
+    result = one_hot(drawn.column, depth=depth, layout=layout, dtype=dtype)
+
+    expected = np.array(cells_of(drawn.values, list(range(depth)))).reshape(result.shape)
+    np.testing.assert_array_equal(np.asarray(result), expected)
+    assert list(result.categories) == list(range(depth))
+
+
+@pytest.mark.parametrize("array", [SIZES, SIZES.dictionary_encode(), pa.array([1.0])], ids=repr)
+def test_only_integers_are_classes_themselves(array: Any) -> None:
+    """Of a dictionary it would not be clear which of its numbers are meant."""
+    with pytest.raises(TypeError, match="with depth= accepted are integers"):
+        one_hot(array, depth=2)
+
+
+@given(drawn=columns(TEXTS))
+def test_classes_are_by_default_the_values(drawn: Drawn) -> None:
+    """Those that occur, sorted; or those of the dictionary, as they stand there."""
+    result = one_hot(drawn.column)
+
+    if pa.types.is_dictionary(drawn.column.type):
+        chunks = getattr(drawn.column, "chunks", [drawn.column])
+        every = [word for chunk in chunks for word in chunk.dictionary.to_pylist()]
+        assert list(result.categories) == [w for w in dict.fromkeys(every) if w is not None]
+    else:
+        assert list(result.categories) == sorted({v for v in drawn.values if v is not None})
+    expected = cells_of(drawn.values, list(result.categories))
+    np.testing.assert_array_equal(np.asarray(result), np.array(expected).reshape(result.shape))
+
+
+@pytest.mark.parametrize(
+    ("layout", "dtype", "expected"),
+    [
+        ("tensor", "uint8", "extension<arrow.fixed_shape_tensor[value_type=uint8, shape=[2]]>"),
+        ("tensor", "bool", "extension<arrow.fixed_shape_tensor[value_type=uint8, shape=[2]]>"),
+        ("fixed_size_list", "bool", "fixed_size_list<item: uint8>[2]"),
+        ("fixed_size_list", ">f4", "fixed_size_list<item: float>[2]"),
+        ("struct", "bool", "struct<M: bool not null, S: bool not null>"),
+        ("struct", "int8", "struct<M: int8 not null, S: int8 not null>"),
+        ("columns", "bool", "struct<M: bool not null, S: bool not null>"),
+        ("dictionary", "uint8", "dictionary<values=string, indices=int8, ordered=0>"),
+    ],
+)
+def test_types(layout: Any, dtype: str, expected: str) -> None:
+    """No tensor is of bits; names are the classes alone."""
+    result = one_hot(SIZES, layout=layout, dtype=dtype)
+
+    assert str(pa.array(result).type) == expected
+    assert pa.field(result).type == pa.array(result).type
+    assert f"({len(SIZES)} rows, 2 classes, " in repr(result)
+
+
+def test_codes_of_a_dictionary_go_to_the_kernel_as_they_are() -> None:
+    """The dictionary's own order is that of the classes, whatever occurs."""
+    array = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.uint64()), ["S", "M", "L"])
+
+    assert np.asarray(one_hot(array)).tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+def test_categories_of_arrow_are_scalars() -> None:
+    """An array of categories says the same as a list of them."""
+    result = one_hot(SIZES, categories=pa.chunked_array([["S"], ["M"]]))
+
+    assert np.asarray(result).tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("layout", ["tensor", "struct", "dictionary"])
+def test_array_protocol(layout: Any) -> None:
+    """NumPy's own words: another dtype is a copy, a copy can be asked for, or forbidden."""
+    result = one_hot(SIZES, layout=layout)
+    copy = np.array(result)
+    copy[0, 0] = 7
+
+    assert np.asarray(result, "f4").dtype == "f4"
+    assert np.asarray(result)[0, 0] == 1
+    assert np.array(result, "f8").tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("layout", "dtype"), [("struct", "u1"), ("dictionary", "u1"), ("tensor", "f4")]
+)
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="new in NumPy 2")
+def test_a_copy_that_is_forbidden_is_refused(layout: Any, dtype: str) -> None:
+    """Columns are no matrix, and neither are floats bytes."""
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(one_hot(SIZES, layout=layout), dtype, copy=False)
+
+
+def test_dlpack_tells_its_device() -> None:
+    """The processor's own memory, which a consumer of DLPack 1.0 knows to be read-only."""
+    result = one_hot(SIZES)
+
+    assert result.__dlpack_device__() == (1, 0)
+    assert np.from_dlpack(result).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "match"),
+    [
+        ({"layout": "rows"}, ValueError, "layout = 'rows'"),
+        ({"dtype": "str"}, TypeError, "dtype = 'str'"),
+        ({"dtype": "complex64"}, TypeError, "complex64 has no type in Arrow"),
+        ({"depth": 2}, TypeError, "array has the Arrow type string"),
+        ({"depth": 2, "categories": ["S"]}, ValueError, "both given"),
+        ({"categories": ["S", None]}, ValueError, r"categories\[1\] = None is a missing value"),
+        ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] = 'S' equals"),
+        ({"categories": "auto"}, ValueError, "'auto' is not accepted"),
+        ({"categories": [1, "1"], "layout": "columns"}, ValueError, "would be named '1'"),
+        ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would be '1'"),
+    ],
+    ids=str,
+)
+def test_arguments_are_checked(options: Any, error: Any, match: str) -> None:
+    """The error says what came and what is accepted."""
+    with pytest.raises(error, match=match):
+        one_hot(SIZES, **options)
+
+
+def test_classes_that_only_names_would_confuse_are_told_apart() -> None:
+    """A tensor has no names: 1 and "1" are two classes."""
+    result = one_hot(pa.array([1, 2]), categories=[1, "1"])
+
+    assert np.asarray(result).tolist() == [[1, 0], [0, 0]]
+
+
+def test_a_result_too_large_is_refused_before_it_is_made() -> None:
+    """The error is a MemoryError, or what no array can have."""
+    with pytest.raises((MemoryError, ValueError)):
+        one_hot(pa.nulls(1 << 20, pa.int8()), depth=1 << 30)

@@ -1,0 +1,273 @@
+"""Arrow columns as codes and categories: of every type, however they lie in memory."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pa = pytest.importorskip("pyarrow")
+pc = pytest.importorskip("pyarrow.compute")
+
+from arrow_strategies import INTEGERS, Drawn, can, columns  # noqa: E402  after the skip above
+
+from onehot_fast import Encoder, multi_hot  # noqa: E402
+from onehot_fast._scalars import is_missing, key, plain  # noqa: E402
+from onehot_fast.column import read_column, read_table  # noqa: E402
+from onehot_fast.integrations.arrow import read_lists  # noqa: E402
+
+POLICIES = st.fixed_dictionaries(
+    {
+        "handle_missing": st.sampled_from(["ignore", "indicator"]),
+        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent"]),
+        "drop": st.sampled_from([None, "first", "most_frequent"]),
+        "min_frequency": st.sampled_from([None, 2]),
+    }
+)
+
+
+def meanings(values: list[Any]) -> list[Any]:
+    """Return what tells categories apart, None for what is missing."""
+    return [None if is_missing(value) else key(plain(value)) for value in values]
+
+
+@given(drawn=columns())
+def test_codes_and_categories_give_the_values_back(drawn: Drawn) -> None:
+    """A code is the position of the row's value among the categories, negative if it is missing."""
+    column = read_column(drawn.column)
+
+    categories = meanings(list(column.categories))
+    found = [None if code < 0 else categories[code] for code in column.codes]
+    assert found == meanings(drawn.values)
+    assert len(set(categories)) == len(categories)
+    assert None not in categories
+
+
+@given(drawn=columns(), other=columns(), options=POLICIES)
+def test_an_encoder_does_not_see_which_library_a_column_is_from(
+    drawn: Drawn, other: Drawn, options: Any
+) -> None:
+    """Fitted on Arrow and on Python's own values, it encodes both alike, and any others."""
+    options["dtype"] = "int8"
+    arrow = Encoder(["c"], **options).fit(pa.table({"c": drawn.column}))
+    python = Encoder(["c"], **options).fit({"c": drawn.values})
+
+    rows, values = pa.table({"c": other.column}), {"c": other.values}
+    expected = python.transform(values)
+    np.testing.assert_array_equal(arrow.transform(rows, "numpy"), expected)
+    np.testing.assert_array_equal(python.transform(rows, "numpy"), expected)
+    np.testing.assert_array_equal(arrow.transform(values), expected)
+
+
+@pytest.mark.parametrize("index", INTEGERS, ids=str)
+def test_indices_of_a_proper_dictionary_are_not_copied(index: Any) -> None:
+    """Without nulls, chunks and repetitions the codes are the indices themselves."""
+    indices = pa.array([1, 0, 1], index)
+    column = read_column(pa.DictionaryArray.from_arrays(indices, pa.array(["S", "L"])).slice(1))
+
+    assert column.codes.ctypes.data == indices.buffers()[1].address + index.bit_width // 8
+    assert column.codes.tolist() == [0, 1]
+    assert column.source == "dictionary"
+
+
+def test_an_ordered_dictionary_is_declared() -> None:
+    """Its order and the values that do not occur count, as those of an Enum."""
+    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
+    sizes = pa.array([0, 2], pa.int8())
+    array = pa.DictionaryArray.from_arrays(sizes, ["S", "M", "L"], ordered=True)
+
+    assert Encoder().fit(pa.table({"s": array})).feature_names() == ("s_S", "s_M", "s_L")
+    assert read_column(array).ordered
+    assert array.type == kind
+
+
+def test_chunks_that_order_differently_declare_nothing() -> None:
+    """Two orders are none."""
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0]), words, ordered=True)
+        for words in (["S", "M"], ["M", "S"])
+    ]
+
+    column = read_column(pa.chunked_array(chunks))
+
+    assert column.source == "dictionary"
+    assert column.categories[column.codes].tolist() == ["S", "M"]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (pa.array([1, None], pa.int16()), np.dtype("int16")),
+        (pa.array([1.5], pa.float32()), np.dtype("float32")),
+        (pa.array([True]), np.dtype("bool")),
+        (pa.array([1], pa.timestamp("ms")), np.dtype("M8[ms]")),
+        (pa.array([1], pa.duration("ns")), np.dtype("m8[ns]")),
+        (pa.array(["a"]), np.dtype(object)),
+        (pa.array([Decimal(1)]), np.dtype(object)),
+        (pa.array([datetime.date(2024, 2, 29)]), np.dtype(object)),
+    ],
+    ids=lambda value: str(getattr(value, "type", value)),
+)
+def test_categories_are_numpys_where_numpy_has_a_dtype(values: Any, expected: Any) -> None:
+    """Nulls change nothing about the dtype."""
+    assert read_column(values).categories.dtype == expected
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [name for name in ("uuid", "bool8", "json_") if hasattr(pa, name)],
+)
+def test_of_an_extension_array_the_storage_counts(kind: str) -> None:
+    """UUIDs are their bytes, JSON its text."""
+    extension = getattr(pa, kind)()
+    words = {"uuid": [b"0" * 16, None, b"1" * 16], "bool8": [1, None, 0], "json_": ["1", None, "2"]}
+    storage = pa.array(words[kind], extension.storage_type)
+    array = pa.chunked_array([pa.ExtensionArray.from_storage(extension, storage)])
+
+    column = read_column(array)
+
+    assert column.categories[column.codes[[0, 2]]].tolist() == [words[kind][0], words[kind][2]]
+    assert column.codes[1] < 0
+
+
+@pytest.mark.parametrize(
+    "width", [name for name in ("decimal32", "decimal64") if hasattr(pa, name)]
+)
+def test_narrow_decimals_are_decimals(width: str) -> None:
+    """Arrow cannot hash them as they are."""
+    values = [Decimal("1.50"), None, Decimal("2.00")]
+    column = read_column(pa.array(values, getattr(pa, width)(4, 2)))
+
+    assert column.categories.tolist() == [values[0], values[2]]
+    assert column.codes.tolist() == [0, -1, 1]
+
+
+def test_nanoseconds_of_a_zoned_time_are_kept() -> None:
+    """Two times that differ by less than Python's datetime can say are two categories."""
+    pytest.importorskip("pandas")
+    column = read_column(pa.array([1, 2], pa.timestamp("ns", "Europe/Paris")))
+
+    assert len(Encoder(["x0"]).fit(column).feature_names()) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "error", "match"),
+    [
+        (pa.array([[1]]), TypeError, r"Arrow type list<.*> cannot be encoded"),
+        (pa.array([{"a": 1}]), TypeError, "struct<a: int64> cannot be encoded"),
+        (pa.array([1], pa.time64("ns")), ValueError, "nanoseconds"),
+        (
+            pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False),
+            ValueError,
+            r"7.*1",
+        ),
+    ],
+    ids=["list", "struct", "time", "index"],
+)
+def test_what_cannot_be_encoded_is_refused_by_name(column: Any, error: Any, match: str) -> None:
+    """The error says the column and what is wrong with it."""
+    with pytest.raises(error, match=rf"column 'c': .*{match}"):
+        Encoder(["c"]).fit(pa.table({"c": column}))
+
+
+def test_texts_bytes_and_dictionaries_are_encoded_by_default() -> None:
+    """Numbers, Booleans, times and lists stay as they are, as in pandas."""
+    kinds = {
+        "s": pa.large_string(),
+        "b": pa.binary(),
+        "f": pa.binary(2),
+        "d": pa.dictionary(pa.int8(), pa.int64()),
+        "r": pa.run_end_encoded(pa.int32(), pa.string()),
+        "i": pa.int8(),
+        "t": pa.timestamp("s"),
+        "l": pa.list_(pa.string()),
+        "q": pa.run_end_encoded(pa.int32(), pa.int8()),
+    }
+    table = read_table(pa.schema(kinds).empty_table())
+
+    assert dict(zip(table.names, table.encodable, strict=True)) == {
+        name: name in "sbfdr" for name in kinds
+    }
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([2**53 + 1, None]),
+        pa.array([2**53 + 1, None]).dictionary_encode(),
+        pa.chunked_array([[2**53 + 1], [None]]),
+    ],
+    ids=["plain", "dictionary", "chunks"],
+)
+def test_large_integers_beside_nulls_stay_exact_elsewhere(column: Any) -> None:
+    """A table of another library gets them as they are, not as floats."""
+    table = pa.table({"i": column, "s": ["a", "b"]})
+    found = read_table(table).values(0)
+
+    assert found.tolist() == [2**53 + 1, None]
+
+
+@given(drawn=columns())
+def test_values_are_handed_to_other_libraries_one_for_a_row(drawn: Drawn) -> None:
+    """Nulls are missing there too, and all else is the same category as before."""
+    found = read_table(pa.table({"c": drawn.column})).values(0)
+
+    assert meanings(list(found)) == meanings(drawn.values)
+
+
+def a_view() -> Any:
+    """Return a list view, of which early versions know little more than the name."""
+    return pa.array([[1]], pa.list_view(pa.int32()))
+
+
+LISTS = [
+    pa.list_(pa.int8()),
+    pa.large_list(pa.int64()),
+    pa.list_(pa.string()),
+    pa.list_(pa.dictionary(pa.int8(), pa.string())),
+    *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
+]
+
+
+@pytest.mark.parametrize("kind", LISTS, ids=str)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_lists_are_read_where_they_lie(kind: Any, chunked: bool) -> None:
+    """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
+    words: Any = [2, 0, 1] if pa.types.is_integer(kind.value_type) else ["c", "a", "b"]
+    rows = [[words[0]], [words[0], words[1]], None, [], [words[2], None, words[2]]]
+    values = kind.value_type.value_type if pa.types.is_dictionary(kind.value_type) else None
+    if values is not None and "view" not in str(kind):
+        plain_rows = pa.array(rows, pa.list_(values))
+        array = pa.ListArray.from_arrays(
+            plain_rows.offsets, plain_rows.values.dictionary_encode(), mask=plain_rows.is_null()
+        )
+        rows[2] = None
+    else:
+        array = pa.array(rows, kind)
+    lists = array.slice(1)
+    lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
+
+    result = multi_hot(lists, categories=sorted(words))
+
+    assert result.tolist() == [
+        [float(word in (row or [])) for word in sorted(words)] for row in rows[1:]
+    ]
+
+
+def test_lists_of_fixed_size() -> None:
+    """What lies beneath a null list does not count."""
+    items = pa.array([0, 1, 2, 2, 1, 1])
+    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
+
+    assert multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+def test_rows_that_are_no_lists_are_refused() -> None:
+    """Texts would be sequences of letters."""
+    with pytest.raises(TypeError, match="rows have the Arrow type string"):
+        read_lists(pa.array(["ab"]))
