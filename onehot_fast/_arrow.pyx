@@ -158,10 +158,13 @@ cdef Stream read_pair(object pair):
         raise TypeError(
             f"a {type(pair).__name__} came where the capsules (arrow_schema, arrow_array) are accepted"
         )
-    schema = <ArrowSchema *> inside(pair[0], "arrow_schema")
-    array = <ArrowArray *> inside(pair[1], "arrow_array")
+    # Held here: a subclass of tuple may make its items when it is asked, and nobody else would keep them.
+    of_schema, of_array = pair
+    schema = <ArrowSchema *> inside(of_schema, "arrow_schema")
+    array = <ArrowArray *> inside(of_array, "arrow_array")
     stream.schema = schema_of(schema, 0)
-    stream.only = take_array(array, stream.schema)
+    with cython.critical_section(of_array):
+        stream.only = take_array(array, stream.schema)
     return stream
 
 
@@ -169,12 +172,13 @@ cdef Stream read_stream(object capsule):
     """Read the capsule of a stream, which is moved out of it."""
     cdef Stream stream = Stream.__new__(Stream, MAKER)
     source = <ArrowArrayStream *> inside(capsule, "arrow_array_stream")
-    if source.release == NULL:
-        raise ValueError("the Arrow stream is released: it was imported before, or never filled")
-    if source.get_schema == NULL or source.get_next == NULL:
-        raise ValueError("the Arrow stream lacks get_schema or get_next")
-    stream.stream = source[0]
-    source.release = NULL
+    with cython.critical_section(capsule):
+        if source.release == NULL:
+            raise ValueError("the Arrow stream is released: it was imported before, or never filled")
+        if source.get_schema == NULL or source.get_next == NULL:
+            raise ValueError("the Arrow stream lacks get_schema or get_next")
+        stream.stream = source[0]
+        source.release = NULL
     try:
         stream.schema = stream.ask_schema()
     except BaseException:

@@ -125,7 +125,9 @@ cdef class ArrowBlock:
         self.n_rows = n_rows
         if not block.flags.c_contiguous or block.ndim < 2 or len(block) != len(self.names):
             raise ValueError("ArrowBlock: the block has not one contiguous row for each name")
-        if n_rows < 0 or block.nbytes < len(block) * ((n_rows * n_bits + 7) // 8):
+        # In Python's integers, which do not overflow.
+        row_bytes = (<object> n_rows * n_bits + 7) // 8
+        if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
             raise ValueError(f"ArrowBlock: the block is too small for {n_rows} rows")
 
     def __arrow_c_schema__(self):

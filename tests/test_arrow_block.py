@@ -141,6 +141,8 @@ class TestLife:
         (["a"], np.zeros((1, 8), "u1")[:, ::2], 4, "not one contiguous row for each name"),
         (["a"], np.zeros((1, 4), "u1"), 5, "too small for 5 rows"),
         (["a"], np.zeros((1, 4), "u1"), -1, "too small for -1 rows"),
+        # Of whose bits the number is beyond 64 bits itself.
+        (["a"], np.zeros((1, 4), "u1"), 2**62, f"too small for {2**62} rows"),
     ],
 )
 def test_blocks_that_do_not_fit(names: Any, block: Any, n_rows: int, message: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -214,6 +215,22 @@ def test_a_wrong_answer_is_refused(answer: object) -> None:
 
     with pytest.raises(TypeError, match="came where"):
         read(Source())
+
+
+def test_a_pair_that_makes_its_capsules_when_asked(producer: Producer) -> None:
+    """They are held as long as they are read, though the pair does not hold them."""
+    (chunk,) = read(producer.integers([1, 2]))
+
+    class Pair(tuple[object, object]):
+        def __iter__(self) -> Iterator[object]:
+            return (chunk.__arrow_c_array__()[at] for at in range(2))
+
+        def __getitem__(self, at: Any) -> Any:
+            return chunk.__arrow_c_array__()[at]
+
+    chunks = [array for _ in range(100) for array in read(Pair((None, None)))]
+
+    assert [array.codes().tolist() for array in chunks] == [[1, 2]] * 100
 
 
 @pytest.mark.parametrize("kind", [Array, Schema, Stream])

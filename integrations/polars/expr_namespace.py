@@ -103,6 +103,11 @@ def _check(categories: Any, options: Mapping[str, Any]) -> None:
             f"{unknown[0]} is no option of an expression; accepted are"
             f" {', '.join(sorted(accepted))}, and an Encoder that was fitted with any"
         )
+    if options.get("drop") == "most_frequent":
+        raise ValueError(
+            "drop = 'most_frequent': an expression has no rows to count; accepted are a category,"
+            " the other rules, and an Encoder that was fitted with it"
+        )
     if isinstance(categories, str):
         raise ValueError(
             f"categories = {categories!r}: an expression has no rows to learn them from; accepted"

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Literal
 
 import polars as pl
+from polars.selectors import by_name
 
 from onehot_fast import _outputs
 from onehot_fast._fit import code_table
@@ -77,13 +78,16 @@ def encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     table = read_table(pl.DataFrame(schema=frame.collect_schema()))
     encoded = {table.position(column.name): str(column.name) for column in schema.columns}
     check_names(schema, (name for at, name in enumerate(table.names) if at not in encoded))
-    structs = [encode_expr(pl.col(str(column.name)), column, "struct") for column in schema.columns]
+    # By name, since pl.col takes "*" and "^x$" for patterns.
+    structs = [
+        encode_expr(by_name(str(column.name)), column, "struct") for column in schema.columns
+    ]
     names = [str(table.names[at]) for at in sorted(encoded)]
-    result = frame.with_columns(structs).unnest(names)
+    result = frame.with_columns(structs).unnest(by_name(*names))
     if names == list(encoded.values()):
         return result
     places = iter(range(len(schema.columns)))
     order: list[Any] = []
     for at, name in enumerate(table.names):
         order += schema.columns[next(places)].names if at in encoded else [name]
-    return result.select(order)
+    return result.select(by_name(*order))

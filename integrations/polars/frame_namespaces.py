@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Unpack
 
 import polars as pl
+from polars.selectors import by_name
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.polars.expressions import encode_lazily
@@ -158,7 +159,7 @@ class LazyFrameNamespace:
         encoder = new_encoder(columns, options)
         # No row yet, but which columns there are, in their order.
         encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
-        wanted = self._frame.select(map(str, encoder.columns or ()))
+        wanted = self._frame.select(by_name(*map(str, encoder.columns or ())))
         for batch in wanted.collect_batches(engine="streaming", maintain_order=False):
             encoder.partial_fit(batch)
         encoder._schema()  # which refuses names that collide now and not later

@@ -63,7 +63,8 @@ def as_struct(coded: Coded, name: str) -> pl.Series:
     """
     names = coded.schema.names
     if "\0" in "".join(names):  # which ends a name in C
-        return pl.Series(name, block(coded, 0, 1)).struct.rename_fields(list(names))
+        fields = pl.Series(block(coded, 0, 1))
+        return fields.struct.rename_fields(list(names)).alias(name)
     return pl.Series(name, _write(coded, 0, 1, names))
 
 

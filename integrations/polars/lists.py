@@ -11,7 +11,7 @@ from onehot_fast._indices import require_word
 from onehot_fast._rows import Rows, read_rows
 from onehot_fast._scalars import title
 from onehot_fast.column import Block, Column
-from onehot_fast.integrations.polars.read import read_column
+from onehot_fast.integrations.polars.read import UInt128, read_column
 from onehot_fast.integrations.polars.tables import read_table, wrap
 from onehot_fast.ragged import distinct_labels
 
@@ -68,9 +68,20 @@ def read_lists(rows: Any) -> Rows:
     """
     offsets, elements = _flat(rows)
     if not elements.dtype.is_integer():
-        return Rows(offsets, read_column(elements))
-    whole = elements.cast(pl.Int64).fill_null(-1) if elements.null_count() else elements
-    return Rows(offsets, whole.to_numpy())
+        return Rows(offsets, read_column(elements.alias(rows.name)))
+    return Rows(offsets, _integers(elements, rows.name))
+
+
+def _integers(elements: pl.Series, name: str) -> npt.NDArray[Any]:
+    """Return integers as an array, a missing one as -1."""
+    if not elements.null_count() and elements.dtype not in (pl.Int128, UInt128):
+        return elements.to_numpy()
+    try:
+        return elements.cast(pl.Int64).fill_null(-1).to_numpy()
+    except pl.exceptions.InvalidOperationError as error:
+        raise ValueError(
+            f"Series {name!r} of {elements.dtype} has elements beyond int64: {error}"
+        ) from error
 
 
 def read_labels(series: pl.Series, sep: str | None) -> tuple[Offsets, Column]:
@@ -103,13 +114,13 @@ def read_labels(series: pl.Series, sep: str | None) -> tuple[Offsets, Column]:
     if sep is not None:
         return _separated(series, sep)
     offsets, elements = _flat(series)
-    return offsets, read_column(elements)
+    return offsets, read_column(elements.alias(series.name))
 
 
 def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     """Return the labels in separated texts, after each distinct text was split once."""
     read_rows([], None, sep)  # which refuses what is no separator
-    if not any(series.dtype == kind for kind in (pl.String, pl.Categorical, pl.Enum)):
+    if series.dtype.base_type() not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(
             f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a text"
         )
@@ -125,12 +136,12 @@ def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
 
 def _flat(rows: pl.Series) -> tuple[Offsets, pl.Series]:
     """Return the offsets and the elements of lists."""
+    name, rows = rows.name, rows.alias("")  # "^x$" would be taken for a pattern of names
     if rows.dtype == pl.Array:
         rows = rows.arr.to_list()
     if rows.dtype != pl.List:
         raise TypeError(
-            f"Series {rows.name!r} has dtype {rows.dtype}; accepted are List and Array (texts"
-            " need sep=)"
+            f"Series {name!r} has dtype {rows.dtype}; accepted are List and Array (texts need sep=)"
         )
     lengths = rows.list.len().fill_null(0)
     # Exploded, an empty list would become a null.

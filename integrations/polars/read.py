@@ -17,6 +17,11 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 # The dtypes that hold texts, objects or declared categories.
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 UInt128: Any = getattr(pl, "UInt128", pl.Int128)  # not in polars 1.34
+# What polars counts as an instant and NumPy as NaT.
+LOWEST = np.iinfo(np.int64).min
+# The days from 0001-01-01 to 9999-12-31: Python has no others, and polars panics.
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 # Codes that are spread wider than this, and wider than there are rows, are counted anew.
 WIDEST = 1 << 16
 # Where categories repeat, the first rows have met all of them.
@@ -25,7 +30,7 @@ FIRST_ROWS = 1 << 13
 
 def is_encodable(dtype: Any) -> bool:
     """Tell whether a column of this dtype is encoded where nobody says which."""
-    return any(dtype == one for one in ENCODABLE)
+    return dtype.base_type() in ENCODABLE
 
 
 def read_column(series: Any) -> Column:
@@ -49,17 +54,21 @@ def read_column(series: Any) -> Column:
     TypeError
         If the values are of another dtype, or objects that cannot be hashed.
     ValueError
-        If a time of day, or a time with a zone, has nanoseconds, which Python's have not.
+        If a time of day, or a time with a zone, has nanoseconds, or a date or a time with a zone
+        is not of the years 1 to 9999: Python has no others.
 
     Examples
     --------
     >>> read_column(pl.Series(["S", None], dtype=pl.Enum(["S", "M"])))
     Column(2 rows, 2 ordered categories, source='enum')
     """
-    dtype = series.dtype
+    name, dtype = series.name, series.dtype
+    # Most methods of a Series take a name such as "^x$" for a pattern, which it does not match; and
+    # where a name has a "\0", the export aborts the process.
+    series = series.alias("")
     if dtype == pl.Enum:
         return Column(_codes(series), dtype.categories.to_numpy(), True, "enum")
-    if dtype == pl.Categorical:
+    if dtype.base_type() is pl.Categorical:  # only that of global categories equals it
         return _read_categories(series, "dictionary")
     if dtype == pl.String:
         # Of its own, so that its codes are dense, and that what it met is forgotten with it.
@@ -67,7 +76,7 @@ def read_column(series: Any) -> Column:
     if dtype == pl.Boolean:
         return Column(_codes(series), np.array([False, True]), source="bool")
     if dtype.is_temporal():
-        return _read_times(series)
+        return _read_times(series, name)
     if dtype.is_float() or (dtype.is_integer() and dtype not in (pl.Int128, UInt128)):
         codes, categories, source = _factorized(series)
         return Column(codes, categories, source=source)
@@ -75,7 +84,7 @@ def read_column(series: Any) -> Column:
         codes, categories, source = factorize(objects(series.to_list()))
         return Column(codes, categories, source=source)
     raise TypeError(
-        f"Series {series.name!r} has dtype {dtype}, whose values are no categories; multi_hot"
+        f"Series {name!r} has dtype {dtype}, whose values are no categories; multi_hot"
         " encodes lists, and a struct is encoded field by field"
     )
 
@@ -142,21 +151,38 @@ def _hashed(series: pl.Series) -> Factorized:
     return Factorized(_codes(found["code"]), known["key"].to_numpy(), "hash")
 
 
-def _read_times(series: pl.Series) -> Column:
+def _read_times(series: pl.Series, name: str) -> Column:
     """Return dates, times and durations by the integers that they are."""
     dtype: Any = series.dtype
-    codes, counts, source = _factorized(series.to_physical())
     zoned = getattr(dtype, "time_zone", None) is not None
-    if not zoned and dtype in (pl.Datetime, pl.Duration):
+    plain = not zoned and dtype in (pl.Datetime, pl.Duration)
+    physical = series.to_physical()
+    if plain and physical.min() == LOWEST:
+        physical = physical.replace(LOWEST, None)
+    codes, counts, source = _factorized(physical)
+    if plain:
         letter = "M" if dtype == pl.Datetime else "m"
         return Column(codes, counts.view(f"{letter}8[{dtype.time_unit}]"), source=source)
+    _check_times(counts, dtype, zoned, name)
+    return Column(codes, objects(pl.Series(counts).cast(dtype).to_list()), source=source)
+
+
+def _check_times(counts: AnyArray, dtype: Any, zoned: bool, name: str) -> None:
+    """Refuse what Python's times do not reach."""
     in_nanoseconds = dtype == pl.Time or (zoned and dtype.time_unit == "ns")
     if in_nanoseconds and (counts % 1000).any():
         raise ValueError(
-            f"Series {series.name!r} of {dtype} has nanoseconds, which Python's times have not:"
+            f"Series {name!r} of {dtype} has nanoseconds, which Python's times have not:"
             " round them, or encode a Datetime without a zone"
         )
-    return Column(codes, objects(pl.Series(counts).cast(dtype).to_list()), source=source)
+    days = counts // DAY[dtype.time_unit] if zoned else counts
+    margin = int(zoned)  # the zone moves an instant by less than a day
+    beyond = (days < FIRST_DAY + margin) | (days > LAST_DAY - margin)
+    if dtype != pl.Time and beyond.any():
+        raise ValueError(
+            f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python's dates have"
+            " not: filter them, or encode a Datetime without a zone"
+        )
 
 
 def objects(values: list[Any]) -> npt.NDArray[np.object_]:

@@ -139,6 +139,8 @@ def _series(name: str, values: npt.NDArray[Any]) -> pl.Series:
     """Return an array as a Series; values of several kinds are an Object."""
     if values.dtype.kind == "c" or values.dtype.isbuiltin == 2:
         element_of(values.dtype)  # which refuses it
+    if values.dtype.kind in "mM":
+        return pl.Series(values.astype(_time_dtype(values.dtype), copy=False)).alias(name)
     if values.dtype.kind != "O":
         return pl.Series(name, values)
     items = values.tolist()
@@ -151,8 +153,18 @@ def _series(name: str, values: npt.NDArray[Any]) -> pl.Series:
         )
     if kinds in ({np.datetime64}, {np.timedelta64}):
         missing = kinds.pop()("NaT")
-        return pl.Series(name, np.array([missing if item is None else item for item in items]))
+        return _series(name, np.array([missing if item is None else item for item in items]))
     return pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
+
+
+def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype of times in a unit that polars has: the next finer one."""
+    unit, _ = np.datetime_data(dtype)
+    if dtype.kind == "M" and unit in ("Y", "M", "W"):
+        unit = "D"
+    elif unit in ("W", "h", "m", "s") or (dtype.kind, unit) == ("m", "D"):
+        unit = "ms"
+    return np.dtype(f"{dtype.kind}8[{unit}]")
 
 
 def _values(series: pl.Series) -> npt.NDArray[Any]:

@@ -20,6 +20,8 @@ from onehot_fast import Encoder  # noqa: E402
 
 # Those of which the names of the categories are a matter of taste stay out: times, floats, bytes.
 NAMED_ALIKE = (pl.String, pl.Categorical, LETTERS, *INTEGERS, pl.Date)
+# The first three are patterns, the fourth ends within itself in C.
+STRANGE_NAMES = ["*", "^.*$", "^k$", "k\0", ""]
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -75,6 +77,17 @@ class TestFrame:
 
         assert column.onehot().columns == ["k_a\0b", "k_a\0c", "k_€"]
         assert column.onehot().to_numpy().tolist() == np.eye(3).tolist()
+
+    @pytest.mark.parametrize("name", STRANGE_NAMES)
+    @pytest.mark.parametrize("values", [["a", "b\0", None], [1, 10**12, None], [True, False, None]])
+    def test_a_series_may_have_any_name(self, name: str, values: list[Any]) -> None:
+        """Also those that polars takes for patterns, and those that it cannot export."""
+        frame = pl.Series(values).alias(name).onehot(prefix_sep="=")
+
+        assert [column.removeprefix(f"{name}=") for column in frame.columns] == [
+            str(value) for value in sorted(values[:2])
+        ]
+        assert sorted(frame.rows()) == [(False, False), (False, True), (True, False)]
 
     def test_the_columns_outlive_their_frame(self) -> None:
         """Each keeps the memory of all, and the last one gives it back."""

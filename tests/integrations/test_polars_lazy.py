@@ -144,6 +144,7 @@ class TestExpr:
             (lambda k: k.onehot(["a"], "list"), ValueError, "layout = 'list'"),
             (lambda k: k.onehot(["a", "a"]), ValueError, "equals categories"),
             (lambda k: k.onehot(["a"], drop="z"), ValueError, "is no category of the column"),
+            (lambda k: k.onehot(["a"], drop="most_frequent"), ValueError, "no rows to count"),
             (lambda k: k.onehot(["a"], dtype="complex64"), TypeError, "unknown to polars"),
             (lambda k: k.onehot(["a"], min_frequency=2), TypeError, "min_frequency"),
             (lambda k: k.onehot(Encoder()), RuntimeError, "not fitted"),
@@ -235,6 +236,31 @@ class TestFrames:
             results = list(pool.map(lambda _: query.collect(engine="streaming"), range(8)))
 
         assert all(result.equals(expected) for result in results)
+
+    @every_engine
+    @pytest.mark.parametrize("name", ["*", "^.*$", "^k$", "k\0", ""])
+    def test_a_column_may_have_any_name(self, name: str, engine: Any) -> None:
+        """Also those that polars takes for patterns: its neighbours stay what they are."""
+        table = pl.Series(list("aba")).alias(name).to_frame().with_columns(k=pl.Series(list("xyz")))
+        query = table.lazy()
+        encoder = query.onehot.fit([name], prefix="", prefix_sep="")
+        expected = table.onehot([name], prefix="", prefix_sep="")
+
+        declared = query.onehot([name], categories={name: ["a", "b"]}, prefix="", prefix_sep="")
+
+        assert expected.columns == ["a", "b", "k"]
+        assert query.onehot(encoder).collect(engine=engine).equals(expected)
+        assert declared.collect(engine=engine).equals(expected)
+
+    @every_engine
+    def test_an_output_may_have_any_name(self, engine: Any) -> None:
+        """Also where the outputs are put in another order."""
+        table = pl.DataFrame({"n": [1, 2], "k": ["*", "^n$"], "j": ["^.*$", "u"]})
+        encoder = Encoder(["j", "k"], prefix="", prefix_sep="").fit(table.select("j", "k"))
+
+        result = table.lazy().onehot(encoder).collect(engine=engine)
+
+        assert result.equals(encoder.transform(table))
 
     def test_no_column_to_encode(self) -> None:
         """The frame is what it was; a fit learns nothing."""

@@ -133,6 +133,40 @@ class TestMultiHot:
 
         assert np.shares_memory(read_lists(column).elements, column.explode().to_numpy())
 
+    @pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt64])
+    def test_wide_integers(self, dtype: Any) -> None:
+        """Those that NumPy has not are read, too; what is beyond int64 is refused by its name."""
+        column = pl.Series("k", [[3, None], [1]], dtype=pl.List(dtype))
+        far = pl.Series("k", [[2**63, None]], dtype=pl.List(dtype))
+
+        assert read_lists(column).elements.tolist() == [3, -1, 1]
+        assert read_lists(column.list.drop_nulls()).elements.tolist() == [3, 1]
+        with pytest.raises(ValueError, match=r"Series 'k' of .* has elements beyond int64"):
+            read_lists(far)
+
+    @pytest.mark.parametrize("name", ["*", "^k$", "k\0"])
+    def test_a_series_may_have_any_name(self, name: str) -> None:
+        """Also those that polars takes for patterns, and those that it cannot export."""
+        rows = pl.Series([["a"], None, ["b", "a"]]).alias(name)
+        texts = pl.Series(["a", None, "b|a"]).alias(name)
+        integers = pl.Series([[3, None]]).alias(name)
+        expected = {"a": [True, False, True], "b": [False, False, True]}
+
+        assert rows.onehot.multi_hot().to_dict(as_series=False) == expected
+        assert texts.onehot.multi_hot("|").to_dict(as_series=False) == expected
+        assert read_lists(integers).elements.tolist() == [3, -1]
+
+    def test_separated_texts_of_named_categories(self) -> None:
+        """They are texts as those of any Categorical are."""
+        dtype = pl.Categorical(pl.Categories("labels"))
+
+        frame = pl.Series(["a|b", None, "b"], dtype=dtype).onehot.multi_hot("|")
+
+        assert frame.to_dict(as_series=False) == {
+            "a": [True, False, False],
+            "b": [True, False, True],
+        }
+
     def test_labels_of_one_name(self) -> None:
         """A text and a number are two labels, and one name."""
         column = pl.Series([["1"]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,50 @@ class TestRead:
         with pytest.raises(ValueError, match="has nanoseconds"):
             read_column(column)
 
+    @pytest.mark.parametrize(
+        "column",
+        [
+            pl.Series([2**31 - 1], dtype=pl.Int32).cast(pl.Date),
+            pl.Series([-719_163], dtype=pl.Int32).cast(pl.Date),
+            pl.Series([2**62]).cast(pl.Datetime("us", "UTC")),
+            pl.Series([253_402_300_799_000]).cast(pl.Datetime("ms", "Pacific/Kiritimati")),
+            pl.Series([-62_135_596_800_000]).cast(pl.Datetime("ms", "America/Los_Angeles")),
+        ],
+    )
+    def test_years_that_python_has_not(self, column: Any) -> None:
+        """They are refused before polars panics."""
+        with pytest.raises(ValueError, match="has years outside 1 to 9999"):
+            read_column(column)
+
+    def test_the_days_at_both_ends(self) -> None:
+        """All that Python has are categories."""
+        ends = [datetime.date.min, datetime.date.max]
+
+        assert sorted(read_column(pl.Series(ends)).categories) == ends
+
+    @pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Duration("us")])
+    def test_the_lowest_count_is_missing(self, dtype: Any) -> None:
+        """In NumPy it is NaT."""
+        read = read_column(pl.Series([-(2**63), 0, None]).cast(dtype))
+
+        assert read.codes.tolist() == [-1, 0, -1]
+        assert len(read.categories) == 1
+
+    @pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
+    def test_named_categories(self, physical: Any) -> None:
+        """A Categorical of its own categories does not equal pl.Categorical, and is one."""
+        dtype = pl.Categorical(pl.Categories(f"sizes {physical}", physical=physical))
+        table = pl.DataFrame(
+            {"k": pl.Series(["S", None, "L", "S"], dtype=dtype), "n": [1, 2, 3, 4]}
+        )
+
+        assert read_table(table).encodable == (True, False)
+        assert table.onehot().to_dict(as_series=False) == {
+            "k_L": [False, False, True, False],
+            "k_S": [True, False, False, True],
+            "n": [1, 2, 3, 4],
+        }
+
     @pytest.mark.parametrize("values", [[[1]], [{"a": 1}]], ids=["list", "struct"])
     def test_nested_values_are_no_categories(self, values: list[Any]) -> None:
         """The error names the column of a table."""
@@ -189,6 +234,23 @@ class TestWrap:
 
         assert result.dtypes == [pl.Int64, pl.String, pl.Object]
         assert result.rows() == [(1, "x", 1), (2, None, "x")]
+
+    @pytest.mark.parametrize(
+        ("values", "dtype"),
+        [
+            (np.array(["2020-01", "NaT"], "M8[M]"), pl.Date),
+            (np.array(["2020-01-01T05", "NaT"], "M8[h]"), pl.Datetime("ms")),
+            (np.array(["2020-01-01T05:01:01", "NaT"], "M8[s]"), pl.Datetime("ms")),
+            (np.array(["2020-01-01T05:01:01", "NaT"], "M8[10us]"), pl.Datetime("us")),
+            (np.array([3, "NaT"], "m8[D]"), pl.Duration("ms")),
+        ],
+    )
+    def test_units_that_polars_has_not(self, values: Any, dtype: Any) -> None:
+        """Times of another unit are kept in the next finer one."""
+        result = wrap(read_table({"^t$": values}), [Kept(0)])
+
+        assert result.schema == {"^t$": dtype}
+        np.testing.assert_array_equal(result.to_series().to_numpy(), values)
 
     def test_names_are_texts(self) -> None:
         """Polars has no others."""
