@@ -1,0 +1,155 @@
+"""Output that appears whole or not at all: a temporary file or folder, and one rename."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+
+try:
+    import fcntl as _fcntl
+except ImportError:  # Windows: nothing tells a stale temporary from a live one, so all stay
+    locks: ModuleType | None = None
+else:
+    locks = _fcntl
+
+__all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
+
+MARK = "onehot-fast-part"
+
+
+def is_replaceable(path: Path) -> bool:
+    """Tell whether a path can be renamed onto: what is there already is no device or pipe."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except OSError:
+        return True
+
+
+@contextmanager
+def atomic_file(target: Path) -> Iterator[Path]:
+    """Give a temporary file beside the target, which takes its place if all goes well.
+
+    The temporary file is ``.<name>.<random>.onehot-fast-part``. It is on the disk before it is
+    renamed, and so is its name afterwards. What runs before left behind when they were killed, and
+    no process holds any more, is removed.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written, synchronised or renamed. The target is as it was.
+    """
+    target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
+    with _temporary(target, is_folder=False) as (path, handle):
+        yield path
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
+        os.fsync(handle)
+        os.replace(path, target)
+        _sync_folder(target.parent)
+
+
+@contextmanager
+def atomic_folder(target: Path) -> Iterator[Path]:
+    """Give a temporary folder beside the target, which gets its name if all goes well.
+
+    Raises
+    ------
+    OSError
+        As `atomic_file`; and the target is a folder that is not empty, or a file.
+    """
+    target = Path(os.path.realpath(target))
+    with _temporary(target, is_folder=True) as (path, _):
+        yield path
+        for folder, _, names in os.walk(path):
+            for name in names:
+                _sync_file(Path(folder, name))
+            _sync_folder(Path(folder))
+        os.rename(path, target)  # refused if the target is a file, or a folder with something in it
+        _sync_folder(target.parent)
+
+
+@contextmanager
+def _temporary(target: Path, is_folder: bool) -> Iterator[tuple[Path, int]]:
+    """Give a new temporary file or folder and a handle that holds its lock; remove what is left."""
+    remove_stale(target)
+    # A name may have 255 bytes, and a letter 4.
+    path = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.{MARK}")
+    handle = -1
+    try:  # before there is anything to remove: a signal may come at any moment
+        handle = _claim(path, is_folder)
+        yield path, handle
+    finally:
+        _remove(path)
+        if handle >= 0:
+            os.close(handle)
+
+
+def remove_stale(target: Path) -> None:
+    """Remove what killed runs with this target left: the lock of each is free."""
+    if locks is None:
+        return
+    for path in target.parent.glob(f".{_escaped(target.name[:40])}.*.{MARK}"):
+        with contextlib.suppress(OSError):  # held, gone or not ours
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
+                _remove(path)
+            finally:
+                os.close(handle)
+
+
+def _escaped(name: str) -> str:
+    """Return a name as a pattern that matches only itself."""
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _claim(path: Path, is_folder: bool) -> int:
+    """Make a temporary file or folder, and return a handle that holds its lock."""
+    while True:
+        if is_folder:
+            os.mkdir(path)
+            handle = os.open(path, os.O_RDONLY)
+        else:
+            handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        if locks is None:
+            return handle
+        # Until it is locked, another run takes the new one for stale: then begin again.
+        with contextlib.suppress(OSError):
+            locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
+            if os.path.samestat(os.stat(path), os.fstat(handle)):
+                return handle
+        os.close(handle)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync_file(path: Path) -> None:
+    """Wait until the content of a file is on the disk."""
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,107 @@
+"""The commands, as click knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+import onehot_fast
+from onehot_fast.cli.bench import run_bench
+from onehot_fast.cli.conversion import Output
+from onehot_fast.cli.decode import run_decode
+from onehot_fast.cli.encode import Learning, run_encode
+from onehot_fast.cli.errors import MEANINGS
+from onehot_fast.cli.inspection import run_inspect
+from onehot_fast.cli.options import LAYOUTS, column_option, with_input, with_output, with_policies
+from onehot_fast.cli.sources import Input
+
+__all__ = ["commands"]
+
+CODES = "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANINGS.items())
+EPILOG = f"""\b
+IN and the output are files of these formats, folders of such files, or - for
+standard input and output: parquet, arrow (feather, ipc), arrows (an Arrow
+stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
+
+\b
+The output appears whole or not at all: it is written as .NAME.*.onehot-fast-part
+beside its place, brought to the disk and renamed. What a killed run leaves of
+that, the next run with this output removes.
+
+\b
+Exit codes; each but 0 and 141 comes with one line on standard error:
+{CODES}
+  130  interrupted (SIGINT); 143: terminated (SIGTERM)
+"""
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
+)
+@click.version_option(onehot_fast.__version__, prog_name="onehot-fast")
+def commands() -> None:
+    """One-hot encode the columns of files of any size, in bounded memory."""
+
+
+@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@with_input
+@column_option
+@click.option("--limit", type=click.IntRange(min=1), default=100_000, show_default=True,
+              help="Count distinct values up to so many.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, quiet: bool) -> None:
+    """Show the columns of IN, their types, nulls and cardinalities, and the size of each form."""
+    run_inspect(given, columns, limit, as_json, quiet)
+
+
+@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@with_input
+@with_output
+@column_option
+@click.option("--schema", help="An encoder as --save-schema wrote it: nothing is learned from IN.")
+@click.option("--save-schema", help="Where to write the encoder, for later files.")
+@click.option("--layout", type=LAYOUTS, default="columns", show_default=True,
+              help="Columns for all features, or one for each encoded column.")  # fmt: skip
+@with_policies
+def encode(
+    given: Input,
+    output: Output,
+    columns: Sequence[str],
+    schema: str | None,
+    save_schema: str | None,
+    layout: str,
+    policies: dict[str, Sequence[str]],
+) -> None:
+    """Encode columns of IN: read once to learn them, and once to encode them.
+
+    All other columns are kept as they are. The encoder stays with the output, in its metadata,
+    where the format has any.
+    """
+    typed = [f"--{name.replace('_', '-')}" for name, values in policies.items() if values]
+    if schema is not None and typed:
+        raise click.UsageError(f"{typed[0]} is part of what --schema says")
+    run_encode(given, Learning(columns, policies, schema), layout, output, save_schema)
+
+
+@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@with_input
+@with_output
+@click.option("--schema", help="The encoder; default: the one in the metadata of IN.")
+@click.option("--layout", type=LAYOUTS, help="Default: by the types of the columns.")
+def decode(given: Input, output: Output, schema: str | None, layout: str | None) -> None:
+    """Bring back the columns that were encoded; what was off in all features is null."""
+    run_decode(given, schema, layout, output)
+
+
+@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@with_input
+@column_option
+@click.option("--layout", type=LAYOUTS, default="columns", show_default=True)
+@click.option("--folder", help="Where the trial output is written, and removed again.")
+def bench(
+    given: Input, columns: Sequence[str], layout: str, folder: str | None, quiet: bool
+) -> None:
+    """Time reading, learning and encoding IN, beside what pyarrow alone takes to rewrite it."""
+    run_bench(given, columns, layout, folder)

@@ -1,0 +1,88 @@
+"""``onehot-fast decode``: the values that an encoded file stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any
+
+import pyarrow as pa
+
+from onehot_fast.cli.change import Change, refusals
+from onehot_fast.cli.conversion import Output, convert
+from onehot_fast.cli.encode import ENCODER_KEY
+from onehot_fast.cli.errors import CommandError, Exit, one_line
+from onehot_fast.cli.learning import load_encoder, parse_encoder
+from onehot_fast.cli.progress import tell
+from onehot_fast.cli.sources import Input, Source, open_source
+from onehot_fast.encoder import Encoder
+from onehot_fast.integrations.arrow import decode
+
+__all__ = ["run_decode"]
+
+# What a decoded text and its code are taken to need.
+TEXT_BYTES = 40
+
+
+def run_decode(given: Input, schema: str | None, layout: str | None, output: Output) -> None:
+    """Decode a file.
+
+    Raises
+    ------
+    CommandError
+        See `Exit`.
+    """
+    with ExitStack() as resources:
+        source = open_source(given, resources)
+        encoder = _find_encoder(source, schema)
+        change = decoding(source, encoder, layout or layout_of(source, encoder))
+        if output.format(source).is_text:
+            source.keep_text(change.old)
+            change = decoding(source, encoder, layout or layout_of(source, encoder))
+        convert(source, change, output)
+    tell(f"{output.path}: {len(change.old)} columns became {len(change.new)}", output.is_quiet)
+
+
+def _find_encoder(source: Source, schema: str | None) -> Encoder:
+    """Return the encoder from a file, or the one that `encode` left in the metadata."""
+    if schema is not None:
+        return load_encoder(schema)
+    text = (source.schema.metadata or {}).get(ENCODER_KEY)
+    if text is None:
+        raise CommandError(
+            Exit.SCHEMA, f"{source.name} does not say how it was encoded; --schema names a file"
+        )
+    return parse_encoder(text, source.name)
+
+
+def layout_of(source: Source, encoder: Encoder) -> str:
+    """Return the layout of an encoded file, by the types of its columns."""
+    names = [str(name) for name in encoder.columns or ()]
+    if not names or not all(name in source.schema.names for name in names):
+        return "columns"
+    kind = source.schema.field(names[0]).type
+    if pa.types.is_struct(kind):
+        return "struct"
+    if isinstance(kind, pa.BaseExtensionType):
+        return "tensor"
+    return "fixed_size_list" if pa.types.is_nested(kind) else "dictionary"
+
+
+def decoding(source: Source, encoder: Encoder, layout: Any) -> Change:
+    """Return what decoding does to the columns of a file."""
+    is_wide = layout == "columns"
+    old_names = {*encoder.feature_names()} if is_wide else {str(n) for n in encoder.columns or ()}
+    old = tuple(name for name in source.schema.names if name in old_names)
+    try:
+        after = decode(source.schema.empty_table(), encoder, layout=layout).schema
+    except (TypeError, ValueError) as error:
+        raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
+    kept = {name for name in source.schema.names if name not in old}
+    new = tuple(name for name in after.names if name not in kept)
+    metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
+
+    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        return refusals(source.name, decode(batches, encoder, layout=layout))
+
+    row_bytes = TEXT_BYTES * len(new)
+    return Change(source.schema, after.with_metadata(metadata or None), old, new, apply, row_bytes)

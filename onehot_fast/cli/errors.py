@@ -1,0 +1,105 @@
+"""What can go wrong, each with an exit code of its own and in one line."""
+
+from __future__ import annotations
+
+import enum
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+
+__all__ = [
+    "MEANINGS",
+    "CommandError",
+    "Exit",
+    "Interrupted",
+    "NobodyReads",
+    "one_line",
+    "reading",
+    "writing",
+]
+
+
+class Exit(enum.IntEnum):
+    """The exit codes; those of a signal are 128 and its number, as shells have it."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    INPUT = 3
+    CORRUPT = 4
+    COLUMN = 5
+    SCHEMA = 6
+    VALUE = 7
+    OUTPUT = 8
+    BROKEN_PIPE = 141
+
+
+MEANINGS = {
+    Exit.DONE: "done; the output is complete",
+    Exit.FAILED: "a library is missing, or a failure without a code of its own",
+    Exit.USAGE: "an option is not understood",
+    Exit.INPUT: "the input cannot be opened",
+    Exit.CORRUPT: "the input is truncated, corrupt or not of its format",
+    Exit.COLUMN: "a column is not there, is there twice or cannot be encoded",
+    Exit.SCHEMA: "the schema cannot be read or does not fit the input",
+    Exit.VALUE: "a value or a name is refused by an option",
+    Exit.OUTPUT: "the output cannot be written: a full disk, no permission",
+    Exit.BROKEN_PIPE: "nobody reads standard output any more",
+}
+
+
+class CommandError(Exception):
+    """An error with its exit code."""
+
+    def __init__(self, code: Exit, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class NobodyReads(Exception):
+    """The reader of standard output has gone."""
+
+
+class Interrupted(BaseException):
+    """A signal asked the process to end; no `except Exception` may stop it."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.signum = signum
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an error, or else its kind, in one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say of what fails inside, which only reads, that the input is not there or corrupt."""
+    try:
+        yield
+    except OSError as error:
+        # pyarrow reports corrupt data as an OSError too, without a number.
+        if error.errno:
+            text = os.strerror(error.errno)
+            raise CommandError(Exit.INPUT, f"{name}: {text}") from error
+        raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
+    except (pa.ArrowException, EOFError, ValueError, LookupError) as error:
+        raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Say of what fails inside that the output cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.EPIPE:
+            raise NobodyReads from error
+        text = os.strerror(error.errno) if error.errno else one_line(error)
+        raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
+    except pa.ArrowException as error:
+        raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error

@@ -1,0 +1,108 @@
+"""The encoder of a file: learned in one pass over its encoded columns, or read from a schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from onehot_fast.cli.change import is_undecodable
+from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
+from onehot_fast.cli.pipeline import MOST_ROWS, ahead
+from onehot_fast.cli.sources import Source
+from onehot_fast.column import read_table
+from onehot_fast.encoder import Encoder
+
+__all__ = ["chosen_columns", "learn", "load_encoder", "parse_encoder", "require_fit"]
+
+
+def chosen_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns to encode in the order of the file: the wanted, or else all texts."""
+    if wanted:
+        source.require(wanted)
+        return tuple(name for name in source.schema.names if name in wanted)
+    table = read_table(source.schema.empty_table())
+    found = tuple(
+        str(name) for name, is_one in zip(table.names, table.encodable, strict=True) if is_one
+    )
+    if not found:
+        raise CommandError(Exit.COLUMN, f"{source.name}: no column holds texts; -c names columns")
+    source.require(found)
+    return found
+
+
+def learn(source: Source, encoder: Encoder, step: Callable[[float], None]) -> Encoder:
+    """Let an encoder see all rows, and settle its schema."""
+    columns = [str(name) for name in encoder.columns or ()]
+    batches = source.batches(MOST_ROWS, columns, columns)
+    try:
+        with closing(ahead(batches)) as parts:
+            for part in parts:
+                encoder.partial_fit(part)
+                step(source.share())
+        if encoder.columns is not None and not source.n_rows:
+            encoder.partial_fit(_empty(source.schema, columns))
+        encoder.feature_names()
+    except TypeError as error:
+        raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
+    except (ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
+        raise CommandError(code, f"{source.name}: {one_line(error)}") from error
+    return encoder
+
+
+def _empty(schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+    """Return the columns without rows: they are learned too, as columns without categories."""
+    return pa.schema([schema.field(name) for name in columns]).empty_table()
+
+
+def load_encoder(path: str) -> Encoder:
+    """Read an encoder from a file."""
+    try:
+        with reading(path):
+            text = Path(path).read_text(encoding="utf-8")
+    except CommandError as error:
+        raise CommandError(Exit.SCHEMA, str(error)) from error
+    return parse_encoder(text, path)
+
+
+def parse_encoder(text: str | bytes, name: str) -> Encoder:
+    """Return the encoder that a text is."""
+    try:
+        encoder = Encoder.from_json(text)
+        encoder.feature_names()
+    except (ValueError, TypeError, RuntimeError) as error:
+        raise CommandError(Exit.SCHEMA, f"{name}: {one_line(error)}") from error
+    return encoder
+
+
+def require_fit(source: Source, encoder: Encoder) -> None:
+    """Refuse an encoder whose columns the file lacks, or has in another type."""
+    source.require([str(name) for name in encoder.columns or ()], Exit.SCHEMA)
+    for name, categories in encoder.categories.items():
+        kind = source.schema.field(str(name)).type
+        if not _fits(kind, categories):
+            first = categories.tolist()[0]
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{source.name}: column {name!r} holds {kind}, and the schema knows values like"
+                f" {first!r}",
+            )
+
+
+def _fits(kind: pa.DataType, categories: Any) -> bool:
+    """Tell whether a column may hold one of the categories; strange types may hold anything."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    values = categories.tolist()
+    is_text = any(isinstance(value, str) for value in values)
+    is_number = any(isinstance(value, bool | int | float | np.number) for value in values)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return is_text or not values
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        return is_number or not values
+    return True

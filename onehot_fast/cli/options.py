@@ -1,0 +1,144 @@
+"""The options that several commands share, and what they become."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, cast
+
+import click
+
+from onehot_fast.cli.conversion import Output
+from onehot_fast.cli.formats import FORMATS, Format, parse_format
+from onehot_fast.cli.sources import Input
+from onehot_fast.cli.text import TextOptions
+
+__all__ = ["LAYOUTS", "column_option", "with_input", "with_output", "with_policies"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LAYOUTS = click.Choice(["columns", "struct", "fixed_size_list", "tensor", "dictionary"])
+COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+
+# What the encoder is told: the option, what it takes, and what it means.
+POLICIES = (
+    ("drop", "RULE", "first, last, if_binary or most_frequent has no feature; or COLUMN=CATEGORY."),
+    ("handle_unknown", "RULE", "error (the default), ignore, indicator or infrequent."),
+    ("handle_missing", "RULE", "ignore (the default), indicator, error or propagate."),
+    ("min_frequency", "N", "Rarer categories share a column; rows, or a share of them as 0.01."),
+    ("max_categories", "N", "The most columns of one column; the rarest categories share one."),
+    ("dtype", "DTYPE", "Of the features, as uint8 or float32; default: bool."),
+    ("prefix", "TEXT", "Of the names of the features; default: the name of the column."),
+    ("prefix_sep", "TEXT", "Between prefix and category; default: _"),
+)
+
+column_option = click.option(
+    "-c", "--column", "columns", multiple=True, help="To encode, any number; default: all texts."
+)
+
+
+def _format(context: click.Context, parameter: click.Parameter, text: str | None) -> Format | None:
+    """Return the format of that name."""
+    found = None if text is None else parse_format(text)
+    if text is not None and found is None:
+        raise click.BadParameter(f"{text!r} is none; accepted are {FORMATS}")
+    return found
+
+
+INPUT = (
+    click.argument("source", metavar="IN"),
+    click.option("--input-format", callback=_format, help="Default: by the name, or the content."),
+    click.option("--delimiter", help="Between the fields of a CSV file."),
+    click.option(
+        "--null", "nulls", multiple=True, help="A text that means a missing value in CSV."
+    ),
+    click.option("--text", is_flag=True, help="Take all columns of a CSV file for texts."),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+)
+OUTPUT = (
+    click.option("-o", "--output", required=True, help="A file, a folder, or - (standard output)."),
+    click.option(
+        "--output-format", callback=_format, help="Default: by the name, or as the input."
+    ),
+    click.option(
+        "--compression", type=COMPRESSIONS, help="Of Parquet, Arrow; default: the input's."
+    ),
+    click.option(
+        "--row-group-size",
+        type=click.IntRange(min=1),
+        help="Rows in a group of Parquet; default: the input's.",
+    ),
+    click.option(
+        "--check/--no-check",
+        default=True,
+        help="Decode columns of Parquet that are only copied, to notice corrupt ones.",
+    ),
+)
+
+
+def with_input(command: F) -> F:
+    """Give a command an `Input` as `given`, and `quiet`."""
+
+    @functools.wraps(command)
+    def call(
+        source: str,
+        input_format: Format | None,
+        delimiter: str | None,
+        nulls: Sequence[str],
+        text: bool,
+        **others: Any,
+    ) -> Any:
+        if delimiter is not None and len(delimiter.encode()) != 1:
+            raise click.BadParameter("a delimiter is one byte", param_hint="--delimiter")
+        options = TextOptions(delimiter, tuple(nulls) or None, text)
+        return command(given=Input(source, input_format, options), **others)
+
+    return cast(F, _with(INPUT, call))
+
+
+def with_output(command: F) -> F:
+    """Give a command an `Output` as `output`, in place of `quiet`."""
+
+    @functools.wraps(command)
+    def call(
+        output: str,
+        output_format: Format | None,
+        compression: str | None,
+        row_group_size: int | None,
+        check: bool,
+        quiet: bool,
+        **others: Any,
+    ) -> Any:
+        made = Output(output, output_format, compression, row_group_size, check, quiet)
+        return command(output=made, **others)
+
+    return cast(F, _with(OUTPUT, call))
+
+
+def with_policies(command: F) -> F:
+    """Give a command the options of an encoder, as they were typed, as `policies`."""
+    names = [name for name, _, _ in POLICIES]
+
+    @functools.wraps(command)
+    def call(**others: Any) -> Any:
+        policies = {name: others.pop(name) for name in names}
+        return command(policies=policies, **others)
+
+    options = [
+        click.option(
+            f"--{name.replace('_', '-')}",
+            name,
+            multiple=True,
+            metavar=f"[COLUMN=]{metavar}",
+            help=text,
+        )
+        for name, metavar, text in POLICIES
+    ]
+    return cast(F, _with(options, call))
+
+
+def _with(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
+    """Add options to a command, in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command

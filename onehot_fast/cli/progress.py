@@ -1,0 +1,44 @@
+"""What is shown while a command works: a bar on a terminal, nothing in a pipe."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+__all__ = ["showing", "tell"]
+
+Step = Callable[[float], None]
+
+
+@contextmanager
+def showing(what: str, is_quiet: bool) -> Iterator[Step]:
+    """Give a function to call with the share of the work that is done.
+
+    The bar goes to standard error, and only to a terminal.
+    """
+    console = Console(stderr=True)
+    if is_quiet or not console.is_terminal:
+        yield _ignore
+        return
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
+        task = progress.add_task(what, total=1.0)
+
+        def step(share: float) -> None:
+            progress.update(task, completed=share)
+
+        yield step
+
+
+def tell(text: str, is_quiet: bool) -> None:
+    """Say a line to the person at the terminal, if there is one."""
+    if not is_quiet and sys.stderr.isatty():
+        print(text, file=sys.stderr)
+
+
+def _ignore(share: float) -> None:
+    """Show nothing."""

@@ -1,0 +1,236 @@
+"""One file of Parquet or Arrow, read in batches of bounded size."""
+
+from __future__ import annotations
+
+import io
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from onehot_fast.cli.formats import Format
+from onehot_fast.cli.pipeline import sliced
+
+__all__ = [
+    "ArrowReader",
+    "ParquetReader",
+    "Reader",
+    "StreamReader",
+    "bytes_of_types",
+    "position",
+    "unpacked",
+]
+
+# Column chunks are read through buffers of this size, however large they are.
+BUFFER_BYTES = 1 << 20
+END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+
+class Reader(ABC):
+    """One open file."""
+
+    n_rows: int | None = None
+    schema: pa.Schema
+    # How the file is written, for an output of the same format; None: the default.
+    compression: str | None = None
+    group_rows: int | None = None
+
+    def __init__(self, path: Path, name: str, form: Format) -> None:
+        self.path, self.name, self.format = path, name, form
+        self.n_bytes = os.path.getsize(path)
+
+    @property
+    @abstractmethod
+    def row_bytes(self) -> float:
+        """About how many bytes a row takes in memory."""
+
+    @abstractmethod
+    def batches(
+        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; see `Source.batches`."""
+
+    @abstractmethod
+    def share(self) -> float:
+        """Return which share has been read."""
+
+    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
+        """Return the schema of the batches."""
+        return self.schema
+
+
+class ParquetReader(Reader):
+    """A Parquet file."""
+
+    def __init__(self, path: Path, name: str, form: Format) -> None:
+        super().__init__(path, name, form)
+        with self.open() as file:
+            self.schema, self.metadata = file.schema_arrow, file.metadata
+        self.n_rows: int = self.metadata.num_rows
+        self._done = 0
+        if self.metadata.num_row_groups and self.metadata.num_columns:
+            first = self.metadata.row_group(0)
+            self.group_rows = first.num_rows or None
+            self.compression = first.column(0).compression.lower().replace("uncompressed", "none")
+
+    @property
+    def row_bytes(self) -> float:
+        """The size without compression, of which texts can be a multiple in memory."""
+        groups = (self.metadata.row_group(at) for at in range(self.metadata.num_row_groups))
+        n_bytes: int = sum(group.total_byte_size for group in groups)
+        return 2 * n_bytes / max(1, self.n_rows)
+
+    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
+        """Return the schema of the batches, with its dictionaries."""
+        with self.open(coded) as file:
+            return file.schema_arrow
+
+    def open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
+        """Open the file; the texts among `coded` will be read as dictionaries."""
+        return pq.ParquetFile(
+            str(self.path),
+            read_dictionary=[name for name in coded if _is_text(self.schema.field(name).type)],
+            buffer_size=BUFFER_BYTES,
+            pre_buffer=False,
+            page_checksum_verification=True,
+        )
+
+    def batches(
+        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
+        self._done = 0
+        with self.open(coded) as file:
+            for batch in file.iter_batches(rows, columns=columns):
+                self._done += batch.num_rows
+                yield batch
+
+    def share(self) -> float:
+        """Return the share of the rows."""
+        return self._done / max(1, self.n_rows)
+
+
+class ArrowReader(Reader):
+    """An Arrow IPC file, mapped: a batch in it may be larger than the memory."""
+
+    def __init__(self, path: Path, name: str, form: Format) -> None:
+        super().__init__(path, name, form)
+        with pa.memory_map(str(path)) as file:
+            reader = pa.ipc.open_file(file)
+            self.schema = reader.schema
+            self._n_batches: int = reader.num_record_batches
+        self._done = 0
+
+    @property
+    def row_bytes(self) -> float:
+        """What the types say."""
+        return bytes_of_types(self.schema)
+
+    def batches(
+        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows."""
+        with pa.memory_map(str(self.path)) as file:
+            reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
+            for at in range(reader.num_record_batches):
+                self._done = at
+                yield from sliced([_valid(reader.get_batch(at))], rows)
+        self._done = self._n_batches
+
+    def share(self) -> float:
+        """Return the share of the batches."""
+        return self._done / max(1, self._n_batches)
+
+
+class StreamReader(Reader):
+    """An Arrow IPC stream, perhaps compressed as a whole."""
+
+    def __init__(self, path: Path, name: str, form: Format) -> None:
+        super().__init__(path, name, form)
+        self._file: Any = None
+        with pa.input_stream(str(path), compression=form.compression) as file:
+            self.schema = pa.ipc.open_stream(file).schema
+
+    @property
+    def row_bytes(self) -> float:
+        """What the types say."""
+        return bytes_of_types(self.schema)
+
+    def batches(
+        self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows."""
+        with pa.OSFile(str(self.path)) as self._file:
+            file = unpacked(self._file, self.format)
+            reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
+            for batch in reader:
+                yield from sliced([_valid(batch)], rows)
+            file.read()  # to the end of what is compressed, where its length is checked
+            self._require_end()
+
+    def _require_end(self) -> None:
+        """Refuse a stream without an end mark.
+
+        The format allows that, but then it looks like one that was cut between two batches.
+        """
+        if self.format.compression is None:
+            with open(self.path, "rb") as file:
+                file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
+                if file.read() != END_OF_STREAM:
+                    raise EOFError("the stream has no end mark; it is truncated")
+
+    def share(self) -> float:
+        """Return the share of the bytes."""
+        return position(self._file) / max(1, self.n_bytes)
+
+
+def unpacked(file: pa.NativeFile, form: Format) -> Any:
+    """Return what a file holds without its compression."""
+    return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
+
+
+def position(file: Any) -> int:
+    """Return how far a file has been read."""
+    try:
+        return 0 if file is None else int(file.tell())
+    except (ValueError, io.UnsupportedOperation):  # closed
+        return 0
+
+
+def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return a batch that refers to nothing outside its memory, whatever the file said."""
+    batch.validate(full=True)
+    return batch
+
+
+def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
+    """Return the options that read some columns."""
+    if columns is None:
+        return pa.ipc.IpcReadOptions()
+    found = [at for at, name in enumerate(schema.names) if name in columns]
+    return pa.ipc.IpcReadOptions(included_fields=found)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    """Tell whether Parquet can hand over a column as a dictionary."""
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def bytes_of_types(schema: pa.Schema) -> float:
+    """Return about how many bytes a row takes; a text is taken for 32."""
+    total = 0.0
+    for field in schema:
+        try:
+            total += field.type.bit_width / 8
+        except ValueError:
+            total += 32
+    return total

@@ -1,0 +1,45 @@
+"""Signals that ask the process to end become an exception, so that every `finally` runs."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import pyarrow as pa
+
+from onehot_fast.cli.errors import Interrupted
+
+__all__ = ["orderly_end"]
+
+ENDING = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+
+
+@contextmanager
+def orderly_end() -> Iterator[None]:
+    """Raise `Interrupted` in the main thread when the process is asked to end."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pa.enable_signal_handlers(False)  # pyarrow would take SIGINT for itself while it reads CSV
+    before = {}
+    for number in ENDING:
+        # What the parent told us to ignore, as nohup does, stays ignored.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            before[number] = signal.signal(number, _raise)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _raise(signum: int, frame: FrameType | None) -> None:
+    """End the work at hand, once: a second signal must not stop the cleaning up."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise Interrupted(signum)

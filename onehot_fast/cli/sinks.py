@@ -1,0 +1,234 @@
+"""One file of each format, written a batch at a time."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as text_format
+
+from onehot_fast.cli.assembly import Assembly, NewChunk
+from onehot_fast.cli.chunks import column_chunks
+from onehot_fast.cli.footer import written
+from onehot_fast.cli.formats import Format
+from onehot_fast.cli.pages import codec_named
+from onehot_fast.cli.pipeline import in_order
+
+__all__ = ["Sink", "WriteOptions", "open_sink"]
+
+# The rows of a row group wait in memory; so large they may be together.
+GROUP_BYTES = 64 << 20
+GROUP_ROWS = 1 << 20
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """How a file is written.
+
+    Attributes
+    ----------
+    compression : str, optional
+        The codec within Parquet and Arrow files; by default that of the input, or else the
+        library's default.
+    group_rows : int, optional
+        The rows of a row group of Parquet; by default those of the input.
+    new : collection of str
+        The names of the columns that the command made.
+    is_text : bool
+        Whether the other columns are texts as they stood in a text file: then nothing, as an empty
+        text, is nothing again, without quotation marks.
+    """
+
+    compression: str | None = None
+    group_rows: int | None = None
+    new: Collection[str] = ()
+    is_text: bool = False
+
+
+class Sink(ABC):
+    """A file that is being written."""
+
+    @abstractmethod
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write some rows."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Write what is left; the file below stays open."""
+
+
+def open_sink(
+    file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
+) -> Sink:
+    """Begin a file of a format."""
+    if form.kind == "parquet":
+        return ParquetSink(file, name, schema, options)
+    if form.is_text:
+        return TextSink(file, schema, form, options)
+    return ArrowSink(file, schema, form, options)
+
+
+class ParquetSink(Sink):
+    """A Parquet file, a row group at a time and within it column by column."""
+
+    def __init__(
+        self, file: pa.NativeFile, name: str, schema: pa.Schema, options: WriteOptions
+    ) -> None:
+        self._assembly = Assembly(file, name)
+        self._codec = codec_named(options.compression or "snappy")
+        self._schema = schema
+        _, self._empty = written(schema.empty_table())
+        self._most = options.group_rows or GROUP_ROWS
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows once those of a row group are together."""
+        while batch.num_rows:
+            part = batch.slice(0, self._most - self._rows)
+            batch = batch.slice(part.num_rows)
+            self._waiting.append(part)
+            self._rows += part.num_rows
+            self._bytes += part.nbytes
+            if self._rows == self._most or self._bytes >= GROUP_BYTES:
+                self._flush()
+
+    def _flush(self) -> None:
+        """Write a row group."""
+        if self._rows:
+            columns = in_order(self._column, range(len(self._schema)))
+            with closing(columns):
+                chunks = (chunk for column in columns for chunk in column)
+                self._assembly.add(self._rows, chunks, {})
+            self._waiting = []
+            self._rows = self._bytes = 0
+
+    def _column(self, at: int) -> list[NewChunk]:
+        """Return the chunks of a column."""
+        parts = [batch.column(at) for batch in self._waiting]
+        return column_chunks(self._schema.field(at), parts, self._codec)
+
+    def close(self) -> None:
+        """Write the rest and the footer."""
+        self._flush()
+        self._assembly.finish(self._empty.fields, self._empty.elements[0], self._empty.trees)
+
+
+class ArrowSink(Sink):
+    """An Arrow IPC file or stream."""
+
+    def __init__(
+        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
+    ) -> None:
+        is_file = form.kind == "arrow"
+        settings = pa.ipc.IpcWriteOptions(
+            compression=_codec_of_arrow(options.compression), emit_dictionary_deltas=is_file
+        )
+        make = pa.ipc.new_file if is_file else pa.ipc.new_stream
+        self._writer = make(file, schema, options=settings)
+        coded = [at for at, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
+        # A file has one dictionary for each column, to which can only be added.
+        self._dictionaries = {at: _Growing() for at in coded} if is_file else {}
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows."""
+        if self._dictionaries:
+            columns = list(batch.columns)
+            for at, growing in self._dictionaries.items():
+                columns[at] = growing.coded(columns[at])
+            batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the end."""
+        self._writer.close()
+
+
+def _codec_of_arrow(compression: str | None) -> str | None:
+    """Return the codec of an Arrow file: that of Parquet if it has it too, or else none."""
+    return compression if compression in ("lz4", "zstd") else None
+
+
+class _Growing:
+    """A dictionary that the values of each batch are added to."""
+
+    def __init__(self) -> None:
+        self._values: Any = None
+
+    def coded(self, array: Any) -> Any:
+        """Return an array in the codes of this dictionary."""
+        if self._values is None or array.dictionary.equals(self._values):
+            self._values = array.dictionary
+            return array
+        places = pc.index_in(array.dictionary, self._values)
+        new = array.dictionary.filter(pc.is_null(places))
+        if len(new):
+            self._values = pa.concat_arrays([self._values, new])
+            places = pc.index_in(array.dictionary, self._values)
+        indices = places.take(array.indices).cast(array.type.index_type)
+        return pa.DictionaryArray.from_arrays(
+            indices, self._values, ordered=array.type.ordered, safe=False
+        )
+
+
+class TextSink(Sink):
+    """A CSV file; a Boolean that the command made is 1 or 0."""
+
+    def __init__(
+        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
+    ) -> None:
+        self._file, self._delimiter = file, form.delimiter
+        self._is_text = options.is_text
+        # A line without anything in it would be no row.
+        as_it_was = options.is_text and len(schema) > 1
+        self._styles = ("none", "needed") if as_it_was else ("needed",)
+        self._bits = [
+            at
+            for at, field in enumerate(schema)
+            if field.name in options.new and pa.types.is_boolean(field.type)
+        ]
+        empty = pa.RecordBatch.from_pylist(
+            [], pa.schema([(name, "string") for name in schema.names])
+        )
+        self._write(empty, include_header=True)
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the rows."""
+        for at in self._bits:
+            name = batch.schema.names[at]
+            batch = batch.set_column(at, name, batch.column(at).cast(pa.uint8()))
+        if self._is_text:
+            # Texts in any encoding, as they came: nobody checks or changes them.
+            columns = [
+                column.view(pa.string()) if pa.types.is_binary(column.type) else column
+                for column in batch.columns
+            ]
+            batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+        self._write(batch, include_header=False)
+
+    def _write(self, batch: pa.RecordBatch, include_header: bool) -> None:
+        """Write with quotation marks only where one of the values needs them."""
+        for style in self._styles:
+            buffer = pa.BufferOutputStream()
+            options = text_format.WriteOptions(
+                include_header=include_header,
+                delimiter=self._delimiter,
+                quoting_style=style,
+                quoting_header=style,
+            )
+            try:
+                text_format.write_csv(batch, buffer, options)
+            except pa.ArrowInvalid:
+                if style == self._styles[-1]:
+                    raise
+            else:
+                self._file.write(buffer.getvalue())
+                return
+
+    def close(self) -> None:
+        """Nothing is left to write."""

@@ -1,0 +1,210 @@
+"""Where rows come from: a file, a folder of files, or standard input."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+
+from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
+from onehot_fast.cli.formats import Format, format_of_content, format_of_name
+from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
+from onehot_fast.cli.text import TextOptions, TextReader
+
+__all__ = ["Input", "Source", "open_source"]
+
+STDIN = "-"
+READERS: dict[str, type[ParquetReader] | type[ArrowReader] | type[StreamReader]] = {
+    "parquet": ParquetReader,
+    "arrow": ArrowReader,
+    "arrows": StreamReader,
+}
+
+
+@dataclass
+class Source:
+    """Files of one schema, read one after the other, any number of times.
+
+    Attributes
+    ----------
+    name : str
+        What the user calls it.
+    readers : list of Reader
+        One for each file, not empty.
+    folder : Path, optional
+        The folder they are in, if it was that what the user named.
+    """
+
+    name: str
+    readers: list[Reader]
+    folder: Path | None = None
+    _done: int = field(default=0, init=False)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the rows."""
+        return self.readers[0].schema
+
+    @property
+    def format(self) -> Format:
+        """The format of the files."""
+        return self.readers[0].format
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows where the files say it."""
+        counts = [reader.n_rows for reader in self.readers]
+        return None if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the files."""
+        return sum(reader.n_bytes for reader in self.readers)
+
+    @property
+    def row_bytes(self) -> float:
+        """About how many bytes a row takes in memory."""
+        return max(reader.row_bytes for reader in self.readers)
+
+    def batches(
+        self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows, some at a time: all columns, or some of them in the order of the file.
+
+        The columns in `coded` are those that are encoded: their texts come as dictionaries where
+        the format can do that, and what a text file marks as missing is null.
+        """
+        for at, reader in enumerate(self.readers):
+            self._done = at
+            with reading(reader.name):
+                yield from reader.batches(rows, columns, coded)
+        self._done = len(self.readers)
+
+    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
+        """Return the schema of the batches of all columns."""
+        return self.readers[0].coded_schema(coded)
+
+    def share(self) -> float:
+        """Return which share of the rows has been read."""
+        if self._done >= len(self.readers):
+            return 1.0
+        return (self._done + self.readers[self._done].share()) / len(self.readers)
+
+    def keep_text(self, typed: Sequence[str]) -> None:
+        """Read text files as what they are, but for some columns: bytes, in any encoding."""
+        kept = [
+            field if field.name in typed else field.with_type(pa.binary()) for field in self.schema
+        ]
+        self.set_types(pa.schema(kept))
+
+    def set_types(self, schema: pa.Schema) -> None:
+        """Read the columns of text files as these types."""
+        for reader in self.readers:
+            if isinstance(reader, TextReader):
+                reader.set_types(schema)
+
+    def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
+        """Refuse a column that is not there, or there twice."""
+        for name in columns:
+            count = self.schema.names.count(name)
+            if count != 1:
+                there = f"has {count} columns" if count else "has no column"
+                names = ", ".join(self.schema.names)
+                raise CommandError(code, f"{self.name} {there} {name!r}; its columns are: {names}")
+
+
+@dataclass(frozen=True)
+class Input:
+    """What the user named.
+
+    Attributes
+    ----------
+    path : str
+        A file, a folder or "-".
+    format : Format, optional
+        By default what the name says, or else the content.
+    text : TextOptions
+        How it is read if it is CSV.
+    """
+
+    path: str
+    format: Format | None = None
+    text: TextOptions = field(default_factory=TextOptions)
+
+
+def open_source(given: Input, resources: ExitStack) -> Source:
+    """Open what the user named; what that needs is in `resources`, and ends with them."""
+    path, wanted, text = given.path, given.format, given.text
+    source = _source(path, wanted, text, resources)
+    if text.is_plain:
+        texts = pa.schema([field.with_type(pa.string()) for field in source.schema])
+        source.set_types(texts)
+    return source
+
+
+def _source(path: str, wanted: Format | None, text: TextOptions, resources: ExitStack) -> Source:
+    """Open a file, a folder or standard input."""
+    if path == STDIN:
+        spooled = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
+        file = Path(spooled, "standard-input")
+        _spool(file)
+        return Source("standard input", [_open(file, "standard input", wanted, text)])
+    if Path(path).is_dir():
+        return _open_folder(Path(path), wanted, text)
+    return Source(path, [_open(Path(path), path, wanted, text)])
+
+
+def _spool(file: Path) -> None:
+    """Copy standard input to a file: it cannot be read a second time, nor from its end."""
+    with reading("standard input"), file.open("wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+
+
+def _open(path: Path, name: str, wanted: Format | None, text: TextOptions) -> Reader:
+    """Open one file."""
+    with reading(name):
+        form = wanted or format_of_name(path) or format_of_content(path)
+        if form.is_text:
+            return TextReader(path, name, form, text)
+        return READERS[form.kind](path, name, form)
+
+
+def _open_folder(folder: Path, wanted: Format | None, text: TextOptions) -> Source:
+    """Open the files of a folder in the order of their names; hidden ones are not data."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    shown = [path for path in paths if not _is_hidden(path.relative_to(folder))]
+    data = [path for path in shown if wanted is not None or format_of_name(path) is not None]
+    if not data:
+        raise CommandError(Exit.INPUT, f"{folder}: there is no data file in the folder")
+    readers = [_open(path, str(path), wanted, text) for path in data]
+    first = readers[0]
+    for other in readers[1:]:
+        # What the first rows of a text file look like is not what it promises.
+        if isinstance(other, TextReader) and other.schema.names == first.schema.names:
+            other.set_types(first.schema)
+        if not other.schema.equals(first.schema):
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{other.name}: its columns or types differ from those of {first.name}:"
+                f" {_difference(first.schema, other.schema)}",
+            )
+    return Source(str(folder), readers, folder)
+
+
+def _is_hidden(path: Path) -> bool:
+    """Tell whether a file or a folder above it is marked as no data."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _difference(one: pa.Schema, two: pa.Schema) -> str:
+    """Return the first difference of two schemas."""
+    for left, right in zip(one, two, strict=False):
+        if left != right:
+            return one_line(ValueError(f"{right} instead of {left}"))
+    return f"{len(two)} columns instead of {len(one)}"

@@ -1,0 +1,87 @@
+"""``onehot-fast decode``: the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+
+COLUMNS = ["-c", "carrier", "-c", "dest"]
+LAYOUTS = ["columns", "struct", "fixed_size_list", "tensor", "dictionary"]
+
+
+@pytest.mark.parametrize("target", ["out.parquet", "out.arrow"])
+@pytest.mark.parametrize("source", ["in.parquet", "in.arrow"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_there_and_back(
+    layout: str, source: str, target: str, table: Any, files: Any, call: Any, tmp_path: Path
+) -> None:
+    """An encoded file says itself how it was encoded; decoded, it is what it was."""
+    path = files.write(table, tmp_path / source)
+    middle = tmp_path / f"middle.{source.split('.')[1]}"
+    call("encode", path, *COLUMNS, "--layout", layout, "-o", middle)
+    ended = call("decode", middle, "-o", tmp_path / target)
+
+    assert ended == (0, b"", "")
+    result = files.read(tmp_path / target)
+    assert result.schema.equals(table.schema, check_metadata=False)
+    assert result.equals(table)
+    assert b"onehot_fast.encoder" not in result.schema.metadata
+    assert result.schema.metadata[b"made_by"] == b"the tests"
+
+
+@pytest.mark.parametrize("layout", ["columns", "dictionary"])
+def test_there_and_back_in_text(
+    layout: str, table: Any, files: Any, call: Any, tmp_path: Path
+) -> None:
+    """CSV has no metadata: the schema comes from its file."""
+    path = files.write(table, tmp_path / "in.csv")
+    saved = "--save-schema", tmp_path / "schema.json"
+    call("encode", path, *COLUMNS, "--layout", layout, *saved, "-o", tmp_path / "middle.csv")
+    schema = "--schema", tmp_path / "schema.json"
+    ended = call("decode", tmp_path / "middle.csv", *schema, "-o", tmp_path / "out.csv")
+
+    assert ended == (0, b"", "")
+    assert files.read(tmp_path / "out.csv").equals(files.read(path))
+
+
+def test_without_a_schema(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """A file that does not say how it was encoded is refused."""
+    path = files.write(table, tmp_path / "in.parquet")
+    ended = call("decode", path, "-o", tmp_path / "out.parquet")
+
+    assert (ended.code, ended.error.count("\n")) == (Exit.SCHEMA, 1)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_schema_of_another_file(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """Features that are not there are an error of the schema."""
+    path = files.write(table, tmp_path / "in.parquet")
+    saved = "--save-schema", tmp_path / "schema.json"
+    call("encode", path, *COLUMNS, *saved, "-o", tmp_path / "middle.parquet")
+    other = files.write(table.select(["id"]), tmp_path / "other.parquet")
+    schema = "--schema", tmp_path / "schema.json"
+    ended = call("decode", other, *schema, "-o", tmp_path / "x.parquet")
+
+    assert (ended.code, ended.error.count("\n")) == (Exit.SCHEMA, 1)
+
+
+def test_two_features_that_are_on(files: Any, call: Any, tmp_path: Path) -> None:
+    """A row that stands for two values is refused by its number."""
+    path = files.write(pa.table({"size": ["S", "L"]}), tmp_path / "in.parquet")
+    saved = "--save-schema", tmp_path / "schema.json"
+    call("encode", path, *saved, "-o", tmp_path / "middle.parquet")
+    both = pa.table({"size_L": [True, False], "size_S": [True, True]})
+    wrong = files.write(both, tmp_path / "wrong.parquet")
+    ended = call(
+        "decode", wrong, "--schema", tmp_path / "schema.json", "-o", tmp_path / "x.parquet"
+    )
+
+    assert (ended.code, ended.error.count("\n")) == (Exit.VALUE, 1)
+    assert "row 0" in ended.error

@@ -1,0 +1,122 @@
+"""``onehot-fast inspect`` and ``bench``, and what a terminal sees."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+from onehot_fast import Encoder  # noqa: E402
+
+FORMATS = ["in.parquet", "in.arrow", "in.arrows", "in.csv"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_what_is_in_a_file(name: str, table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` gives."""
+    path = files.write(table, tmp_path / name)
+    ended = call("inspect", path, "-c", "carrier", "-c", "dest", "--json")
+
+    assert (ended.code, ended.error) == (0, "")
+    report = json.loads(ended.out)
+    source = files.read(path)
+    if name == "in.csv":
+        source = source.set_column(1, "carrier", table["carrier"])
+    assert report["rows"] == 1000
+    columns = report["columns"]
+    assert [column["name"] for column in columns] == table.schema.names
+    assert [column["type"] for column in columns] == [str(kind) for kind in source.schema.types]
+    assert [column["nulls"] for column in columns] == [c.null_count for c in source.columns]
+    assert [column["distinct"] for column in columns] == [
+        len(set(column.to_pylist()) - {None}) for column in source.columns
+    ]
+    encoder = Encoder(["carrier", "dest"]).fit(source)
+    assert report["encoding"]["bytes"] == encoder.estimate(1000).bytes
+    assert report["encoding"]["features"] == encoder.n_features
+
+
+def test_a_report_for_people(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """Aligned columns, and no more than the limit is counted."""
+    path = files.write(table, tmp_path / "in.parquet")
+    ended = call("inspect", path, "--limit", "500")
+
+    assert ended.code == 0
+    lines = ended.out.decode().splitlines()
+    assert lines[0].startswith(f"{path}: parquet, 1,000 rows, 6 columns")
+    assert any(line.split() == ["carrier", "string", "200", "4", "yes"] for line in lines)
+    assert any(line.split() == ["id", "int64", "0", ">", "500"] for line in lines)
+    assert "carrier, dest as 16 features:" in lines
+
+
+def test_nested_and_empty_columns(files: Any, call: Any, tmp_path: Path) -> None:
+    """What has no cardinality is no error."""
+    nothing = pa.nulls(2, pa.string())
+    source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing})
+    ended = call("inspect", files.write(source, tmp_path / "in.parquet"), "--json")
+
+    columns = json.loads(ended.out)["columns"]
+    assert [column["nulls"] for column in columns] == [1, 2, 2]
+    assert [column["distinct"] for column in columns] == [None, 0, 0]
+
+
+def test_bench_tells_the_times(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """It runs over the file and leaves nothing behind."""
+    path = files.write(table, tmp_path / "in.parquet")
+    ended = call("bench", path, "-c", "carrier", "--folder", tmp_path)
+
+    assert (ended.code, ended.error) == (0, "")
+    assert b"encode, from file to file" in ended.out
+    assert [one.name for one in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def on_terminal(command: list[str], *arguments: object) -> tuple[int, bytes]:
+    """Run the command with standard error on a terminal, and return its code and what it shows."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*command, *map(str, arguments)], stderr=theirs, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    return process.wait(60), shown
+
+
+def test_progress_on_a_terminal(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:
+    """A person sees a bar and what was done."""
+    path = files.write(table, tmp_path / "in.parquet")
+    code, shown = on_terminal(command, "encode", path, "-o", tmp_path / "out.parquet")
+
+    assert code == 0
+    assert b"learning" in shown
+    assert b"2 columns became 16" in shown
+
+
+def test_no_progress_on_request(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:
+    """--quiet is quiet, on a terminal too."""
+    path = files.write(table, tmp_path / "in.parquet")
+
+    assert on_terminal(command, "encode", path, "-q", "-o", tmp_path / "x.parquet") == (0, b"")
+
+
+def test_no_progress_in_a_pipe(table: Any, files: Any, run: Any, tmp_path: Path) -> None:
+    """Where nobody looks, nothing is shown."""
+    path = files.write(table, tmp_path / "in.parquet")
+
+    assert run("encode", path, "-o", tmp_path / "out.parquet") == (0, b"", "")
