@@ -117,25 +117,6 @@ def ours(source: Path, target: Path) -> None:
         sys.exit(1)
 
 
-def ours_unchecked(source: Path, target: Path) -> None:
-    """Encode, and copy what is kept without a look."""
-    from onehot_fast.cli import main
-
-    chosen = [word for name in ENCODED for word in ("-c", name)]
-    if main(["encode", str(source), *chosen, "-o", str(target), "--no-check"]):
-        sys.exit(1)
-
-
-def ours_decoding(source: Path, target: Path) -> None:
-    """Encode, and decode and write anew what is kept: as with any other format."""
-    from onehot_fast.cli import main
-
-    chosen = [word for name in ENCODED for word in ("-c", name)]
-    options = "--compression", "snappy"
-    if main(["encode", str(source), *chosen, "-o", str(target), *options]):
-        sys.exit(1)
-
-
 def polars(source: Path, target: Path) -> None:
     """Encode with polars' `to_dummies`, which needs the whole table."""
     pl = import_module("polars")
@@ -163,8 +144,6 @@ WAYS: dict[str, Callable[[Path, Path], None]] = {
     "pyarrow: read and write, batches of 65,536": rewrite_batches,
     "pyarrow: read and write, a row group at a time": rewrite_groups,
     "onehot-fast encode": ours,
-    "onehot-fast encode --no-check": ours_unchecked,
-    "onehot-fast encode --compression snappy": ours_decoding,
     "polars to_dummies": polars,
     "duckdb": duckdb,
 }

@@ -77,11 +77,12 @@ def _copy(source: Source, path: Path) -> None:
     """Read and write all rows, nothing else, in one thread after the other."""
     first = source.readers[0]
     options = WriteOptions(compression=first.compression, group_rows=first.group_rows)
-    with pa.OSFile(str(path), "wb") as file:
-        sink = open_sink(file, str(path), source.schema, source.format, options)
+    with (
+        pa.OSFile(str(path), "wb") as file,
+        open_sink(file, str(path), source.schema, source.format, options) as sink,
+    ):
         for batch in source.batches(batch_rows(source.row_bytes)):
             sink.write(batch)
-        sink.close()
 
 
 def _show(source: Source, times: dict[str, float], n_bytes: int, n_new: int) -> None:

@@ -14,8 +14,6 @@ from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
-from onehot_fast.cli.readers import ParquetReader
-from onehot_fast.cli.rewrite import can_rewrite, rewrite
 from onehot_fast.cli.sinks import WriteOptions, open_sink
 from onehot_fast.cli.sources import Source
 from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder
@@ -36,8 +34,6 @@ class Output:
     compression : str, optional
     group_rows : int, optional
         See `WriteOptions`.
-    check : bool
-        Whether columns of Parquet that are copied are decoded too.
     is_quiet : bool
     """
 
@@ -45,7 +41,6 @@ class Output:
     wanted: Format | None = None
     compression: str | None = None
     group_rows: int | None = None
-    check: bool = True
     is_quiet: bool = False
 
     def format(self, source: Source) -> Format:
@@ -92,13 +87,8 @@ def _write(
     output: Output,
     step: Callable[[float], None],
 ) -> None:
-    """Write one file: column by column where that is possible, or else row by row."""
+    """Write one file, a batch at a time: read, encoded and written by a thread each."""
     form = output.format(source)
-    as_it_was = output.compression is None and output.group_rows is None
-    if form.kind == "parquet" and as_it_was and can_rewrite(source.readers, change):
-        readers = [reader for reader in source.readers if isinstance(reader, ParquetReader)]
-        rewrite(readers, change, file, output.path, step, output.check)
-        return
     options = WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
@@ -106,15 +96,14 @@ def _write(
         is_text=source.format.is_text,
     )
     rows = batch_rows(source.row_bytes, change.row_bytes)
-    with writing(output.path):
-        sink = open_sink(file, output.path, change.after, form, options)
     schema = source.coded_schema(change.old)
-    with closing(ahead(source.batches(rows, coded=change.old))) as batches:
+    with (
+        open_sink(file, output.path, change.after, form, options) as sink,
+        closing(ahead(source.batches(rows, coded=change.old))) as batches,
+    ):
         stream = pa.RecordBatchReader.from_batches(schema, batches)
         with closing(ahead(change.apply(stream))) as parts:
             for part in parts:
                 with writing(output.path):
                     sink.write(part)
                 step(source.share())
-    with writing(output.path):
-        sink.close()

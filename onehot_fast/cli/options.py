@@ -68,11 +68,6 @@ OUTPUT = (
         type=click.IntRange(min=1),
         help="Rows in a group of Parquet; default: the input's.",
     ),
-    click.option(
-        "--check/--no-check",
-        default=True,
-        help="Decode columns of Parquet that are only copied, to notice corrupt ones.",
-    ),
 )
 
 
@@ -105,11 +100,10 @@ def with_output(command: F) -> F:
         output_format: Format | None,
         compression: str | None,
         row_group_size: int | None,
-        check: bool,
         quiet: bool,
         **others: Any,
     ) -> Any:
-        made = Output(output, output_format, compression, row_group_size, check, quiet)
+        made = Output(output, output_format, compression, row_group_size, quiet)
         return command(output=made, **others)
 
     return cast(F, _with(OUTPUT, call))

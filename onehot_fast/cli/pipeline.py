@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from queue import Empty, Full, Queue
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
-__all__ = ["ahead", "batch_rows", "beside", "in_order", "sliced"]
+__all__ = ["ahead", "batch_rows", "sliced"]
 
 T = TypeVar("T")
-U = TypeVar("U")
 
 # How long a thread that waits for room may miss that nobody wants its batches any more.
 PATIENCE = 0.1
 # A batch is as large as fits well beside a few others, and small enough to be far from the limit.
 BATCH_BYTES = 16 << 20
 MOST_ROWS = 1 << 17
-WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -92,22 +87,6 @@ def _taken(queue: Queue[Any]) -> Iterator[Any]:
         yield item
 
 
-def in_order(function: Callable[[T], U], items: Iterable[T]) -> Generator[U, None, None]:
-    """Yield the results of a function in the order of the items, at work on two at a time."""
-    with ThreadPoolExecutor(WORKERS) as pool:
-        waiting: deque[Future[U]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > WORKERS:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for one in waiting:
-                one.cancel()
-
-
 def batch_rows(*row_bytes: float) -> int:
     """Return how many rows a batch has, for the bytes of a row before and after."""
     wanted = BATCH_BYTES / max(1.0, sum(row_bytes))
@@ -120,34 +99,3 @@ def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBa
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
             yield batch.slice(start, rows)
-
-
-@contextmanager
-def beside(work: Iterable[object]) -> Iterator[None]:
-    """Run work in a thread of its own while the block runs, to its end if the block is well.
-
-    Its exception is raised at the end of the block.
-    """
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            for _ in work:
-                if stop.is_set():
-                    return
-        except BaseException as error:  # to be raised where somebody can act on it
-            failures.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    try:
-        thread.start()
-        yield
-        while thread.is_alive():
-            thread.join(PATIENCE)  # in turns, so that a signal is heard
-    finally:
-        stop.set()
-        if thread.ident is not None:
-            thread.join()
-    if failures:
-        raise failures[0]

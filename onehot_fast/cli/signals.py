@@ -12,11 +12,15 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import Interrupted
 
-__all__ = ["orderly_end"]
+__all__ = ["orderly_end", "undisturbed"]
 
 ENDING = [
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 ]
+
+
+# How many blocks of the main thread must not be disturbed, and the signal that came meanwhile.
+_held: list[int | None] = []
 
 
 @contextmanager
@@ -30,7 +34,7 @@ def orderly_end() -> Iterator[None]:
     for number in ENDING:
         # What the parent told us to ignore, as nohup does, stays ignored.
         if signal.getsignal(number) is not signal.SIG_IGN:
-            before[number] = signal.signal(number, _raise)
+            before[number] = signal.signal(number, _end)
     try:
         yield
     finally:
@@ -38,8 +42,26 @@ def orderly_end() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _raise(signum: int, frame: FrameType | None) -> None:
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let a signal wait for the end of a short block that must not be left half done."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _held.append(None)
+    try:
+        yield
+    finally:
+        waiting = _held.pop()
+    if waiting is not None:
+        _end(waiting, None)
+
+
+def _end(signum: int, frame: FrameType | None) -> None:
     """End the work at hand, once: a second signal must not stop the cleaning up."""
+    if _held:
+        _held[-1] = signum
+        return
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     raise Interrupted(signum)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
-from contextlib import closing
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as text_format
+import pyarrow.parquet as pq
 
-from onehot_fast.cli.assembly import Assembly, NewChunk
-from onehot_fast.cli.chunks import column_chunks
-from onehot_fast.cli.footer import written
+from onehot_fast.cli.errors import writing
 from onehot_fast.cli.formats import Format
-from onehot_fast.cli.pages import codec_named
-from onehot_fast.cli.pipeline import in_order
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
@@ -61,28 +58,41 @@ class Sink(ABC):
     def close(self) -> None:
         """Write what is left; the file below stays open."""
 
+    def abandon(self) -> None:  # noqa: B027  most hold nothing
+        """Let go of a file that nobody will read."""
 
+
+@contextmanager
 def open_sink(
     file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
-) -> Sink:
-    """Begin a file of a format."""
+) -> Iterator[Sink]:
+    """Begin a file of a format, and end it with the block; nothing ends it if the block fails."""
+    with writing(name):
+        sink = _sink(file, schema, form, options)
+    try:
+        yield sink
+        with writing(name):
+            sink.close()
+    except BaseException:
+        sink.abandon()
+        raise
+
+
+def _sink(file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions) -> Sink:
+    """Return what writes a format."""
     if form.kind == "parquet":
-        return ParquetSink(file, name, schema, options)
+        return ParquetSink(file, schema, options)
     if form.is_text:
         return TextSink(file, schema, form, options)
     return ArrowSink(file, schema, form, options)
 
 
 class ParquetSink(Sink):
-    """A Parquet file, a row group at a time and within it column by column."""
+    """A Parquet file, a row group at a time."""
 
-    def __init__(
-        self, file: pa.NativeFile, name: str, schema: pa.Schema, options: WriteOptions
-    ) -> None:
-        self._assembly = Assembly(file, name)
-        self._codec = codec_named(options.compression or "snappy")
-        self._schema = schema
-        _, self._empty = written(schema.empty_table())
+    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
+        compression = options.compression or "snappy"
+        self._writer = pq.ParquetWriter(file, schema, compression=compression)
         self._most = options.group_rows or GROUP_ROWS
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -101,22 +111,20 @@ class ParquetSink(Sink):
     def _flush(self) -> None:
         """Write a row group."""
         if self._rows:
-            columns = in_order(self._column, range(len(self._schema)))
-            with closing(columns):
-                chunks = (chunk for column in columns for chunk in column)
-                self._assembly.add(self._rows, chunks, {})
+            self._writer.write_table(pa.Table.from_batches(self._waiting), self._rows)
             self._waiting = []
             self._rows = self._bytes = 0
-
-    def _column(self, at: int) -> list[NewChunk]:
-        """Return the chunks of a column."""
-        parts = [batch.column(at) for batch in self._waiting]
-        return column_chunks(self._schema.field(at), parts, self._codec)
 
     def close(self) -> None:
         """Write the rest and the footer."""
         self._flush()
-        self._assembly.finish(self._empty.fields, self._empty.elements[0], self._empty.trees)
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Close the writer, which would do it later by itself, when the file is closed."""
+        with suppress(OSError, ValueError):
+            self._writer.close()
+        self._writer.is_open = False
 
 
 class ArrowSink(Sink):
