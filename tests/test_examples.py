@@ -155,6 +155,36 @@ def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
     np.testing.assert_array_equal(masks, demo.label_masks((4, 100, 101)))
 
 
+def test_the_command_encodes_and_decodes_a_file(
+    demo: ModuleType, flights: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The three commands are shown as one types them, with what they print."""
+    pytest.importorskip("click")
+    demo.show_files(flights.reset_index(drop=True))
+    printed, error = capfd.readouterr()
+
+    assert [line.split()[2] for line in printed.splitlines() if line.startswith("$")] == [
+        "inspect",
+        "encode",
+        "decode",
+    ]
+    assert "flights.parquet: parquet, 842 rows" in printed
+    assert error == ""
+
+
+@pytest.mark.parametrize("fault", ["encoded", "decoded"])
+def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) -> None:
+    """Files that are not what pandas makes, or not what they were, are not passed over."""
+    encoded = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
+    again = flights.copy()
+    wrong = encoded if fault == "encoded" else again
+    wrong.iloc[0, -1] = wrong.iloc[1, -1] if fault == "decoded" else not wrong.iloc[0, -1]
+    assert flights.iloc[0, -1] != flights.iloc[1, -1]
+
+    with pytest.raises(AssertionError, match=f"the {fault} file is not"):
+        demo.check_files(flights, encoded, again)
+
+
 def test_the_fastest_of_several_rounds_counts(
     demo: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
