@@ -123,7 +123,7 @@ def _separated(series: "pd.Series[Any]", sep: str) -> tuple[Offsets, Column]:
     found = coded(series)
     texts = read_rows(found.levels.tolist(), None, sep)
     labels = read_column(texts.elements)
-    rows = spread(Tagged(texts.offsets, labels.codes, ()), found.positions())
+    rows = spread(Tagged(texts.offsets, labels.codes, []), found.positions())
     return rows.offsets, Column(rows.codes, labels.categories, source="dictionary")
 
 

@@ -1,6 +1,5 @@
 """Arrow's strings split at a separator: what each row holds, in codes."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,7 +26,7 @@ class Tagged(NamedTuple):
 
     offsets: npt.NDArray[np.int64]
     codes: Integers
-    tags: Sequence[Any]
+    tags: list[Any]
 
 
 def is_arrow_backed(dtype: Any) -> bool:

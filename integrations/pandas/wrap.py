@@ -165,7 +165,8 @@ def sparse_frame(
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
     if _goes_by_matrix(dtype):
         matrix = _sparse.sparse_array("csc", (ones, rows, ends), (n_rows, starts[-1]))
-        return pd.DataFrame.sparse.from_spmatrix(matrix, index=index, columns=columns)
+        accessor = cast(Any, pd.DataFrame).sparse
+        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=columns))
     arrays = [
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())

@@ -76,7 +76,7 @@ class OneHotEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # t
         Those of each feature. Only with `min_frequency` or `max_categories`.
     n_features_in_ : int
         The number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names. Only where all are str.
 
     See Also
