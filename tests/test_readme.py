@@ -22,6 +22,8 @@ def text() -> str:
 def test_examples_print_what_the_readme_says(text: str) -> None:
     """Every ``>>>`` line runs, in one session from top to bottom."""
     pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    pytest.importorskip("polars")
     fences_blanked = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)  # else they are output
     example = doctest.DocTestParser().get_doctest(fences_blanked, {}, "README", str(README), 0)
     report: list[str] = []

@@ -70,7 +70,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
         table.combine_chunks().to_batches()[0], "__arrow_c_array__"
     ),
     "polars": lambda table: pytest.importorskip("polars").from_arrow(table),
-    "pandas": lambda table: table.to_pandas(),
+    "pandas": lambda table: pytest.importorskip("pandas") and table.to_pandas(),
     "duckdb": duckdb_relation,
     "nanoarrow": lambda table: pytest.importorskip("nanoarrow").ArrayStream(table),
     "narwhals": lambda table: pytest.importorskip("narwhals").from_native(table),
@@ -126,6 +126,14 @@ def test_a_struct_with_nulls_and_an_offset_is_a_table() -> None:
     struct = pa.array([{"s": "a"}, {"s": "a"}, None, {"s": "b"}]).slice(1)
 
     assert as_table(Capsule(pa.chunked_array([struct]))).to_pydict() == {"s": ["a", None, "b"]}
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_column_alone_is_a_table_of_it(wrapped: bool) -> None:
+    """It has no name, and gets that of an array's first column."""
+    column = Capsule(TABLE["size"]) if wrapped else TABLE["size"]
+
+    assert Encoder().fit(column).feature_names() == ("x0_L", "x0_S")
 
 
 def test_empty_streams_have_their_type() -> None:

@@ -161,6 +161,20 @@ def test_an_error_in_a_stream_tells_its_rows() -> None:
         reader.read_next_batch()
 
 
+@pytest.mark.parametrize(
+    ("column", "error", "match"),
+    [
+        (pa.array([[1]]), TypeError, r"column 'size': Arrow type list<.*> cannot be encoded"),
+        (pa.array([1], pa.time64("ns")), ValueError, "column 'size': .*nanoseconds"),
+    ],
+    ids=["list", "time"],
+)
+def test_a_column_that_cannot_be_read_is_named(column: Any, error: Any, match: str) -> None:
+    """Whatever the encoder was fitted to."""
+    with pytest.raises(error, match=match):
+        encode(pa.table({"size": column}), Encoder(["size"]).fit(TABLE))
+
+
 def test_dictionaries_may_change_from_batch_to_batch() -> None:
     """A dictionary met before is known again, another one is looked up; nothing is mixed up."""
     words = [pa.array(["x", "y"]), pa.array(["y", None, "y", "x"]), pa.array(["x", "y"])]

@@ -142,6 +142,23 @@ def test_a_copy_that_is_forbidden_is_refused(layout: Any, dtype: str) -> None:
         np.asarray(one_hot(SIZES, layout=layout), dtype, copy=False)
 
 
+@pytest.mark.parametrize("layout", ["tensor", "columns"])
+def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout: Any) -> None:
+    """It cannot be told that memory is read-only, and would refuse it."""
+    capsule = one_hot(SIZES, layout=layout).__dlpack__()
+    exported = type("Exported", (), {"__dlpack__": lambda _self, **_options: capsule})()
+    exported.__class__.__dlpack_device__ = lambda _self: (1, 0)
+
+    assert np.from_dlpack(exported).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
+
+
+def test_integers_beyond_int64_are_no_classes() -> None:
+    """Neither beside a null, which has no room in their type."""
+    array = pa.chunked_array([pa.array([2**64 - 1, None, 1], pa.uint64())])
+
+    assert np.asarray(one_hot(array, depth=2)).tolist() == [[0, 0], [0, 0], [0, 1]]
+
+
 def test_dlpack_tells_its_device() -> None:
     """The processor's own memory, which a consumer of DLPack 1.0 knows to be read-only."""
     result = one_hot(SIZES)

@@ -64,6 +64,27 @@ def test_an_encoder_does_not_see_which_library_a_column_is_from(
     np.testing.assert_array_equal(arrow.transform(values), expected)
 
 
+@pytest.mark.parametrize("n_repeated", [0, 1])
+def test_a_long_dictionary_is_checked_by_arrow(n_repeated: int) -> None:
+    """Its values are told apart as those of a short one are."""
+    words = [*map(str, range(1000)), *["7"] * n_repeated]
+    array = pa.DictionaryArray.from_arrays(pa.array([1000 + n_repeated - 1, 7]), words)
+
+    column = read_column(array)
+
+    assert len(column.categories) == 1000
+    assert column.categories[column.codes].tolist() == [words[-1], "7"]
+
+
+def test_chunks_with_nulls_and_without_have_one_dtype() -> None:
+    """The codes of one are narrower than those of the other before they are joined."""
+    words = pa.array([str(at) for at in range(200)])
+    parts = [pa.array(rows, pa.uint8()) for rows in ([199, 0], [None, 199])]
+    array = pa.chunked_array([pa.DictionaryArray.from_arrays(part, words) for part in parts])
+
+    assert read_column(array).codes.tolist() == [199, 0, -1, 199]
+
+
 @pytest.mark.parametrize("index", INTEGERS, ids=str)
 def test_indices_of_a_proper_dictionary_are_not_copied(index: Any) -> None:
     """Without nulls, chunks and repetitions the codes are the indices themselves."""
