@@ -60,9 +60,7 @@ def _same_dtype(schema: Schema, start: int, stop: int) -> Iterator[tuple[int, in
             start = at
 
 
-def _block(
-    coded: Coded, first: int, stop: int, write: Callable[[Coded, int, int], Any]
-) -> Block:
+def _block(coded: Coded, first: int, stop: int, write: Callable[[Coded, int, int], Any]) -> Block:
     """Return the outputs of some columns."""
     starts = coded.schema.starts
     names = coded.schema.names[starts[first] : starts[stop]]

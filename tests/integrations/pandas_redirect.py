@@ -7,27 +7,15 @@ came with pandas. The last line of the report counts the calls that were redirec
 from __future__ import annotations
 
 import functools
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
-import pytest
+from redirect import counted, put, pytest_terminal_summary
 
 from onehot_fast.integrations.pandas import from_dummies, get_dummies, str_get_dummies
 
-calls: Counter[str] = Counter()
-
-
-def counted(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function, counting its calls."""
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        calls[function.__name__] += 1
-        return function(*args, **kwargs)
-
-    return wrapper
+__all__ = ["pytest_terminal_summary"]
 
 
 def as_method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,24 +28,6 @@ def as_method(function: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
-REPLACED = {
-    (pd, "get_dummies"): counted(get_dummies),
-    (pd, "from_dummies"): counted(from_dummies),
-    (pd.Series.str, "get_dummies"): as_method(counted(str_get_dummies)),
-}
-
-
-@pytest.fixture(autouse=True)
-def redirected(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put ours in the place of pandas' functions, also where a test module imported one."""
-    for (owner, name), ours in REPLACED.items():
-        theirs = getattr(owner, name)
-        monkeypatch.setattr(owner, name, ours)
-        if getattr(request.module, name, None) is theirs:
-            monkeypatch.setattr(request.module, name, ours)
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say how often each of ours was called."""
-    counts = " ".join(f"{name}={calls[name]}" for name in sorted(calls))
-    terminalreporter.write_line(f"redirected: {counts}")
+put("get_dummies", counted(get_dummies), pd)
+put("from_dummies", counted(from_dummies), pd)
+put("get_dummies", as_method(counted(str_get_dummies)), pd.Series.str)

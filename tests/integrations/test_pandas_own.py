@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import re
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from redirect import run_redirected
 
 pytest.importorskip("pandas")
 pytest.importorskip("hypothesis")  # pandas' fixtures import it
@@ -36,44 +33,28 @@ def source_of(module: str) -> str:
     return Path(str(found.origin)).read_text(encoding="utf-8") if found else ""
 
 
-def run_redirected(folder: Path, *arguments: str) -> tuple[dict[str, int], dict[str, int], str]:
-    """Return the outcomes of pandas' tests, the calls that ours answered, and the whole report."""
-    command = [sys.executable, "-P", "-m", "pytest", "-p", "pandas_redirect"]
-    command += ["-p", "no:cacheprovider", "-q", "--pyargs", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent), "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-        cwd=folder,  # without any configuration of pytest
-        env=environment,
-    )
-    report = done.stdout + done.stderr
-    outcomes = {name: int(n) for n, name in re.findall(r"(\d+) (passed|failed|errors?)\b", report)}
-    [calls] = re.findall(r"^redirected: (.*)$", report, re.M) or [""]
-    answered = {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", calls)}
-    return outcomes, answered, report
-
-
 @pytest.mark.parametrize("function", WHOLE)
 def test_pandas_own_module_passes(function: str, tmp_path: Path) -> None:
     """Every test that pandas has for the function passes with ours in its place."""
-    outcomes, answered, report = run_redirected(tmp_path, WHOLE[function])
+    found = run_redirected("pandas_redirect", tmp_path, WHOLE[function])
 
-    assert set(outcomes) == {"passed"}, report
-    assert outcomes["passed"] >= 10
-    assert answered[function] >= 10
+    assert found.failed == {}, found.report
+    assert found.outcomes["passed"] >= 10
+    assert found.answered[function] >= 10
 
 
 def test_pandas_other_tests_of_str_get_dummies_pass(tmp_path: Path) -> None:
     """The method is also tested as one of many, on empty Series and by what it refuses."""
     modules = [name for name in SCATTERED if "get_dummies" in source_of(name)]
 
-    outcomes, answered, report = run_redirected(
-        tmp_path, *modules, "-k", "get_dummies or empty_str_methods or api_per_dtype"
+    found = run_redirected(
+        "pandas_redirect",
+        tmp_path,
+        *modules,
+        "-k",
+        "get_dummies or empty_str_methods or api_per_dtype",
     )
 
-    assert set(outcomes) == {"passed"}, report
-    assert answered["str_get_dummies"] > 10
+    assert found.failed == {}, found.report
+    assert found.outcomes["passed"] > 10
+    assert found.answered["str_get_dummies"] > 10

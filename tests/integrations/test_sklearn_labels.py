@@ -1,0 +1,274 @@
+"""The binarizers are scikit-learn's, on random labels: results, attributes, warnings and errors."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("sklearn")
+
+from scipy import sparse
+from sklearn import preprocessing
+from sklearn.base import clone
+
+from onehot_fast.integrations import sklearn as ours
+
+THEIRS, OURS = preprocessing, ours
+TEXTS = ["a", "b", "B", "", "a longer text", "é"]
+NUMBERS = [0, 1, 2, -3, 100]
+# What the labels are drawn from, and the dtype of an array of them; None for a list.
+POOLS: dict[str, tuple[list[Any], Any]] = {
+    "ints": (NUMBERS, None),
+    "large ints": ([0, 2**62, 2**63, -1], None),
+    "texts": (TEXTS, None),
+    "bools": ([True, False], None),
+    "floats": ([0.0, 1.0, -2.0, 1e10], None),
+    "fractions": ([0.0, 1.5, np.nan], None),
+    "numbers": ([0, 1.0, True, 2], None),
+    "mixed": (["a", 1, None, 2.5], None),
+    "bytes list": ([b"a", b"b"], None),
+    "object": (TEXTS, object),
+    "missing": (["a", "b", None, np.nan], object),
+    "object ints": (NUMBERS, object),
+    "str": (TEXTS, np.str_),
+    "bytes": ([b"a", b"b"], np.bytes_),
+    "int8": (NUMBERS, np.int8),
+    "int64": (NUMBERS, np.int64),
+    "int32 swapped": (NUMBERS, np.dtype(np.int32).newbyteorder()),
+    "uint8": ([0, 1, 2, 255], np.uint8),
+    "uint64": ([0, 1, 2**63], np.uint64),
+    "float64": ([0.0, 1.0, -2.0, 300.0], np.float64),
+    "float32": ([0.0, 1.0, np.inf, np.nan], np.float32),
+    "float16": ([0.0, 1.0, 2.0], np.float16),
+    "bool": ([False, True], np.bool_),
+    "time": (["2024-01-01", "1970-01-01"], "M8[D]"),
+}  # fmt: skip
+SERIES = {
+    "object": (TEXTS, object),
+    "str": (TEXTS, "str"),
+    "string": (TEXTS, "string"),
+    "str with missing": (["a", "b", None], "str"),
+    "category": ([*TEXTS, None], "category"),
+    "numeric category": ([3, 1, 2], "category"),
+    "int8": (NUMBERS, "int8"),
+    "Int8": (NUMBERS, "Int8"),
+    "Int64": ([1, 2, None], "Int64"),
+    "bool": ([True, False], "bool"),
+    "boolean": ([True, False], "boolean"),
+    "float": ([1.0, 2.0, None], "float64"),
+}  # fmt: skip
+# What an error is that nobody meant to be one.
+STUMBLING = AttributeError, IndexError, OverflowError
+STUMBLES = "stumbles"
+FORMATS = ("csr_matrix", "csr_array", "csc_array", "coo_array", "lil_matrix")
+
+
+@dataclass(frozen=True)
+class Case:
+    """Labels to learn from, labels to binarize, classes, and the parameters."""
+
+    train: Any
+    test: Any
+    classes: Any
+    params: dict[str, Any]
+    threshold: float | None
+    scores: Any
+
+
+def draw_labels(draw: st.DrawFn, pool: list[Any], min_size: int = 0) -> list[Any]:
+    """Return labels, of which most repeat."""
+    few = draw(st.lists(st.sampled_from(pool), min_size=1, max_size=4))
+    return draw(st.lists(st.sampled_from(few), min_size=min_size, max_size=12))
+
+
+@st.composite
+def labels(draw: st.DrawFn, kind: str) -> Any:
+    """Return labels of a kind in a list, a tuple, or an array of one or two dimensions."""
+    pool, dtype = POOLS[kind]
+    values = draw_labels(draw, pool)
+    if dtype is None:
+        # Without labels scikit-learn fails at the message about a tuple.
+        return tuple(values) if values and draw(st.booleans()) else values
+    array = np.array(values, dtype)
+    form = draw(st.sampled_from(["flat", "flat", "column", "strided", "read-only"]))
+    if form == "column":
+        return array.reshape(-1, 1)
+    if form == "strided":
+        return np.repeat(array, 2)[::2]
+    array.setflags(write=form != "read-only")
+    return array
+
+
+@st.composite
+def indicators(draw: st.DrawFn, n_columns: int, form: str) -> Any:
+    """Return an indicator matrix, or what is not quite one."""
+    low, high = draw(st.sampled_from([(0, 1), (0, 1), (0, 1), (0, 2), (-1, 1)]))
+    cell = st.integers(low, high)
+    row = st.lists(cell, min_size=n_columns, max_size=n_columns)
+    rows = draw(st.lists(row, max_size=6))
+    if form == "list":
+        return rows
+    dtype = draw(st.sampled_from([np.int64, np.int8, np.uint8, np.bool_, np.float64]))
+    dense = np.array(rows, np.int64).astype(dtype).reshape(-1, n_columns)
+    return dense if form == "array" else getattr(sparse, form)(dense)
+
+
+@st.composite
+def scores(draw: st.DrawFn, n_columns: int) -> Any:
+    """Return decisions about rows, dense or sparse."""
+    cell = st.sampled_from([-1.5, 0.0, 0.0, 0.25, 0.5, 1.0, 2.0])
+    row = st.lists(cell, min_size=n_columns, max_size=n_columns)
+    rows = draw(st.lists(row, min_size=1, max_size=6))
+    dense = np.array(rows, draw(st.sampled_from([np.float64, np.float32, np.int64, np.int8])))
+    form = draw(st.sampled_from(["array", "array", "csr_array", "csc_array", "flat"]))
+    if form == "flat":
+        return dense[:, 0]
+    return dense if form == "array" else getattr(sparse, form)(np.abs(dense))
+
+
+@st.composite
+def parameters(draw: st.DrawFn) -> dict[str, Any]:
+    """Return the parameters of a binarizer; some do not go together."""
+    chosen = {
+        "neg_label": st.sampled_from([0, 0, -1, -200, 5]),
+        "pos_label": st.sampled_from([1, 2, 0, 300]),
+        "sparse_output": st.booleans(),
+    }
+    names = draw(st.lists(st.sampled_from(sorted(chosen)), unique=True))
+    return {name: draw(chosen[name]) for name in names}
+
+
+@st.composite
+def cases(draw: st.DrawFn, source: Any, pool: list[Any]) -> Case:
+    """Return a task on two sets of labels from a source."""
+    classes = draw(st.lists(st.sampled_from(pool), unique=True, max_size=5))
+    threshold = draw(st.sampled_from([None, None, 0, 0.5, -1, 1.5]))
+    return Case(
+        draw(source),
+        draw(source),
+        classes,
+        draw(parameters()),
+        threshold,
+        draw(st.integers(1, 4).flatmap(scores)),
+    )
+
+
+@st.composite
+def label_cases(draw: st.DrawFn) -> Case:
+    """Return a task on arrays, lists or tuples of one kind of labels."""
+    kind = draw(st.sampled_from(sorted(POOLS)))
+    return draw(cases(labels(kind), POOLS[kind][0]))
+
+
+@st.composite
+def indicator_cases(draw: st.DrawFn) -> Case:
+    """Return a task on indicator matrices, not all of which have as many columns."""
+    form = draw(st.sampled_from(["list", "array", *FORMATS]))
+    # A sparse column is refused, by scikit-learn too unless there is only one class.
+    n_columns = draw(st.integers(2 if form in FORMATS else 1, 4))
+    return draw(cases(indicators(n_columns, form), [0, 1, 2, 3]))
+
+
+@st.composite
+def series_cases(draw: st.DrawFn) -> Case:
+    """Return a task on a Series, an Index, or a DataFrame of one column."""
+    pandas = pytest.importorskip("pandas")
+    pool, dtype = SERIES[draw(st.sampled_from(sorted(SERIES)))]
+    form = draw(st.sampled_from([pandas.Series, pandas.Series, pandas.Index, pandas.DataFrame]))
+
+    @st.composite
+    def source(draw: st.DrawFn) -> Any:
+        return form(pandas.Series(draw_labels(draw, pool), dtype=dtype))
+
+    return draw(cases(source(), pool))
+
+
+def outcome(work: Any) -> Any:
+    """Return what a call gives: the type of its error, or its result and the warnings' texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = work()
+        except STUMBLING:
+            return STUMBLES
+        except Exception as error:
+            return type(error), str(error)[:40]
+    return plain(result), [str(one.message) for one in caught if one.category is UserWarning]
+
+
+def plain(value: Any) -> Any:
+    """Return a result as what can be compared."""
+    if sparse.issparse(value):
+        return [type(value), value.dtype, value.nnz, plain(value.toarray())]
+    if isinstance(value, np.ndarray):
+        return [value.dtype, value.shape, plain(value.tolist())]
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    return "NaN" if isinstance(value, float) and value != value else (type(value), value)
+
+
+def results(library: Any, case: Case) -> dict[str, Any]:
+    """Return all that a library's binarizer makes of a case.
+
+    Each call gets a copy, since scikit-learn writes into sparse matrices.
+    """
+    binarizer = library.LabelBinarizer(**case.params)
+    steps = {
+        "function": lambda own: library.label_binarize(own.test, classes=own.classes, **own.params),
+        "fit": lambda own: binarizer.fit(own.train) is binarizer,
+        "known": lambda own: binarizer.transform(own.train),
+        "encoded": lambda own: binarizer.transform(own.test),
+        "at once": lambda own: clone(binarizer).fit_transform(own.train),
+        "decoded": lambda own: binarizer.inverse_transform(
+            binarizer.transform(own.train), own.threshold
+        ),
+        "decided": lambda own: binarizer.inverse_transform(own.scores, own.threshold),
+    }
+    found = {name: outcome(functools.partial(step, deepcopy(case))) for name, step in steps.items()}
+    names = ("classes_", "y_type_", "sparse_input_")
+    return found | {name: plain(getattr(binarizer, name, None)) for name in names}
+
+
+def as_numbers(given: Any) -> Any:
+    """Return a Boolean matrix as one of integers, another sparse one as a copy."""
+    is_matrix = sparse.issparse(given) or isinstance(given, np.ndarray)
+    if is_matrix and given.dtype == bool and given.shape[1:] > (1,):
+        return given.astype(np.int64)
+    # scikit-learn writes through what it makes of a sparse matrix into the matrix itself.
+    return given.copy() if sparse.issparse(given) else given
+
+
+def check(case: Case) -> None:
+    """Assert that ours is scikit-learn's, where that gives a result or an error on purpose."""
+    # A Boolean indicator becomes integers there too, but only after it is marked.
+    numbers = replace(case, train=as_numbers(case.train), test=as_numbers(case.test))
+    theirs = results(THEIRS, numbers)
+    meant = {name: value for name, value in theirs.items() if value != STUMBLES}
+    found = results(OURS, case)
+    assert {name: found.get(name) for name in meant} == meant
+
+
+@given(case=label_cases())
+def test_labels_are_binarized_as_by_scikit_learn(case):
+    """Whatever the labels and the parameters, all that scikit-learn makes of them is ours."""
+    check(case)
+
+
+@given(case=indicator_cases())
+def test_indicators_are_binarized_as_by_scikit_learn(case):
+    """An indicator matrix, dense or sparse, is marked as scikit-learn marks it."""
+    check(case)
+
+
+@given(case=series_cases())
+def test_series_are_binarized_as_by_scikit_learn(case):
+    """Pandas' labels are what scikit-learn takes them for, whether they are coded or not."""
+    check(case)

@@ -1,0 +1,109 @@
+"""scikit-learn's own tests, from the installed scikit-learn, run against ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redirect import run_redirected
+
+pytest.importorskip("sklearn")
+
+from sklearn import preprocessing
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import check_estimator
+
+from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, OneHotEncoder
+
+METHODS = "fit", "fit_transform", "transform", "inverse_transform"
+# Each module with how many of its tests have to pass, and what answers at least ten calls.
+ABOUT_THEM = {
+    "sklearn.preprocessing.tests.test_encoders": (
+        250,
+        [f"OneHotEncoder.{name}" for name in METHODS],
+    ),
+    "sklearn.preprocessing.tests.test_label": (
+        60,
+        [f"MultiLabelBinarizer.{name}" for name in METHODS]
+        + [f"LabelBinarizer.{name}" for name in ("fit", "fit_transform", "inverse_transform")]
+        + ["label_binarize"],
+    ),
+}
+# Where others call them: an ensemble of one class against the others, a table's columns.
+USING_THEM = {
+    "sklearn.tests.test_multiclass": (50, ["LabelBinarizer.fit_transform", "label_binarize"]),
+    "sklearn.compose.tests.test_column_transformer": (200, ["OneHotEncoder.fit_transform"]),
+}
+ESTIMATORS = [
+    OneHotEncoder(),
+    OneHotEncoder(sparse_output=False, drop="first"),
+    OneHotEncoder(drop="if_binary", handle_unknown="ignore"),
+    OneHotEncoder(max_categories=3, handle_unknown="infrequent_if_exist"),
+    OneHotEncoder(min_frequency=2, handle_unknown="warn"),
+    OneHotEncoder(handle_unknown="indicator", handle_missing="indicator"),
+    LabelBinarizer(),
+    LabelBinarizer(neg_label=-2, pos_label=0),
+    LabelBinarizer(sparse_output=True, pos_label=3),
+    MultiLabelBinarizer(),
+    MultiLabelBinarizer(sparse_output=True),
+    MultiLabelBinarizer(classes=[2, 0, 1]),
+]
+CHECKS = [
+    "check_estimator_repr",
+    "check_get_params_invariance",
+    "check_mixin_order",
+    "check_no_attributes_set_in_init",
+    "check_parameters_default_constructible",
+    "check_set_params",
+    "check_valid_tag_types",
+]
+
+
+@pytest.mark.parametrize("module", ABOUT_THEM)
+def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
+    """Every test that scikit-learn has of the classes passes with ours in their place."""
+    least, called = ABOUT_THEM[module]
+
+    found = run_redirected("sklearn_redirect", tmp_path, module, SCIPY_ARRAY_API="1")
+
+    assert found.failed == {}, found.report
+    assert found.outcomes["passed"] >= least
+    assert {name for name in called if found.answered[name] < 10} == set()
+
+
+@pytest.mark.parametrize("module", USING_THEM)
+def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
+    """What scikit-learn builds on the classes works on ours."""
+    least, called = USING_THEM[module]
+
+    # Newer releases of polars and scikit-learn 1.8 do not get on with each other.
+    found = run_redirected(
+        "sklearn_redirect", tmp_path, module, "-k", "not polars and not libraries"
+    )
+
+    assert found.failed == {}, found.report
+    assert found.outcomes["passed"] >= least
+    assert {name for name in called if found.answered[name] < 10} == set()
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # of labels: they take no table
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
+    """The estimator keeps to scikit-learn's contract: as many checks pass as for theirs."""
+    theirs = getattr(preprocessing, type(estimator).__name__)()
+
+    outcomes, wanted = (
+        {one["check_name"]: one["status"] for one in check_estimator(each, on_skip=None)}
+        for each in (estimator, theirs)
+    )
+
+    assert outcomes == wanted
+    assert "passed" in outcomes.values()
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
+@pytest.mark.parametrize("check", CHECKS)
+def test_parameters_are_those_of_an_estimator(check: str, estimator: Any) -> None:
+    """What scikit-learn checks of every estimator without fitting it holds for each of ours."""
+    getattr(estimator_checks, check)(type(estimator).__name__, estimator)

@@ -1,0 +1,81 @@
+"""A library's own tests meet our functions: what the plugins of pytest and their users share.
+
+A plugin calls `put` while pytest loads it, so that the tests of the library, which are imported
+later, find ours wherever they look: as a name, a method, a value that a test is parametrized with.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+calls: Counter[str] = Counter()
+
+
+def counted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function or method, counting its calls."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        calls[function.__qualname__] += 1
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+def put(name: str, ours: Any, *owners: Any) -> None:
+    """Put ours in the place of what the owners have under that name."""
+    for owner in owners:
+        assert hasattr(owner, name), f"{owner} has no {name}"
+        setattr(owner, name, ours)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say in the last line of the report how often each of ours was called."""
+    counts = " ".join(f"{name}={calls[name]}" for name in sorted(calls))
+    terminalreporter.write_line(f"redirected: {counts}")
+
+
+class Redirected(NamedTuple):
+    """What came of a library's tests."""
+
+    outcomes: dict[str, int]
+    """How many passed, failed, or could not run; what was skipped is not counted."""
+    answered: dict[str, int]
+    """How many calls each of ours answered."""
+    report: str
+
+    @property
+    def failed(self) -> dict[str, int]:
+        """Return the outcomes that are not a pass."""
+        return {name: n for name, n in self.outcomes.items() if name != "passed"}
+
+
+def run_redirected(plugin: str, folder: Path, *arguments: str, **environment: str) -> Redirected:
+    """Run a library's tests in another process, in a folder without any configuration of pytest."""
+    command = [sys.executable, "-P", "-m", "pytest", "-p", plugin]
+    command += ["-p", "no:cacheprovider", "-q", "--pyargs", *arguments]
+    here = Path(__file__).parent
+    path = os.pathsep.join(map(str, (here, here / "integrations")))
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        cwd=folder,
+        env={**os.environ, **environment, "PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
+    )
+    report = done.stdout + done.stderr
+    words = r"(\d+) (passed|failed|errors?)\b"
+    outcomes = {name: int(n) for n, name in re.findall(words, report)}
+    [counts] = re.findall(r"^redirected: (.*)$", report, re.M) or [""]
+    answered = {name: int(n) for name, n in re.findall(r"([\w.]+)=(\d+)", counts)}
+    return Redirected(outcomes, answered, report)
