@@ -33,5 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = ", ".join(missing)
         print(f"onehot-fast: needs {names}: pip install 'onehot-fast[cli]'", file=sys.stderr)
         return 1
-    code: int = import_module("onehot_fast.cli.run").run(arguments)
+    try:
+        code: int = import_module("onehot_fast.cli.run").run(arguments)
+    except KeyboardInterrupt:  # while the libraries were imported
+        print("onehot-fast: interrupted", file=sys.stderr)
+        return 130
     return code

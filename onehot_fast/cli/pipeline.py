@@ -10,9 +10,14 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
-__all__ = ["ahead", "batch_rows", "sliced"]
+from onehot_fast.cli.signals import undisturbed
+
+__all__ = ["ahead", "batch_rows", "end_threads", "sliced"]
 
 T = TypeVar("T")
+
+# The threads that run, and what tells them to stop.
+_running: dict[threading.Thread, threading.Event] = {}
 
 # How long a thread that waits for room may miss that nobody wants its batches any more.
 PATIENCE = 0.1
@@ -63,13 +68,31 @@ def ahead(items: Iterable[T], depth: int = 1) -> Generator[T, None, None]:
                 iterator.close()
 
     thread = threading.Thread(target=produce, daemon=True)
-    try:  # before there is a thread to wait for: a signal may come at any moment
-        thread.start()
+    try:
+        with undisturbed():  # and if a signal came, it is raised here, within the `try`
+            _running[thread] = stop
+            thread.start()
         yield from _taken(queue)
     finally:
+        with undisturbed():
+            _end(thread)
+
+
+def end_threads() -> None:
+    """End the threads that are left where a signal came between two steps.
+
+    One that still runs when the interpreter ends can take the process down with it.
+    """
+    for thread in list(_running):
+        _end(thread)
+
+
+def _end(thread: threading.Thread) -> None:
+    """Tell a thread to stop, and wait for it."""
+    stop = _running.pop(thread, None)
+    if stop is not None:
         stop.set()
-        if thread.ident is not None:
-            thread.join()
+        thread.join()
 
 
 def _taken(queue: Queue[Any]) -> Iterator[Any]:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.commands import commands
 from onehot_fast.cli.errors import CommandError, Exit, Interrupted, NobodyReads, one_line, writing
+from onehot_fast.cli.pipeline import end_threads
 from onehot_fast.cli.signals import orderly_end
 
 __all__ = ["run"]
@@ -23,13 +24,15 @@ SIGINT = 2
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
     try:
-        with orderly_end(), _frugal_memory():
+        with orderly_end(is_last=arguments is None), _frugal_memory():
             return _run(arguments)
     except Interrupted as signal:
         word = "interrupted" if signal.signum == SIGINT else f"ended by signal {signal.signum}"
         return _fail(128 + signal.signum, word)
     except (KeyboardInterrupt, click.Abort):
         return _fail(128 + SIGINT, "interrupted")
+    finally:
+        end_threads()
 
 
 @contextmanager

@@ -24,8 +24,11 @@ _held: list[int | None] = []
 
 
 @contextmanager
-def orderly_end() -> Iterator[None]:
-    """Raise `Interrupted` in the main thread when the process is asked to end."""
+def orderly_end(is_last: bool) -> Iterator[None]:
+    """Raise `Interrupted` in the main thread when the process is asked to end.
+
+    Where the block is the last thing that the process does, it is not disturbed on its way out.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -39,7 +42,7 @@ def orderly_end() -> Iterator[None]:
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_IGN if is_last else handler)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.errors import writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.signals import undisturbed
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
@@ -67,7 +68,8 @@ def open_sink(
     file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
 ) -> Iterator[Sink]:
     """Begin a file of a format, and end it with the block; nothing ends it if the block fails."""
-    with writing(name):
+    # A writer of pyarrow that nobody ends complains when its memory is freed.
+    with writing(name), undisturbed():
         sink = _sink(file, schema, form, options)
     try:
         yield sink
