@@ -112,7 +112,8 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     if isinstance(value, str):
         require_word(value, where, ("auto",))
         return None
-    if not isinstance(value, Iterable):
+    # Of a set the order, and so that of the columns, would be another in every process.
+    if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
         raise TypeError(
             f"{where} = {value!r} is a {type(value).__name__}; accepted are 'auto' and a sequence"
             " of categories"

@@ -55,6 +55,7 @@ def test_fit_refuses(options, message):
         ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] = None is a missing value"),
         ({"categories": [["x"]]}, TypeError, "cannot be a category: unhashable"),
         ({"categories": 3}, TypeError, "accepted are 'auto' and a sequence"),
+        ({"categories": {"p": {1}}}, TypeError, "is a set; accepted are 'auto' and a sequence"),
         ({"min_frequency": 0}, ValueError, "an int from 1"),
         ({"min_frequency": 1.0}, ValueError, "a float between 0 and 1"),
         ({"min_frequency": True}, TypeError, "is a bool"),
