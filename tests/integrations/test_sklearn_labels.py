@@ -65,6 +65,22 @@ SERIES = {
     "boolean": ([True, False], "boolean"),
     "float": ([1.0, 2.0, None], "float64"),
 }  # fmt: skip
+# Columns of other libraries, by their dtype there.
+COLUMNS: dict[str, tuple[list[Any], str]] = {
+    "pl.String": (TEXTS, "String"),
+    "pl.Categorical": (TEXTS, "Categorical"),
+    "pl.Int8": (NUMBERS, "Int8"),
+    "pl.Int64": (NUMBERS, "Int64"),
+    "pl.Boolean": ([True, False], "Boolean"),
+    "pl.String with nulls": (["a", "b", None], "String"),
+    "pa.string": (TEXTS, "string"),
+    "pa.large_string": (TEXTS, "large_string"),
+    "pa.dictionary": (TEXTS, "dictionary"),
+    "pa.int8": (NUMBERS, "int8"),
+    "pa.int64": (NUMBERS, "int64"),
+    "pa.bool": ([True, False], "bool_"),
+    "pa.string with nulls": (["a", "b", None], "string"),
+}
 # What an error is that nobody meant to be one.
 STUMBLING = AttributeError, IndexError, OverflowError
 STUMBLES = "stumbles"
@@ -191,6 +207,29 @@ def series_cases(draw: st.DrawFn) -> Case:
     return draw(cases(source(), pool))
 
 
+def column(kind: str, values: list[Any], n_chunks: int) -> Any:
+    """Return a column of polars or pyarrow."""
+    dtype = COLUMNS[kind][1]
+    if kind.startswith("pl"):
+        polars = pytest.importorskip("polars")
+        return polars.Series(values, dtype=getattr(polars, dtype))
+    arrow = pytest.importorskip("pyarrow")
+    if dtype == "dictionary":
+        array = arrow.array(values, arrow.string()).dictionary_encode()
+    else:
+        array = arrow.array(values, getattr(arrow, dtype)())
+    return arrow.chunked_array([array] * n_chunks) if n_chunks else array
+
+
+@st.composite
+def column_cases(draw: st.DrawFn) -> Case:
+    """Return a task on columns of polars or pyarrow."""
+    kind = draw(st.sampled_from(sorted(COLUMNS)))
+    pool = COLUMNS[kind][0]
+    values = st.lists(st.sampled_from(pool), max_size=12)
+    return draw(cases(st.builds(column, st.just(kind), values, st.integers(0, 2)), pool))
+
+
 def outcome(work: Any) -> Any:
     """Return what a call gives: the type of its error, or its result and the warnings' texts."""
     with warnings.catch_warnings(record=True) as caught:
@@ -271,4 +310,10 @@ def test_indicators_are_binarized_as_by_scikit_learn(case):
 @given(case=series_cases())
 def test_series_are_binarized_as_by_scikit_learn(case):
     """Pandas' labels are what scikit-learn takes them for, whether they are coded or not."""
+    check(case)
+
+
+@given(case=column_cases())
+def test_columns_are_binarized_as_by_scikit_learn(case):
+    """So are those of polars and pyarrow, in chunks or not."""
     check(case)
