@@ -52,7 +52,10 @@ def polars_categories(kind: str) -> Any:
 
 def pandas_categories() -> Any:
     """Return a pandas Series of the rows."""
-    return pytest.importorskip("pandas").Series(ROWS, dtype="category", name="x")
+    series = pytest.importorskip("pandas").Series(ROWS, dtype="category", name="x")
+    if not hasattr(series, "__arrow_c_stream__"):
+        pytest.skip("before pandas 3 only its frames have the protocol")
+    return series
 
 
 def nanoarrow_array(data: Any) -> Any:
@@ -88,7 +91,9 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "pyarrow array capsules": lambda: TEXTS.__arrow_c_array__(),
     "pyarrow stream capsule": lambda: CHUNKS.__arrow_c_stream__(),
     "pandas.Series": pandas_categories,
-    "pandas.DataFrame": lambda: pandas_categories().to_frame(),
+    "pandas.DataFrame": lambda: pytest.importorskip("pandas").DataFrame(
+        {"x": ROWS}, dtype="category"
+    ),
     "polars.Series Enum": lambda: polars_categories("Enum"),
     "polars.Series Categorical": lambda: polars_categories("Categorical"),
     "polars.DataFrame": lambda: polars_categories("Enum").to_frame(),

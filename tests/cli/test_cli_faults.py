@@ -107,7 +107,8 @@ def test_asked_to_end(number: int, code: int, big: Path, command: list[str], fil
     results = {ended(at % 20 * 0.005) for at in range(4 * ROUNDS)}
     # The signal may come after the rename, and after the last moment when it could be heard.
     assert results <= {(code, 1, "old"), (code, 1, "new"), (0, 0, "new")}
-    assert (code, 1, "old") in results
+    # On a busy machine it may come too late many times.
+    assert (code, 1, "old") in results or any(ended(0.0)[2] == "old" for _ in range(40))
 
 
 @needs_posix
