@@ -29,15 +29,21 @@ def dumps(wanted: tuple[Hashable, ...] | None, options: Options, state: State | 
     return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
 
 
+def read_document(text: str | bytes, wanted: str, version: int) -> dict[str, Any]:
+    """Return the object in a text, if it is of the format and the version."""
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.get("format") != wanted:
+        raise ValueError(f"the text is no encoder: it has no 'format': {wanted!r}")
+    if document.get("version") != version:
+        raise ValueError(
+            f"the encoder has version {document.get('version')!r}; this release reads {version}"
+        )
+    return document
+
+
 def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], State | None]:
     """Return the columns, the options as one passes them, and what was learned."""
-    document = json.loads(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"the text is no encoder: it has no 'format': {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"the encoder has version {document.get('version')!r}; this release reads {VERSION}"
-        )
+    document = read_document(text, FORMAT, VERSION)
     try:
         wanted, fitted = document["columns"], document["fitted"]
         columns = None if wanted is None else [from_json(name) for name in wanted]

@@ -21,6 +21,15 @@ def integration(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
+def library(name: str, method: str) -> ModuleType:
+    """Return a module that only one method needs, or say which one needs it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        package = name.partition(".")[0]
+        raise ImportError(f".onehot.{method}() needs {package} to be installed: {error}") from error
+
+
 def reader_of(source: object) -> str | None:
     """Return the name of the integration that reads objects of this type, if there is one."""
     for kind in type(source).__mro__:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -67,6 +67,17 @@ class Options:
             value = per_column or getattr(self.common, name)
             if value != getattr(default, name):
                 yield name, value
+
+
+class ColumnKeywords(TypedDict, total=False):
+    """The options that decide about the columns of the output, as an integration passes them."""
+
+    categories: Any
+    drop: Any
+    handle_missing: Any
+    handle_unknown: Any
+    min_frequency: Any
+    max_categories: Any
 
 
 def resolve(given: Mapping[str, Any]) -> Options:

@@ -115,15 +115,24 @@ def _split(rows: Any, sep: str) -> Rows:
     texts[:] = list(rows)
     codes, distinct, _ = factorize(texts)
     parts = [_labels(text, sep) for text in distinct]
-    each = np.fromiter(map(len, parts), np.int64, len(parts))
-    starts = _offsets(each)
-    # A missing text takes the length 0 at the end.
-    lengths = np.append(each, 0)[codes]
-    offsets = _offsets(lengths)
-    shift = np.repeat(np.append(starts[:-1], 0)[codes] - offsets[:-1], lengths)
+    starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)))
     labels = np.empty(int(starts[-1]), object)
     labels[:] = list(chain.from_iterable(parts))
-    return Rows(offsets, labels[np.arange(offsets[-1]) + shift])
+    offsets, places = spread(starts, codes)
+    return Rows(offsets, labels[places])
+
+
+def spread(
+    distinct: Offsets, positions: npt.NDArray[np.integer[Any]]
+) -> tuple[Offsets, npt.NDArray[np.int64]]:
+    """Return the offsets of rows, and the places of their elements among those of distinct rows.
+
+    Row ``i`` is the distinct row ``positions[i]``; one that is missing, -1, is empty.
+    """
+    lengths = np.append(np.diff(distinct), 0).take(positions)
+    starts = np.append(distinct[:-1], 0).take(positions)
+    offsets = _offsets(lengths)
+    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
 
 
 def _labels(text: Any, sep: str) -> list[str]:

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from onehot_fast._integrations import library
 from onehot_fast.integrations.pandas.encoded import (
     ColumnOptions,
     check_names,
     encode,
-    library,
     result_dtype,
 )
 from onehot_fast.integrations.pandas.lists import encode_lists

@@ -1,9 +1,8 @@
 """One column of pandas with its categories settled, and the memory of every form of it."""
 
 import contextlib
-import importlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,24 +12,14 @@ from onehot_fast import Column, _dispatch, _outputs, _shapes, _sparse, _threads,
 from onehot_fast._fit import code_table, learn_table, schema_of
 from onehot_fast._lookup import places_of
 from onehot_fast._memory import allocate
+from onehot_fast._options import ColumnKeywords as ColumnOptions
 from onehot_fast._options import resolve
 from onehot_fast._outputs import Coded
 from onehot_fast._schema import ColumnSchema, Special
 from onehot_fast.column import Table
 from onehot_fast.integrations.pandas.read import Codes, read
 
-__all__ = ["ColumnOptions", "Encoded", "check_names", "encode", "library", "result_dtype"]
-
-
-class ColumnOptions(TypedDict, total=False):
-    """The options of `onehot_fast.Encoder` that decide about the columns of the output."""
-
-    categories: Any
-    drop: Any
-    handle_missing: Any
-    handle_unknown: Any
-    min_frequency: Any
-    max_categories: Any
+__all__ = ["ColumnOptions", "Encoded", "check_names", "encode", "result_dtype"]
 
 
 # Kinds of result element that pandas.get_dummies also takes, and of which 0 and 1 are values.
@@ -136,15 +125,6 @@ def _labels(schema: ColumnSchema, levels: "pd.Index[Any]") -> "pd.Index[Any]":
         return levels.take([at[place] for place in range(len(schema.labels))])
     names = [f"({one.value})" if isinstance(one, Special) else one for one in schema.labels]
     return pd.Index(names, tupleize_cols=False)
-
-
-def library(name: str, method: str) -> Any:
-    """Return a module that only one method needs, or say which one needs it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise ImportError(f".onehot.{method}() needs {package} to be installed: {error}") from error
 
 
 def result_dtype(dtype: Any) -> np.dtype[Any]:

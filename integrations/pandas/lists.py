@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import multi_hot
 from onehot_fast._indices import require_word
 from onehot_fast._rows import Rows, check_separator, read_rows
 from onehot_fast.column import Column, read_column
 from onehot_fast.integrations.pandas.read import coded, is_arrow_string
 from onehot_fast.integrations.pandas.split import Tagged, split_arrow, spread
 from onehot_fast.integrations.pandas.tables import read_column as column_of
-from onehot_fast.ragged import distinct_labels
+from onehot_fast.ragged import encode_labels
 
 __all__ = ["encode_lists", "read_labels", "read_lists"]
 
@@ -31,14 +30,11 @@ def encode_lists(
     """Return the multi-hot form of a Series; see ``Series.onehot.multi_hot``."""
     require_word(output, "output", ("pandas", "numpy", "csr"))
     offsets, labels = read_labels(series, sep)
-    names = distinct_labels(labels, offsets=offsets) if categories is None else categories
     form: Literal["numpy", "csr"] = "csr" if output == "csr" else "numpy"
-    result = multi_hot(
-        labels, offsets=offsets, categories=names, mode=mode, dtype=dtype, output=form
-    )
+    result, names = encode_labels(offsets, labels, categories, mode, dtype, form)
     if output != "pandas":
         return result
-    columns = pd.Index(list(getattr(names, "categories", names)), tupleize_cols=False)
+    columns = pd.Index(names, tupleize_cols=False)
     return pd.DataFrame(result, index=series.index, columns=columns, copy=False)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import _threads
+from onehot_fast import _rows, _threads
 from onehot_fast.integrations.pandas.read import coded
 
 __all__ = ["Integers", "Tagged", "distinct", "is_arrow_backed", "split_arrow", "spread"]
@@ -72,12 +72,8 @@ def distinct(series: "pd.Series[Any]") -> tuple[Integers, "pd.Index[Any]"]:
 
 def spread(rows: Tagged, positions: Integers) -> Tagged:
     """Return the tags of all rows, given those of the distinct ones and which each row is."""
-    starts = np.append(rows.offsets[:-1], 0)  # the last is that of a missing row, -1
-    lengths = np.append(np.diff(rows.offsets), 0).take(positions)
-    offsets = np.zeros(len(positions) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    within = np.arange(offsets[-1]) + np.repeat(starts.take(positions) - offsets[:-1], lengths)
-    return Tagged(offsets, rows.codes.take(within), rows.tags)
+    offsets, places = _rows.spread(rows.offsets, positions)
+    return Tagged(offsets, rows.codes.take(places), rows.tags)
 
 
 def _arrow_strings(texts: Strings) -> Any:

@@ -6,14 +6,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast import multi_hot
 from onehot_fast._indices import require_word
 from onehot_fast._rows import Rows, read_rows
 from onehot_fast._scalars import title
 from onehot_fast.column import Block, Column
 from onehot_fast.integrations.polars.read import UInt128, read_column
 from onehot_fast.integrations.polars.tables import read_table, wrap
-from onehot_fast.ragged import distinct_labels
+from onehot_fast.ragged import encode_labels
 
 __all__ = ["encode_lists", "read_labels", "read_lists"]
 
@@ -31,14 +30,11 @@ def encode_lists(
     """Return the multi-hot form of a Series; see ``Series.onehot.multi_hot``."""
     require_word(output, "output", ("polars", "numpy", "csr"))
     offsets, labels = read_labels(series, sep)
-    names = distinct_labels(labels, offsets=offsets) if categories is None else categories
     form: Literal["numpy", "csr"] = "csr" if output == "csr" else "numpy"
-    result = multi_hot(
-        labels, offsets=offsets, categories=names, mode=mode, dtype=dtype, output=form
-    )
+    result, names = encode_labels(offsets, labels, categories, mode, dtype, form)
     if output != "polars":
         return result
-    titles = tuple(map(title, getattr(names, "categories", names)))
+    titles = tuple(map(title, names))
     return wrap(read_table(series), [Block(titles, np.ascontiguousarray(result.T))])
 
 

@@ -1,12 +1,12 @@
 """The options that the namespaces share, and the encoders that they describe."""
 
-import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, TypedDict
+from typing import Any
 
 import polars as pl
 
 from onehot_fast import Encoder
+from onehot_fast._options import ColumnKeywords as ColumnOptions
 from onehot_fast.integrations.polars.dtypes import result_dtype
 from onehot_fast.integrations.polars.read import is_encodable
 
@@ -15,20 +15,8 @@ __all__ = [
     "FrameOptions",
     "chosen_encoder",
     "declared_encoder",
-    "library",
     "new_encoder",
 ]
-
-
-class ColumnOptions(TypedDict, total=False):
-    """The options of `onehot_fast.Encoder` that decide about the columns of the output."""
-
-    categories: Any
-    drop: Any
-    handle_missing: Any
-    handle_unknown: Any
-    min_frequency: Any
-    max_categories: Any
 
 
 class FrameOptions(ColumnOptions, total=False):
@@ -128,12 +116,3 @@ def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
             f" has no rows to learn them from: {remedy}, or categories={{{name!r}: [...]}}, or cast"
             " the column to pl.Enum"
         )
-
-
-def library(name: str, method: str) -> Any:
-    """Return a module that only one method needs, or say which one needs it."""
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise ImportError(f".onehot.{method}() needs {package} to be installed: {error}") from error

@@ -11,11 +11,12 @@ import polars as pl
 
 from onehot_fast import _dispatch, _outputs, _threads
 from onehot_fast._fit import code_table
+from onehot_fast._integrations import library
 from onehot_fast._outputs import Coded
 from onehot_fast.integrations.polars.dtypes import result_dtype
 from onehot_fast.integrations.polars.frames import as_struct, block
 from onehot_fast.integrations.polars.lists import encode_lists
-from onehot_fast.integrations.polars.options import ColumnOptions, library, new_encoder
+from onehot_fast.integrations.polars.options import ColumnOptions, new_encoder
 from onehot_fast.integrations.polars.tables import read_table
 
 __all__ = ["SeriesNamespace"]

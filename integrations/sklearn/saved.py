@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._encoder_json import learned_from_json, learned_to_json
+from onehot_fast._encoder_json import learned_from_json, learned_to_json, read_document
 from onehot_fast._scalar_json import Json, from_json, to_json
 from onehot_fast.integrations.sklearn.learned import Met, as_items
 from onehot_fast.integrations.sklearn.source import NAN
@@ -38,13 +38,7 @@ def dumps(
 
 def loads(text: str | bytes) -> tuple[dict[str, Any], Any, tuple[Met, ...] | None, int]:
     """Return the parameters, the names of the features, what was learned, and of how many rows."""
-    document = json.loads(text)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"the text is no encoder: it has no 'format': {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise ValueError(
-            f"the encoder has version {document.get('version')!r}; this release reads {VERSION}"
-        )
+    document = read_document(text, FORMAT, VERSION)
     try:
         params = {name: _param_from_json(name, v) for name, v in document["params"].items()}
         fitted = document["fitted"]

@@ -20,7 +20,6 @@ __all__ = [
     "ParquetReader",
     "Reader",
     "StreamReader",
-    "bytes_of_types",
     "position",
     "unpacked",
 ]
@@ -44,9 +43,9 @@ class Reader(ABC):
         self.n_bytes = os.path.getsize(path)
 
     @property
-    @abstractmethod
     def row_bytes(self) -> float:
-        """About how many bytes a row takes in memory."""
+        """About how many bytes a row takes in memory: what the types say."""
+        return bytes_of_types(self.schema)
 
     @abstractmethod
     def batches(
@@ -125,11 +124,6 @@ class ArrowReader(Reader):
             self._n_batches: int = reader.num_record_batches
         self._done = 0
 
-    @property
-    def row_bytes(self) -> float:
-        """What the types say."""
-        return bytes_of_types(self.schema)
-
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
@@ -154,11 +148,6 @@ class StreamReader(Reader):
         self._file: Any = None
         with pa.input_stream(str(path), compression=form.compression) as file:
             self.schema = pa.ipc.open_stream(file).schema
-
-    @property
-    def row_bytes(self) -> float:
-        """What the types say."""
-        return bytes_of_types(self.schema)
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]

@@ -13,7 +13,7 @@ import pyarrow.csv as csv
 
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import sliced
-from onehot_fast.cli.readers import Reader, bytes_of_types, position, unpacked
+from onehot_fast.cli.readers import Reader, position, unpacked
 
 __all__ = ["TextOptions", "TextReader"]
 
@@ -60,11 +60,6 @@ class TextReader(Reader):
         """Read the columns as these types, and no longer as those of the first rows."""
         self.schema = schema
         self._convert.column_types = {field.name: field.type for field in schema}
-
-    @property
-    def row_bytes(self) -> float:
-        """What the types say."""
-        return bytes_of_types(self.schema)
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
