@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from onehot_fast._build import build_info
-from onehot_fast._memory import cache_info, empty_cache
+from onehot_fast._runtime.build import build_info
+from onehot_fast._runtime.memory import cache_info, empty_cache
 from onehot_fast._version import __version__
 from onehot_fast.tensor import decode, infer_shape, one_hot
 

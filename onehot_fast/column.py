@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._factorize import factorize
-from onehot_fast._integrations import READERS, integration, reader_of
+from onehot_fast._categories.factorize import factorize
+from onehot_fast._runtime.registry import READERS, integration, reader_of
 
 __all__ = ["Block", "Column", "Kept", "Table", "read_column", "read_table"]
 

@@ -11,17 +11,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast import _encoder_json, _inverse, _outputs
-from onehot_fast._estimate import Estimate, estimate
-from onehot_fast._fit import code_table, learn_table, schema_of
-from onehot_fast._indices import as_integer, require_word
-from onehot_fast._integrations import integration, wrappers
-from onehot_fast._learned import State
-from onehot_fast._options import column_names, resolve
-from onehot_fast._pieces import as_mapping, decoded_pieces, encoded_pieces
-from onehot_fast._scalars import as_array
-from onehot_fast._schema import Schema, Special
-from onehot_fast._sparse import FORMATS
+from onehot_fast._arguments.indices import as_integer, require_word
+from onehot_fast._categories import serialize
+from onehot_fast._categories.keys import as_array
+from onehot_fast._categories.learn import code_table, learn_table, schema_of
+from onehot_fast._categories.learned import State
+from onehot_fast._categories.options import column_names, resolve
+from onehot_fast._categories.schema import Schema, Special
+from onehot_fast._encode import decode, outputs
+from onehot_fast._encode.scipy_sparse import FORMATS
+from onehot_fast._encode.sizes import Estimate, estimate
+from onehot_fast._encode.table_layout import as_mapping, decoded_pieces, encoded_pieces
+from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.column import read_table
 
 __all__ = ["Encoder", "Estimate", "Special"]
@@ -260,11 +261,11 @@ class Encoder:
         require_word(form, "output", ("numpy", *FORMATS, *wrappers()))
         coded = code_table(source, schema)
         if form == "numpy":
-            return _outputs.matrix(coded)
+            return outputs.matrix(coded)
         if form in FORMATS:
-            return _outputs.sparse(coded, form)
+            return outputs.sparse(coded, form)
         library = integration(form)
-        write = getattr(library, "block", _outputs.block)
+        write = getattr(library, "block", outputs.block)
         return library.wrap(source, encoded_pieces(source, coded, write))
 
     def fit_transform(self, table: Any, output: Any = None) -> Any:
@@ -316,15 +317,15 @@ class Encoder:
         }  # fmt: skip
         names = [column.name for column in schema.columns]
         if hasattr(encoded, "tocoo"):
-            return dict(zip(names, _inverse.decode_sparse(schema, encoded, words), strict=True))
+            return dict(zip(names, decode.decode_sparse(schema, encoded, words), strict=True))
         if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
-            return dict(zip(names, _inverse.decode_matrix(schema, encoded, words), strict=True))
+            return dict(zip(names, decode.decode_matrix(schema, encoded, words), strict=True))
         table = read_table(encoded)
 
         def feature(name: str) -> npt.NDArray[Any]:
             return table.values(table.position(name))
 
-        values = _inverse.decode_features(schema, feature, table.n_rows, words)
+        values = decode.decode_features(schema, feature, table.n_rows, words)
         pieces = decoded_pieces(table, schema, values)
         if table.library == "numpy":
             return as_mapping(table, pieces)
@@ -367,7 +368,7 @@ class Encoder:
         TypeError
             A category is of a type that has no form in JSON.
         """
-        return _encoder_json.dumps(self._wanted, self._options, self._state)
+        return serialize.dumps(self._wanted, self._options, self._state)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Encoder:
@@ -384,7 +385,7 @@ class Encoder:
         >>> Encoder.from_json(encoder.to_json()).feature_names()
         ('size_S',)
         """
-        columns, options, state = _encoder_json.loads(text)
+        columns, options, state = serialize.loads(text)
         encoder = cls(columns, **options)
         encoder._state = state
         return encoder
@@ -439,4 +440,4 @@ def _shown(option: str, value: Any) -> str:
         return repr(value.name)
     if option == "categories":
         return "'auto'" if value is None else repr(list(value))
-    return repr(_encoder_json.drop_as_given(value))
+    return repr(serialize.drop_as_given(value))

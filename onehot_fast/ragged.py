@@ -7,14 +7,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast import _dispatch, _memory, _threads
-from onehot_fast._indices import as_indices, require_word, resolve_depth
-from onehot_fast._options import declared_categories, number_dtype
-from onehot_fast._rows import Rows, read_rows
-from onehot_fast._scalars import as_array, in_order, keys, plain
-from onehot_fast._shapes import check_size
-from onehot_fast._sparse import sparse_array
-from onehot_fast._values import resolve_values
+from onehot_fast._arguments.indices import as_indices, require_word, resolve_depth
+from onehot_fast._arguments.shapes import check_size
+from onehot_fast._arguments.values import resolve_values
+from onehot_fast._categories.keys import as_array, in_order, keys, plain
+from onehot_fast._categories.lists import Rows, read_rows
+from onehot_fast._categories.options import declared_categories, number_dtype
+from onehot_fast._encode.scipy_sparse import sparse_array
+from onehot_fast._runtime import dispatch, memory, parallel
 from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]
@@ -108,7 +108,7 @@ def multi_hot(
     if out_of_range == "error":
         _check_classes(ragged, coded)
     if output == "csr":
-        parts = _dispatch.multi_hot_csr(
+        parts = dispatch.multi_hot_csr(
             ragged.offsets, coded.codes, coded.table, coded.depth, element, mode == "count"
         )
         return sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.depth))
@@ -142,15 +142,15 @@ def _dense(
 ) -> AnyArray:
     """Return the row-major matrix."""
     shape = len(offsets) - 1, coded.depth
-    threads = _threads.resolve(num_threads, check_size(shape, element))
-    out, fresh = _memory.allocate(shape, element)
+    threads = parallel.resolve(num_threads, check_size(shape, element))
+    out, fresh = memory.allocate(shape, element)
     if mode == "set":
         on, off = (value.reshape(1).view(np.uint8) for value in resolve_values(1, 0, element)[1:])
-        _dispatch.multi_hot(offsets, coded.codes, coded.table, out, on, off, threads)
+        dispatch.multi_hot(offsets, coded.codes, coded.table, out, on, off, threads)
         return out
     if not fresh:
         out.fill(0)
-    _dispatch.multi_hot_count(offsets, coded.codes, coded.table, out)
+    dispatch.multi_hot_count(offsets, coded.codes, coded.table, out)
     return out
 
 
@@ -243,5 +243,5 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     ragged = read_rows(rows, offsets, sep)
     column = read_column(ragged.elements)
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
-    occurs = _dispatch.count(used, len(column.categories), _threads.resolve(None, used.nbytes)) > 0
+    occurs = dispatch.count(used, len(column.categories), parallel.resolve(None, used.nbytes)) > 0
     return as_array(in_order(plain(item) for item in column.categories[occurs]))

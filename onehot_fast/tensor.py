@@ -11,9 +11,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast import _dispatch, _front, _memory, _scatter, _threads
-from onehot_fast._elements import as_element
-from onehot_fast._indices import (
+from onehot_fast._arguments import fastpath, scatter
+from onehot_fast._arguments.elements import as_element
+from onehot_fast._arguments.indices import (
     Policy,
     as_array,
     as_contiguous,
@@ -24,8 +24,15 @@ from onehot_fast._indices import (
     resolve_depth,
     resolve_policy,
 )
-from onehot_fast._shapes import check_size, infer_shape, inner_size, insert_depth, normalize_axis
-from onehot_fast._values import require_bytes, resolve_values
+from onehot_fast._arguments.shapes import (
+    check_size,
+    infer_shape,
+    inner_size,
+    insert_depth,
+    normalize_axis,
+)
+from onehot_fast._arguments.values import require_bytes, resolve_values
+from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["decode", "infer_shape", "one_hot"]
 
@@ -138,7 +145,7 @@ def one_hot(
         and ignore_index is None
         and num_threads is None
     ):
-        small = _front.one_hot_small(indices, depth, on_value, off_value, axis, dtype, out)
+        small = fastpath.one_hot_small(indices, depth, on_value, off_value, axis, dtype, out)
         if small is not None:
             return small
     source = as_array(indices)
@@ -149,8 +156,8 @@ def one_hot(
     position = normalize_axis(axis, array.ndim)
     n_classes = resolve_depth(depth, array, policy.ignore_index)
     shape = insert_depth(array.shape, n_classes, position)
-    threads = _threads.resolve(num_threads, math.prod(shape) * element.itemsize)
-    cells = None if out is None else _scatter.check_out(out, shape, element, source)
+    threads = parallel.resolve(num_threads, math.prod(shape) * element.itemsize)
+    cells = None if out is None else scatter.check_out(out, shape, element, source)
     check_range(array, source, n_classes, policy)
     zeroed = False
     if cells is None:
@@ -162,7 +169,7 @@ def one_hot(
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
     """Return memory for the result, unless it cannot fit, and whether it is all zero."""
     check_size(shape, dtype)
-    return _memory.allocate(shape, dtype)
+    return memory.allocate(shape, dtype)
 
 
 def _write(
@@ -182,7 +189,7 @@ def _write(
     target = cells
     if not by_kernel:
         target, zeroed = _allocate(cells.shape, np.dtype(np.bool_))
-    _dispatch.encode(
+    dispatch.encode(
         indices,
         target,
         depth,
@@ -195,7 +202,7 @@ def _write(
         zeroed=zeroed,
     )
     if not by_kernel:
-        _scatter.fill(cells, target, on, off)
+        scatter.fill(cells, target, on, off)
 
 
 def decode(
@@ -310,11 +317,11 @@ def _find(
     cells = as_contiguous(cells)
     if cells.dtype.hasobject or cells.dtype.names is not None:
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
-        classes, first_all_off, first_several = _scatter.decode(cube, on, all_off)
+        classes, first_all_off, first_several = scatter.decode(cube, on, all_off)
         return classes.reshape(shape), first_all_off, first_several
     classes = np.empty(shape, np.int64)
-    threads = _threads.resolve(None, cells.nbytes)
-    first_all_off, first_several = _dispatch.decode(
+    threads = parallel.resolve(None, cells.nbytes)
+    first_all_off, first_several = dispatch.decode(
         cells, classes, depth, inner, on.reshape(1).view(np.uint8), all_off, threads
     )
     return classes, first_all_off, first_several

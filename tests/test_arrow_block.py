@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onehot_fast._arrow_block import ArrowBlock
+from onehot_fast._arrow.block import ArrowBlock
 
 
 def bits() -> Any:
@@ -73,7 +73,7 @@ class TestImport:
 
     def test_our_own_reader(self) -> None:
         """The way out and the way in agree."""
-        from onehot_fast._arrow import read
+        from onehot_fast._arrow.reader import read
 
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import run
 
-from onehot_fast._arrow import Array, read
+from onehot_fast._arrow.reader import Array, read
 
 pa = pytest.importorskip("pyarrow", minversion="18")
 pc = pytest.importorskip("pyarrow.compute")
@@ -328,7 +328,7 @@ def test_the_end_of_the_interpreter_is_quiet() -> None:
     assert run("""
         import threading
         import pyarrow as pa
-        from onehot_fast._arrow import read
+        from onehot_fast._arrow.reader import read
         table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
         stream = read(table)
         column = next(stream).child(0)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from arrow_producer import FILL, TEXTS, CSchema, Producer, new_capsule, packed, producer
 
-from onehot_fast._arrow import Array, Schema, Stream, read
+from onehot_fast._arrow.reader import Array, Schema, Stream, read
 
 __all__ = ["producer"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
 
-from onehot_fast._arrow import read
+from onehot_fast._arrow.reader import read
 
 __all__ = ["producer"]
 

@@ -12,7 +12,9 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast import Column, Encoder, _factorize, _integrations
+from onehot_fast import Column, Encoder
+from onehot_fast._categories import factorize
+from onehot_fast._runtime import registry
 from onehot_fast.column import Block, Kept, Table, read_column, read_table
 
 NAT = np.datetime64("NaT", "s")
@@ -336,11 +338,11 @@ def test_hashing_of_a_library_changes_nothing(values, monkeypatch):
 
     def hashed(array):
         seen.append(len(array))
-        codes, categories, _ = _factorize._by_dictionary(array)
+        codes, categories, _ = factorize._by_dictionary(array)
         return codes, categories[::1]
 
     module = types.SimpleNamespace(factorize=hashed)
-    monkeypatch.setattr(_factorize, "loaded", lambda library, name: module)
+    monkeypatch.setattr(factorize, "loaded", lambda library, name: module)
 
     assert Encoder(["p"]).fit({"p": array}).to_json() == own.to_json()
     assert seen == [len(array)]
@@ -348,5 +350,5 @@ def test_hashing_of_a_library_changes_nothing(values, monkeypatch):
 
 def test_no_integration_is_loaded_for_a_library_that_is_not():
     """Asking for a library that the program has not imported imports nothing."""
-    assert _integrations.loaded("a library that is not there", "pandas") is None
-    assert not _integrations.exists("a_module_that_is_not_there")
+    assert registry.loaded("a library that is not there", "pandas") is None
+    assert not registry.exists("a_module_that_is_not_there")

@@ -53,7 +53,7 @@ def test_other_threads_run_during_a_call(num_threads, axis):
     program = f"""
         import sys, threading, time
         import numpy as np
-        from onehot_fast import _dispatch
+        from onehot_fast._runtime import dispatch
 
         indices = np.arange(400_000) % 50
         out = np.empty(20_000_000, np.float32)
@@ -69,7 +69,7 @@ def test_other_threads_run_during_a_call(num_threads, axis):
 
         def moved():
             before = count
-            _dispatch.encode(indices, out, 50, inner, on, off, num_threads={num_threads})
+            dispatch.encode(indices, out, 50, inner, on, off, num_threads={num_threads})
             return count > before
 
         sys.setswitchinterval(1000)
@@ -89,7 +89,7 @@ def test_other_threads_run_during_a_call(num_threads, axis):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, onehot_fast
-from onehot_fast import _memory
+from onehot_fast._runtime import memory
 
 indices = np.zeros(1_250_000_000 // 400, np.uint8)
 out = None
@@ -98,7 +98,7 @@ gate.acquire()
 
 def press():
     with gate:
-        while not (_memory.cache_info().n_live if out is None else out.flat[0]):
+        while not (memory.cache_info().n_live if out is None else out.flat[0]):
             time.sleep(0.0001)
         os.kill(os.getpid(), signal.SIGINT)
 
@@ -137,9 +137,9 @@ try:
     onehot_fast.one_hot(indices, 100, off_value=2, num_threads=1)
 except KeyboardInterrupt:
     thread.join()
-    print(_memory.cache_info().n_live)
+    print(memory.cache_info().n_live)
 # The traceback held the frame, and the frame the result.
-print(_memory.cache_info().n_live)
+print(memory.cache_info().n_live)
 """
 
     assert run(program).split() == ["1", "0"]

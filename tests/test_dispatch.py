@@ -17,8 +17,8 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast import _dispatch
 from onehot_fast._kernels import simd
+from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
 DEPTH = 21
@@ -84,7 +84,7 @@ def check(dtype, width, shape, axis, depth, negative="ignore", shift=0, num_thre
 
 def test_table_is_complete():
     """The kernels read every index type there is, except float16, which is widened."""
-    assert set(_dispatch.INDEX_DTYPES) == set(strategies.INDEX_DTYPES) - {np.dtype("f2")}
+    assert set(dispatch.INDEX_DTYPES) == set(strategies.INDEX_DTYPES) - {np.dtype("f2")}
 
 
 def test_variants():

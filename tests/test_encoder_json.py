@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
-from onehot_fast._scalar_json import from_json, to_json
+from onehot_fast._categories.scalar_json import from_json, to_json
 
 PARIS = ZoneInfo("Europe/Paris")
 HOUR = datetime.timedelta(hours=1)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import onehot_fast
-from onehot_fast import _dispatch, _front
+from onehot_fast._arguments import fastpath
+from onehot_fast._runtime import dispatch
 
 RESULT_DTYPES = tuple(map(np.dtype, "?bBhHiIlLqQefd"))
 MOST_BYTES = 2**20
@@ -21,7 +22,7 @@ INDICES = np.array([[0, 2, -1], [3, 1, 9]])
 
 def small(indices, depth=4, on=1, off=0, axis=-1, dtype=None, out=None):
     """Call the front door as `one_hot` does."""
-    return _front.one_hot_small(indices, depth, on, off, axis, dtype, out)
+    return fastpath.one_hot_small(indices, depth, on, off, axis, dtype, out)
 
 
 @st.composite
@@ -32,7 +33,7 @@ def calls(draw):
     most = min(20_000, MOST_BYTES // (depth * result.itemsize))
     shapes = strategies.SHAPES.filter(lambda shape: 0 < math.prod(shape) <= most)
     shape = draw(shapes | st.sampled_from([(), (1,) * 16, (1, 2) * 5]))
-    dtype = draw(st.sampled_from(_dispatch.INDEX_DTYPES))
+    dtype = draw(st.sampled_from(dispatch.INDEX_DTYPES))
     indices = strategies.index_values(dtype, depth, math.prod(shape), draw(st.integers(0, 2**32)))
     axis = draw(st.integers(-len(shape) - 1, len(shape)))
     return indices.reshape(shape), depth, axis, result
@@ -63,7 +64,7 @@ def test_common_calls_are_answered(call, with_out, with_dtype):
     assert indices.tobytes() == before
 
 
-@pytest.mark.parametrize("index", _dispatch.INDEX_DTYPES, ids=str)
+@pytest.mark.parametrize("index", dispatch.INDEX_DTYPES, ids=str)
 @pytest.mark.parametrize("result", RESULT_DTYPES, ids=lambda dtype: dtype.char)
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
 def test_every_pair_of_types(index, result, axis):
@@ -289,7 +290,7 @@ GOOD = (ARRAYS, st.integers(1, 9), st.just(1), st.just(0), st.integers(-2, 2))
 def test_junk_is_never_an_error(arguments, dtype, out):
     """Whatever comes, the answer is right or there is none."""
     out = out.copy() if isinstance(out, np.ndarray) else out
-    answer = _front.one_hot_small(*arguments, dtype, out)
+    answer = fastpath.one_hot_small(*arguments, dtype, out)
     indices, depth, on, off, axis = arguments
     if answer is None:
         return

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import onehot_fast
-from onehot_fast._dispatch import INDEX_DTYPES
-from onehot_fast._indices import (
+from onehot_fast._arguments.indices import (
     Policy,
     as_array,
     as_indices,
@@ -22,6 +21,7 @@ from onehot_fast._indices import (
     resolve_depth,
     resolve_policy,
 )
+from onehot_fast._runtime.dispatch import INDEX_DTYPES
 
 DTYPES = pytest.mark.parametrize("dtype", INDEX_DTYPES, ids=str)
 

@@ -17,14 +17,14 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "onehot_fast"
 INTEGRATIONS = ROOT / "integrations"
 
-# From the ground up; a module belongs to the first layer with a pattern for its first name.
+# From the ground up; a module belongs to the first layer with a pattern that fits its name.
 LAYERS = (
-    {"_version", "_system"},
-    {"_kernels"},
+    {"_version", "_runtime", "_runtime.system"},
+    {"_kernels", "_kernels.*"},
     {"_*", "column"},  # a Column is what the private modules of the encoder work on
     {"tensor", "ragged", "encoder", ""},  # "" is the package itself: the public names
-    {"operators", "integrations"},
-    {"cli"},
+    {"operators", "operators.*", "integrations", "integrations.*", "adapter"},
+    {"cli", "cli.*"},
 )
 # The frames may stand on the Arrow adapter; otherwise no integration knows another.
 STANDS_ON_ARROW = {"pandas", "polars"}
@@ -72,8 +72,7 @@ def own_imports(path: Path) -> set[str]:
 
 def layer(module: str) -> int:
     """Return the number of the layer that a module is in."""
-    first = module.split(".")[0]
-    fits = [any(fnmatch(first, name) for name in names) for names in LAYERS]
+    fits = [any(fnmatch(module, name) for name in names) for names in LAYERS]
     assert any(fits), f"{module} is in no layer"
     return fits.index(True)
 

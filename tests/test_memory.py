@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import onehot_fast
-from onehot_fast import _memory
+from onehot_fast._runtime import memory
 
 MIB = 2**20
 LARGE = MIB // 4  # from here on blocks are mapped and recycled
@@ -22,16 +22,16 @@ BYTE = np.dtype(np.uint8)
 @pytest.fixture(autouse=True)
 def small_empty_cache():
     """Begin with nothing kept and a bound of 64 MiB; leave nothing behind."""
-    before = _memory.set_limit(64 * MIB)
-    _memory.empty_cache()
+    before = memory.set_limit(64 * MIB)
+    memory.empty_cache()
     yield
-    _memory.empty_cache()
-    _memory.set_limit(before)
+    memory.empty_cache()
+    memory.set_limit(before)
 
 
 def make(n_bytes, value=None):
     """Return an array of so many bytes, all of this value if there is one."""
-    array, _ = _memory.allocate((n_bytes,), BYTE)
+    array, _ = memory.allocate((n_bytes,), BYTE)
     if value is not None:
         array.fill(value)
     return array
@@ -44,7 +44,7 @@ def address(array):
 
 def kept():
     """Return the number of free blocks and their bytes."""
-    info = _memory.cache_info()
+    info = memory.cache_info()
     return info.n_blocks, info.n_bytes
 
 
@@ -70,7 +70,7 @@ def test_alignment(n_bytes):
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (300, 2, 1000), (2, 0, 3), ()])
 def test_arrays_are_ordinary(shape, dtype):
     """An array has the shape and dtype asked for, in C order, writeable and of no strange class."""
-    array, _ = _memory.allocate(shape, np.dtype(dtype))
+    array, _ = memory.allocate(shape, np.dtype(dtype))
     array[...] = np.zeros((), dtype)
 
     assert (type(array), array.shape, array.dtype) == (np.ndarray, shape, np.dtype(dtype))
@@ -87,7 +87,7 @@ def test_every_rank(rank, width):
         expected = np.empty((1,) * rank, f"V{width}")
     except ValueError:
         pytest.skip("above the limit of this NumPy")
-    array, _ = _memory.allocate((1,) * rank, np.dtype(f"V{width}"))
+    array, _ = memory.allocate((1,) * rank, np.dtype(f"V{width}"))
 
     assert (array.shape, array.strides) == (expected.shape, expected.strides)
 
@@ -95,22 +95,22 @@ def test_every_rank(rank, width):
 def test_no_rank_above_that_of_numpy():
     """A rank that NumPy refuses is refused by NumPy."""
     with pytest.raises(ValueError, match="dimension"):
-        _memory.allocate((1,) * 65, BYTE)
+        memory.allocate((1,) * 65, BYTE)
 
 
 def test_objects_are_left_to_numpy():
     """An array of references begins with None everywhere, and no block is used for it."""
-    before = _memory.cache_info()
-    array, fresh = _memory.allocate((MIB,), np.dtype(object))
+    before = memory.cache_info()
+    array, fresh = memory.allocate((MIB,), np.dtype(object))
 
     assert not fresh
     assert array[0] is array[-1] is None
-    assert _memory.cache_info() == before
+    assert memory.cache_info() == before
 
 
 def test_fresh_memory_is_zero():
     """Memory that is called fresh needs no zeroing."""
-    array, fresh = _memory.allocate((3 * MIB,), BYTE)
+    array, fresh = memory.allocate((3 * MIB,), BYTE)
 
     assert fresh
     assert not array.any()
@@ -120,11 +120,11 @@ def test_a_block_is_handed_out_again():
     """The next array of the size gets the same memory, and it is not called fresh."""
     array = make(3 * MIB, 7)
     place = address(array)
-    before = _memory.cache_info()
+    before = memory.cache_info()
     del array
-    between = _memory.cache_info()
-    array, fresh = _memory.allocate((3 * MIB,), BYTE)
-    after = _memory.cache_info()
+    between = memory.cache_info()
+    array, fresh = memory.allocate((3 * MIB,), BYTE)
+    after = memory.cache_info()
 
     assert (address(array), fresh) == (place, False)
     assert (between.n_blocks, between.n_bytes) == (1, 3 * MIB)
@@ -183,7 +183,7 @@ def test_huge_pages_are_kept_whole():
 
 def test_the_bound_evicts_the_oldest():
     """What does not fit beside the others drives out those that were free the longest."""
-    _memory.set_limit(4 * MIB)
+    memory.set_limit(4 * MIB)
     sizes = [MIB, 2 * MIB, MIB, 2 * MIB]
     places = free([make(size) for size in sizes])
     left = kept()
@@ -195,7 +195,7 @@ def test_the_bound_evicts_the_oldest():
 
 def test_use_renews_a_block():
     """A block that was used again counts as new."""
-    _memory.set_limit(3 * MIB)
+    memory.set_limit(3 * MIB)
     places = free([make(MIB), make(2 * MIB)])
     again = make(MIB)
     other = make(3 * MIB // 2)
@@ -207,7 +207,7 @@ def test_use_renews_a_block():
 
 def test_larger_than_the_bound_is_not_kept():
     """A block above the bound goes to the system at once, and drives out nothing."""
-    _memory.set_limit(4 * MIB)
+    memory.set_limit(4 * MIB)
     free([make(MIB), make(5 * MIB)])
 
     assert kept() == (1, MIB)
@@ -223,10 +223,10 @@ def test_at_most_64_blocks():
 def test_set_limit_drops_what_is_above():
     """A lower bound holds at once, 0 keeps nothing, and the bound before is returned."""
     places = free([make(MIB), make(2 * MIB)])
-    before = _memory.set_limit(2 * MIB)
+    before = memory.set_limit(2 * MIB)
     left = kept()
     again = address(make(2 * MIB))
-    _memory.set_limit(0)
+    memory.set_limit(0)
     nothing = kept()
     free([make(MIB)])
 
@@ -234,7 +234,7 @@ def test_set_limit_drops_what_is_above():
     assert left == (1, 2 * MIB)
     assert again == places[1]
     assert nothing == kept() == (0, 0)
-    assert _memory.set_limit(7) == 0
+    assert memory.set_limit(7) == 0
 
 
 def test_empty_cache():
@@ -242,8 +242,8 @@ def test_empty_cache():
     array = make(3 * MIB, 5)
     free([make(MIB), make(2 * MIB)])
 
-    assert _memory.empty_cache() == 3 * MIB
-    assert _memory.empty_cache() == 0
+    assert memory.empty_cache() == 3 * MIB
+    assert memory.empty_cache() == 0
     assert kept() == (0, 0)
     assert (array == 5).all()
 
@@ -271,7 +271,7 @@ def test_a_view_keeps_its_block(view_of):
     assert kept() == (0, 0)
     assert not np.asarray(view).any()
     del others
-    _memory.empty_cache()
+    memory.empty_cache()
     del view
     assert kept() == (1, 3 * MIB)
 
@@ -336,12 +336,12 @@ def test_more_than_the_system_has():
     """A refused allocation says how much it was, gives back what was kept, and harms nothing."""
     array = make(3 * MIB, 3)
     free([make(MIB)])
-    before = _memory.cache_info()
+    before = memory.cache_info()
     with pytest.raises(MemoryError, match="1125899906842624 bytes"):
         make(2**50)
 
     assert kept() == (0, 0)
-    assert _memory.cache_info().n_live == before.n_live
+    assert memory.cache_info().n_live == before.n_live
     assert (array == 3).all()
 
 
@@ -351,7 +351,7 @@ def test_the_owner_is_harmless():
     owner = type(array.base)()
     with pytest.raises(TypeError):
         copy.copy(owner)
-    before = _memory.cache_info()
+    before = memory.cache_info()
     del owner
 
-    assert _memory.cache_info() == before
+    assert memory.cache_info() == before

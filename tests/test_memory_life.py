@@ -21,7 +21,7 @@ from hypothesis.stateful import (
 )
 from programs import needs_fork, run, start
 
-from onehot_fast import _memory
+from onehot_fast._runtime import memory
 
 MIB = 2**20
 LARGE = MIB // 4
@@ -36,9 +36,9 @@ class Life(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.before = _memory.set_limit(2 * MIB)
-        _memory.empty_cache()
-        self.n_others = _memory.cache_info().n_live
+        self.before = memory.set_limit(2 * MIB)
+        memory.empty_cache()
+        self.n_others = memory.cache_info().n_live
         self.number = 0
         self.live = {}
         self.large = set()
@@ -46,7 +46,7 @@ class Life(RuleBasedStateMachine):
     @rule(target=arrays, n_bytes=st.sampled_from(SIZES))
     def allocate(self, n_bytes):
         """Make an array, and fill it with a number of its own."""
-        array, fresh = _memory.allocate((n_bytes,), BYTE)
+        array, fresh = memory.allocate((n_bytes,), BYTE)
         assert not (fresh and array.any())
         self.number = self.number % 255 + 1
         array.fill(self.number)
@@ -69,15 +69,15 @@ class Life(RuleBasedStateMachine):
     @rule(target=arrays)
     def empty_cache(self):
         """Give back what is kept."""
-        before = _memory.cache_info().n_bytes
-        assert _memory.empty_cache() == before
-        assert _memory.cache_info().n_blocks == 0
+        before = memory.cache_info().n_bytes
+        assert memory.empty_cache() == before
+        assert memory.cache_info().n_blocks == 0
         return multiple()
 
     @rule(limit=st.sampled_from([0, LARGE, MIB, 2 * MIB, 64 * MIB]))
     def set_limit(self, limit):
         """Change the bound."""
-        _memory.set_limit(limit)
+        memory.set_limit(limit)
 
     @invariant()
     def nothing_changed(self):
@@ -88,7 +88,7 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def the_books_are_right(self):
         """The bound holds, and the blocks in use are those of the arrays that live."""
-        info = _memory.cache_info()
+        info = memory.cache_info()
         n_large = len(self.large & self.live.keys())
         assert 0 <= info.n_bytes <= info.max_bytes
         assert (info.n_bytes == 0) is (info.n_blocks == 0)
@@ -97,8 +97,8 @@ class Life(RuleBasedStateMachine):
     def teardown(self):
         """Leave the cache as it was."""
         self.live.clear()
-        _memory.empty_cache()
-        _memory.set_limit(self.before)
+        memory.empty_cache()
+        memory.set_limit(self.before)
 
 
 def test_random_lives():
@@ -114,7 +114,7 @@ def test_threads_pass_arrays_on():
     def live(seed):
         rng = np.random.default_rng(seed)
         for number, slot in enumerate(rng.integers(0, len(slots), 150)):
-            array, _ = _memory.allocate((int(rng.choice(SIZES)),), BYTE)
+            array, _ = memory.allocate((int(rng.choice(SIZES)),), BYTE)
             array.fill(number)
             mine = number, array
             other = slots[slot]
@@ -122,11 +122,11 @@ def test_threads_pass_arrays_on():
             if other is not None and not (other[1] == other[0]).all():
                 changed.append(other[0])
 
-    before = _memory.cache_info().n_live
+    before = memory.cache_info().n_live
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(live, range(8)))
     slots.clear()
-    info = _memory.cache_info()
+    info = memory.cache_info()
 
     assert changed == []
     assert info.n_live == before
@@ -136,23 +136,23 @@ def test_threads_pass_arrays_on():
 def test_a_block_outlives_its_thread():
     """An array may be freed by another thread than the one that made it, which is gone."""
     arrays = []
-    worker = threading.Thread(target=lambda: arrays.append(_memory.allocate((MIB,), BYTE)[0]))
+    worker = threading.Thread(target=lambda: arrays.append(memory.allocate((MIB,), BYTE)[0]))
     worker.start()
     worker.join()
     arrays[0].fill(1)
-    before = _memory.cache_info().n_live
+    before = memory.cache_info().n_live
     arrays.clear()
 
-    assert _memory.cache_info().n_live == before - 1
+    assert memory.cache_info().n_live == before - 1
 
 
 PRELUDE = """
 import numpy as np, os, threading
 from time import monotonic, sleep
 import onehot_fast
-from onehot_fast import _memory
+from onehot_fast._runtime import memory
 def make(n_bytes):
-    return _memory.allocate((n_bytes,), np.dtype("u1"))[0]
+    return memory.allocate((n_bytes,), np.dtype("u1"))[0]
 """
 
 
@@ -161,7 +161,7 @@ def make(n_bytes):
     [
         "array = make(3 << 20)",
         "array = make(3 << 20); del array",
-        "array = make(3 << 20); _memory.array = array[5:]",
+        "array = make(3 << 20); memory.array = array[5:]",
         "cycle = [make(3 << 20)]; cycle.append(cycle)",
         "threading.local().array = make(3 << 20)",
         "threading.Thread(target=lambda a: sleep(60), args=[make(3 << 20)], daemon=True).start()",
@@ -179,8 +179,8 @@ def test_the_end(program):
 def test_the_default_bound():
     """A sixteenth of the memory may be kept."""
     program = """
-        from onehot_fast import _memory, _system
-        print(_memory.cache_info().max_bytes == (_system.total_memory() or 0) // 16)
+        from onehot_fast._runtime import memory, system
+        print(memory.cache_info().max_bytes == (system.total_memory() or 0) // 16)
     """
 
     assert run(program, ONEHOT_FAST_CACHE_MB="") == "True"
@@ -192,7 +192,7 @@ def test_the_bound_of_the_environment(n_mib):
     program = f"""{PRELUDE}
 make(7 << 20)
 make(8 << 20)
-info = _memory.cache_info()
+info = memory.cache_info()
 print(info.max_bytes, info.n_bytes, info.n_live)
 """
 
@@ -202,7 +202,7 @@ print(info.max_bytes, info.n_bytes, info.n_live)
 @pytest.mark.parametrize("text", ["-1", "1.5", "lots", "0x10", " 5", "²", "9" * 40])
 def test_a_bad_bound_ends_the_import(text):
     """What is no number of MiB is refused by its name."""
-    done = start("import onehot_fast._memory", ONEHOT_FAST_CACHE_MB=text)
+    done = start("import onehot_fast._runtime.memory", ONEHOT_FAST_CACHE_MB=text)
 
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("ValueError: ONEHOT_FAST_CACHE_MB = ")
@@ -217,17 +217,17 @@ live.fill(1)
 del kept
 child = os.fork()
 if child == 0:
-    before = _memory.cache_info()
+    before = memory.cache_info()
     again = make(5 << 20)
     again.fill(2)
     good = (live == 1).all()
     live.fill(2)
     del live, again
-    after = _memory.cache_info()
+    after = memory.cache_info()
     good &= (before.n_live, before.n_blocks, after.n_live, after.n_blocks) == (1, 1, 0, 2)
-    os._exit(0 if good and _memory.empty_cache() == 8 << 20 else 1)
+    os._exit(0 if good and memory.empty_cache() == 8 << 20 else 1)
 code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-print(code, (live == 1).all(), _memory.cache_info().n_live)
+print(code, (live == 1).all(), memory.cache_info().n_live)
 """
 
     assert run(program) == "0 True 1"
@@ -248,7 +248,7 @@ for _ in range(20):
     child = os.fork()
     if child == 0:
         [make(size << 20).fill(1) for size in (1, 2, 3)]
-        os._exit(_memory.empty_cache() < 6 << 20)
+        os._exit(memory.empty_cache() < 6 << 20)
     codes.append(os.waitpid(child, 0)[1])
 stop = True
 print(codes)
@@ -261,14 +261,14 @@ print(codes)
 def test_idle_blocks_go_back():
     """What was not used for a while is given back with the next call; what is in use stays."""
     program = f"""{PRELUDE}
-_memory.set_idle_seconds(0.05)
+memory.set_idle_seconds(0.05)
 live = make(3 << 20)
 live.fill(1)
 make(5 << 20)
-kept = _memory.cache_info().n_bytes
+kept = memory.cache_info().n_bytes
 sleep(0.1)
 make(1 << 20)
-info = _memory.cache_info()
+info = memory.cache_info()
 print(kept >> 20, info.n_bytes >> 20, info.n_live, (live == 1).all())
 """
 
@@ -280,7 +280,7 @@ def test_little_is_kept_of_blocks_the_system_may_not_take():
     program = f"""{PRELUDE}
 arrays = [make(12 << 20) for _ in range(8)]
 del arrays
-print(_memory.cache_info().n_bytes >> 20)
+print(memory.cache_info().n_bytes >> 20)
 """
 
     assert run(program) == "60"

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast import Column, _system, multi_hot
+from onehot_fast import Column, multi_hot
+from onehot_fast._runtime import system
 from onehot_fast.ragged import distinct_labels
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
@@ -125,8 +126,10 @@ def test_lists_of_a_library(monkeypatch):
     module = types.SimpleNamespace(
         read_lists=lambda rows: (np.array([0, 2]), Column(np.array([0, 1]), np.array(["x", "y"])))
     )
-    monkeypatch.setattr("onehot_fast._rows.reader_of", lambda rows: "library")
-    monkeypatch.setattr("onehot_fast._rows.integration", {"library": module}.__getitem__)
+    monkeypatch.setattr("onehot_fast._categories.lists.reader_of", lambda rows: "library")
+    monkeypatch.setattr(
+        "onehot_fast._categories.lists.integration", {"library": module}.__getitem__
+    )
 
     assert multi_hot(object()).tolist() == [[1, 1]]
 
@@ -193,7 +196,7 @@ def test_missing_elements_are_not_refused():
 
 def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
     """A result that does not fit is refused."""
-    monkeypatch.setattr(_system, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
 
     with pytest.raises(MemoryError, match=r"the result takes 381\.5 MiB"):
         multi_hot([[0]] * 1000, 100_000)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast._numbering import number_labels
+from onehot_fast._categories.numbering import number_labels
 
 labels = st.none() | st.integers(-3, 3) | st.text("ab", max_size=2) | st.just((1, "a"))
 kinds = st.sampled_from([list, tuple, iter, lambda row: dict.fromkeys(row), lambda row: (*row,)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import onehot_fast
-from onehot_fast import _scatter
+from onehot_fast._arguments import scatter
 
 INDICES = np.array([[0, 3, -1], [2, 7, 1]])
 EXPECTED = np.array(
@@ -158,7 +158,7 @@ def test_interleaved_is_no_overlap():
 
 def test_overlap_too_hard_to_decide(monkeypatch):
     """What cannot be decided in reasonable time counts as an overlap."""
-    monkeypatch.setattr(_scatter, "_OVERLAP_WORK", 1)
+    monkeypatch.setattr(scatter, "_OVERLAP_WORK", 1)
     memory = np.zeros(20_000, "i8")
     strided = np.lib.stride_tricks.as_strided
     out = strided(memory, (7, 11, 13), (8 * 1000, 8 * 77, 8 * 5))
@@ -193,7 +193,7 @@ def test_self_overlap(shape, strides, overlaps):
     memory = np.zeros(200, "f8")
     out = np.lib.stride_tricks.as_strided(memory[100:], shape, strides)
 
-    assert overlaps == _scatter._overlaps_itself(out)
+    assert overlaps == scatter._overlaps_itself(out)
 
 
 def test_self_overlap_is_refused():

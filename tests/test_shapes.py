@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onehot_fast import _shapes, _system
-from onehot_fast._shapes import (
+from onehot_fast._arguments import shapes
+from onehot_fast._arguments.shapes import (
     check_size,
     infer_shape,
     inner_size,
     insert_depth,
     normalize_axis,
 )
+from onehot_fast._runtime import system
 
 NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 GIB = 2**30
@@ -23,7 +24,7 @@ def free(monkeypatch):
     """Return a function that sets how much memory the system says is free."""
 
     def set_free(n_bytes):
-        monkeypatch.setattr(_system, "available_memory", lambda: n_bytes)
+        monkeypatch.setattr(system, "available_memory", lambda: n_bytes)
 
     return set_free
 
@@ -118,13 +119,13 @@ def test_size_never_reaches_numpy(shape):
 
 def test_highest_rank():
     """The rank is bounded by NumPy's own bound."""
-    assert np.empty((1,) * _shapes.MAX_RANK).nbytes == check_size((1,) * _shapes.MAX_RANK, "f8")
+    assert np.empty((1,) * shapes.MAX_RANK).nbytes == check_size((1,) * shapes.MAX_RANK, "f8")
 
 
 def test_rank_too_high():
     """One dimension more is refused, with the bound."""
-    with pytest.raises(ValueError, match=f"NumPy allows {_shapes.MAX_RANK}"):
-        check_size((1,) * (_shapes.MAX_RANK + 1), "f8")
+    with pytest.raises(ValueError, match=f"NumPy allows {shapes.MAX_RANK}"):
+        check_size((1,) * (shapes.MAX_RANK + 1), "f8")
 
 
 def test_larger_than_the_free_memory(free):
@@ -157,9 +158,9 @@ def test_fits_into_the_free_memory(n_bytes, free):
 
 def test_small_results_ask_nobody(monkeypatch):
     """The system is asked about large results only."""
-    monkeypatch.delattr(_system, "available_memory")
+    monkeypatch.delattr(system, "available_memory")
 
-    assert check_size((_shapes.ASK_ABOVE,), "u1") == _shapes.ASK_ABOVE
+    assert check_size((shapes.ASK_ABOVE,), "u1") == shapes.ASK_ABOVE
 
 
 @pytest.mark.parametrize(
@@ -169,7 +170,7 @@ def test_small_results_ask_nobody(monkeypatch):
 )  # fmt: skip
 def test_human_sizes(n_bytes, expected):
     """Sizes are said in binary units."""
-    assert expected == _shapes.human_size(n_bytes)
+    assert expected == shapes.human_size(n_bytes)
 
 
 @pytest.mark.parametrize(

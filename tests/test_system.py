@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from onehot_fast import _system
-from onehot_fast._system import available_memory, cpu_quota, running_threads, total_memory
+from onehot_fast._runtime import system
+from onehot_fast._runtime.system import available_memory, cpu_quota, running_threads, total_memory
 
 MIB = 2**20
 MEMINFO = "MemTotal: 9999 kB\nMemFree: 1 kB\nMemAvailable: 4096 kB\nHugePages_Total: 0\n"
@@ -190,7 +190,7 @@ def test_running(text, expected, monkeypatch):
     fake = SimpleNamespace(
         O_RDONLY=os.O_RDONLY, open=lambda *_: 99, read=lambda *_: text, close=closed.append
     )
-    monkeypatch.setattr(_system, "os", fake)
+    monkeypatch.setattr(system, "os", fake)
 
     assert running_threads() == expected
     assert closed == [99]
@@ -202,6 +202,6 @@ def test_running_is_unknown_without_proc(monkeypatch):
     def refuse(*_):
         raise FileNotFoundError
 
-    monkeypatch.setattr(_system, "os", SimpleNamespace(O_RDONLY=os.O_RDONLY, open=refuse))
+    monkeypatch.setattr(system, "os", SimpleNamespace(O_RDONLY=os.O_RDONLY, open=refuse))
 
     assert running_threads() is None

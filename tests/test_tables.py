@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehot_fast import _dispatch
 from onehot_fast._kernels import simd
+from onehot_fast._runtime import dispatch
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385)
@@ -71,7 +71,7 @@ def test_matrix(mode, width, drawn):
     on, off = elements(width)
     out = np.zeros((len(codes[0]), n_columns), f"V{width}")
 
-    _dispatch.encode_matrix(codes, tables, out, on, off, num_threads=2)
+    dispatch.encode_matrix(codes, tables, out, on, off, num_threads=2)
 
     expected = np.where(ons(*drawn)[..., None], on, off)
     assert expected.astype(np.uint8).tobytes() == out.tobytes()
@@ -88,7 +88,7 @@ def test_block(mode, width, drawn, part):
     first = int(part * n_columns)
     out = np.zeros((n_columns - first, len(codes[0])), f"V{width}")
 
-    _dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2, first=first)
+    dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2, first=first)
 
     is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
@@ -103,7 +103,7 @@ def test_block_without_table(mode, drawn):
     identity = np.append(np.arange(len(tables[0]) - 1, dtype=np.int32), np.int32(-1))
     out = np.zeros((len(identity) - 1, len(codes[0])), np.uint8)
 
-    _dispatch.encode_block(codes[0], None, out, on, off)
+    dispatch.encode_block(codes[0], None, out, on, off)
 
     is_on = ons(codes[:1], [identity], len(out)).T
     assert np.array_equal(np.where(is_on, on, off), out)
@@ -118,7 +118,7 @@ def test_bits(mode, drawn, part):
     first = int(part * n_columns)
     out = np.full((n_columns - first, (len(codes[0]) + 7) // 8), 255, np.uint8)
 
-    _dispatch.encode_bits(codes[0], tables[0], out, num_threads=2, first=first)
+    dispatch.encode_bits(codes[0], tables[0], out, num_threads=2, first=first)
 
     is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
     assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out)
@@ -130,7 +130,7 @@ def test_csr(mode, drawn):
     """CSR holds the ons row by row, sorted, whatever rows lack some."""
     codes, tables, n_columns = drawn
 
-    data, indices, indptr = _dispatch.csr(codes, tables, n_columns, np.float32, num_threads=2)
+    data, indices, indptr = dispatch.csr(codes, tables, n_columns, np.float32, num_threads=2)
 
     rows, places = np.nonzero(ons(*drawn))
     assert np.array_equal(places, indices)
@@ -146,7 +146,7 @@ def test_csc(mode, threads, drawn):
     """CSC holds the ons column by column, sorted."""
     codes, tables, n_columns = drawn
 
-    data, indices, indptr = _dispatch.csc(codes, tables, n_columns, np.uint8, threads)
+    data, indices, indptr = dispatch.csc(codes, tables, n_columns, np.uint8, threads)
 
     places, rows = np.nonzero(ons(*drawn).T)
     assert np.array_equal(rows, indices)
@@ -187,7 +187,7 @@ def test_multi_hot(width, drawn):
     on, off = elements(width)
     out = np.zeros((len(offsets) - 1, n_columns), f"V{width}")
 
-    _dispatch.multi_hot(offsets, codes, table, out, on, off, num_threads=2)
+    dispatch.multi_hot(offsets, codes, table, out, on, off, num_threads=2)
 
     is_on = counts(*drawn) > 0
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
@@ -200,7 +200,7 @@ def test_multi_hot_count(dtype, drawn):
     offsets, codes, table, n_columns = drawn
     out = np.zeros((len(offsets) - 1, n_columns), dtype)
 
-    _dispatch.multi_hot_count(offsets, codes, table, out)
+    dispatch.multi_hot_count(offsets, codes, table, out)
 
     assert np.array_equal(counts(*drawn).astype(dtype), out)
 
@@ -211,7 +211,7 @@ def test_multi_hot_csr(count, drawn):
     """CSR holds each column of a row once, sorted, with a one or the count."""
     offsets, codes, table, n_columns = drawn
 
-    data, indices, indptr = _dispatch.multi_hot_csr(
+    data, indices, indptr = dispatch.multi_hot_csr(
         offsets, codes, table, n_columns, np.float64, count
     )
 
@@ -230,7 +230,7 @@ def test_bad_offsets_are_refused(offsets):
     element = np.ones(1, np.uint8)
 
     with pytest.raises(ValueError, match="offsets"):
-        _dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
+        dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
 
 
 @settings(max_examples=50)
@@ -239,7 +239,7 @@ def test_recode(mode, drawn, threads):
     """Codes become the entries of their table; what is no code finds the last one."""
     codes, tables, n_columns = drawn
 
-    found = [_dispatch.recode(c, t, threads) for c, t in zip(codes, tables, strict=True)]
+    found = [dispatch.recode(c, t, threads) for c, t in zip(codes, tables, strict=True)]
 
     is_on = np.stack(found)[..., None] == np.arange(n_columns)
     assert np.array_equal(is_on.any(axis=0), ons(*drawn))
@@ -251,7 +251,7 @@ def test_count(mode, drawn, n_codes, threads):
     """Every code below the limit is counted, and nothing else."""
     codes = drawn[0][0]
 
-    counts = _dispatch.count(codes, n_codes, threads)
+    counts = dispatch.count(codes, n_codes, threads)
 
     is_code = (codes >= 0) & (codes < n_codes)
     expected = np.bincount(codes[is_code].astype(np.int64), minlength=n_codes)
@@ -263,7 +263,7 @@ def test_the_highest_columns(mode, last):
     """A table may name columns up to the last that 32 bits can count."""
     table = np.array([last, 0, -1], np.int32)
 
-    assert _dispatch.recode(np.array([0, 1, -1, 9]), table).tolist() == [last, 0, -1, -1]
+    assert dispatch.recode(np.array([0, 1, -1, 9]), table).tolist() == [last, 0, -1, -1]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_the_highest_columns(mode, last):
 )
 def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
     """The highest column decides; no code is cut."""
-    places = _dispatch.recode(np.tile([0, 1], 5000), np.array([last, -1, -1], np.int32))
+    places = dispatch.recode(np.tile([0, 1], 5000), np.array([last, -1, -1], np.int32))
 
     assert places.dtype == dtype
     assert places.tolist() == [last, -1] * 5000

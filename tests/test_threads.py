@@ -12,11 +12,11 @@ import pytest
 from programs import needs_openmp, run
 
 import onehot_fast
-from onehot_fast import _threads
+from onehot_fast._runtime import parallel
 
-LARGE = _threads.WORTH_THREADS
+LARGE = parallel.WORTH_THREADS
 CPUS = os.cpu_count() or 1
-AVAILABLE = "from onehot_fast import _threads; print(_threads.available())"
+AVAILABLE = "from onehot_fast import _threads; print(parallel.available())"
 
 
 @pytest.fixture
@@ -29,9 +29,9 @@ def machine(monkeypatch):
             spinning_workers=lambda: spinning,
             was_stalled=lambda: stalled,
         )
-        monkeypatch.setattr(_threads, "chunks", chunks)
-        monkeypatch.setattr(_threads, "_quota", lambda: quota)
-        monkeypatch.setattr(_threads._system, "running_threads", lambda: running)
+        monkeypatch.setattr(parallel, "chunks", chunks)
+        monkeypatch.setattr(parallel, "_quota", lambda: quota)
+        monkeypatch.setattr(parallel._system, "running_threads", lambda: running)
         monkeypatch.setattr(os, "cpu_count", lambda: cpus)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(affinity), raising=False)
 
@@ -43,7 +43,7 @@ def machine(monkeypatch):
 def test_an_explicit_number_is_obeyed(asked, n_bytes, machine):
     """What the caller says counts, whatever the work and the machine are."""
     machine(running=99, stalled=True, openmp=1, quota=1)
-    resolved = _threads.resolve(asked, n_bytes)
+    resolved = parallel.resolve(asked, n_bytes)
 
     assert resolved == asked
     assert type(resolved) is int
@@ -54,7 +54,7 @@ def test_a_wrong_kind_of_number(asked):
     """What is no integer is refused, by its type."""
     kind = type(asked).__name__
     with pytest.raises(TypeError, match=f"num_threads must be an integer or None, not {kind}"):
-        _threads.resolve(asked, 0)
+        parallel.resolve(asked, 0)
     with pytest.raises(TypeError, match="num_threads"):
         onehot_fast.one_hot([0], 1, num_threads=asked)
 
@@ -63,7 +63,7 @@ def test_a_wrong_kind_of_number(asked):
 def test_less_than_one(asked):
     """A number below 1 is refused."""
     with pytest.raises(ValueError, match=f"num_threads = {asked} must be at least 1"):
-        _threads.resolve(asked, 0)
+        parallel.resolve(asked, 0)
     with pytest.raises(ValueError, match="num_threads"):
         onehot_fast.one_hot([0], 1, num_threads=asked)
 
@@ -84,9 +84,9 @@ def test_more_threads_than_any_system_has(asked):
 def test_small_work_takes_one(n_bytes, machine, monkeypatch):
     """Small work takes one thread, and does not even ask about the machine."""
     machine()
-    monkeypatch.delattr(_threads._system, "running_threads")
+    monkeypatch.delattr(parallel._system, "running_threads")
 
-    assert _threads.resolve(None, n_bytes) == 1
+    assert parallel.resolve(None, n_bytes) == 1
 
 
 @pytest.mark.parametrize(
@@ -108,8 +108,8 @@ def test_available_is_the_least_of_all_limits(limits, expected, machine):
     """OpenMP, affinity and quota each bound the default."""
     machine(**limits)
 
-    assert _threads.available() == expected
-    assert _threads.resolve(None, LARGE) == expected
+    assert parallel.available() == expected
+    assert parallel.resolve(None, LARGE) == expected
 
 
 def test_available_without_affinity(machine, monkeypatch):
@@ -117,7 +117,7 @@ def test_available_without_affinity(machine, monkeypatch):
     machine(cpus=3)
     monkeypatch.delattr(os, "sched_getaffinity")
 
-    assert _threads.available() == 3
+    assert parallel.available() == 3
 
 
 @pytest.mark.parametrize(
@@ -143,20 +143,20 @@ def test_busy_processors_are_left_alone(load, expected, machine):
     """Others that run take their processors away; our own waiting workers do not."""
     machine(**load)
 
-    assert _threads.resolve(None, LARGE) == expected
+    assert parallel.resolve(None, LARGE) == expected
 
 
 def test_one_processor_is_never_asked_about_its_load(machine, monkeypatch):
     """Where one thread is all there is, nobody looks at the load."""
     machine(affinity=1)
-    monkeypatch.delattr(_threads._system, "running_threads")
+    monkeypatch.delattr(parallel._system, "running_threads")
 
-    assert _threads.resolve(None, LARGE) == 1
+    assert parallel.resolve(None, LARGE) == 1
 
 
 def test_this_machine():
     """Whatever runs here now, the default is within the limits."""
-    assert 1 <= _threads.resolve(None, LARGE) <= _threads.available() <= CPUS
+    assert 1 <= parallel.resolve(None, LARGE) <= parallel.available() <= CPUS
 
 
 def test_no_stall_at_the_start():
@@ -193,12 +193,12 @@ def test_affinity(moment):
 def test_threadpoolctl():
     """A limit that threadpoolctl sets holds, and ends."""
     threadpoolctl = pytest.importorskip("threadpoolctl")
-    before = _threads.available()
+    before = parallel.available()
     with threadpoolctl.threadpool_limits(1):
-        limited = _threads.available()
+        limited = parallel.available()
 
     assert limited == 1
-    assert _threads.available() == before
+    assert parallel.available() == before
 
 
 @needs_openmp
@@ -217,11 +217,11 @@ def test_inside_a_parallel_region():
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_each_item_is_worked_on_in_order(n_bytes):
     """Results stand where their items stood, on one thread or on several."""
-    assert _threads.each(lambda item: item * item, range(50), n_bytes) == [i * i for i in range(50)]
+    assert parallel.each(lambda item: item * item, range(50), n_bytes) == [i * i for i in range(50)]
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_the_error_is_that_of_the_first_item(n_bytes):
     """Of several errors the one that a loop would have met comes out."""
     with pytest.raises(ValueError, match="'a'"):
-        _threads.each(int, ["1", "a", "b"], n_bytes)
+        parallel.each(int, ["1", "a", "b"], n_bytes)

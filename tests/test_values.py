@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import onehot_fast
-from onehot_fast._values import resolve_values
+from onehot_fast._arguments.values import resolve_values
 
 HAS_STRINGS = hasattr(np.dtypes, "StringDType") if hasattr(np, "dtypes") else False
 NEEDS_STRINGS = pytest.mark.skipif(not HAS_STRINGS, reason="StringDType came with NumPy 2")

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast._inverse import ALL_OFF
-from onehot_fast._scalars import keys, plain
-from onehot_fast._schema import ColumnSchema
+from onehot_fast._categories.keys import keys, plain
+from onehot_fast._categories.schema import ColumnSchema
+from onehot_fast._encode.decode import ALL_OFF
 from onehot_fast.integrations.arrow.layouts import labels
 from onehot_fast.integrations.arrow.lists import flat
 from onehot_fast.integrations.arrow.read import read_column

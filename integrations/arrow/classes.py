@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast._options import ColumnOptions, declared_categories
-from onehot_fast._scalars import keys
-from onehot_fast._schema import ColumnSchema
+from onehot_fast._categories.keys import keys
+from onehot_fast._categories.options import ColumnOptions, declared_categories
+from onehot_fast._categories.schema import ColumnSchema
 
 __all__ = ["column_of", "given_classes", "labels_of"]
 

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast._indices import require_word
-from onehot_fast._inverse import classes_of
-from onehot_fast._pieces import decoded_pieces
-from onehot_fast._schema import ColumnSchema, Schema, Special
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special
+from onehot_fast._encode.decode import classes_of
+from onehot_fast._encode.table_layout import decoded_pieces
 from onehot_fast.column import Kept
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow.batches import mapped, table_of

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast._indices import require_word
+from onehot_fast._arguments.indices import require_word
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow.batches import mapped, table_of
 from onehot_fast.integrations.arrow.incoming import as_table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast import _arrow
+from onehot_fast._arrow import reader
 
 __all__ = ["as_column", "as_table", "is_encodable"]
 
@@ -15,7 +15,7 @@ def as_column(column: Any) -> pa.Array | pa.ChunkedArray:
     """Return an object that speaks Arrow as pyarrow's, without a copy."""
     if isinstance(column, pa.Array | pa.ChunkedArray):
         return column
-    stream = _arrow.read(column)
+    stream = reader.read(column)
     kind = pa.field(stream.schema).type
     return pa.chunked_array([pa.array(chunk) for chunk in stream], kind)
 
@@ -30,7 +30,7 @@ def as_table(table: Any) -> pa.Table:
         return table.read_all()
     if isinstance(table, pa.Array | pa.ChunkedArray) and not pa.types.is_struct(table.type):
         return pa.table({"x0": table})
-    stream = _arrow.read(table)
+    stream = reader.read(table)
     if stream.schema.kind != "struct":
         kind = pa.field(stream.schema).type
         return pa.table({"x0": pa.chunked_array([pa.array(chunk) for chunk in stream], kind)})

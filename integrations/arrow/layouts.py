@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast import _dispatch, _memory, _outputs, _shapes, _threads
-from onehot_fast._outputs import Coded
-from onehot_fast._scalars import title
-from onehot_fast._schema import ColumnSchema, Schema, Special, check_names
+from onehot_fast._arguments import shapes
+from onehot_fast._categories.keys import title
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
+from onehot_fast._encode import outputs
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._runtime import dispatch, memory, parallel
 from onehot_fast.integrations.arrow import buffers
 from onehot_fast.integrations.arrow.values import common_values
 
@@ -33,14 +35,14 @@ def block(coded: Coded, first: int, stop: int) -> list[pa.Array]:
     """Return the outputs of consecutive columns of one dtype; Booleans are bits."""
     starts = coded.schema.starts
     if coded.schema.columns[first].options.dtype != np.bool_:
-        return buffers.columns(_native(_outputs.block(coded, first, stop)))
+        return buffers.columns(_native(outputs.block(coded, first, stop)))
     shape = starts[stop] - starts[first], -(-coded.n_rows // 8)
-    _shapes.check_size(shape, np.uint8)
-    bits, _ = _memory.allocate(shape, np.dtype(np.uint8))
+    shapes.check_size(shape, np.uint8)
+    bits, _ = memory.allocate(shape, np.dtype(np.uint8))
     for at in range(first, stop):
         part = bits[starts[at] - starts[first] : starts[at + 1] - starts[first]]
-        threads = _threads.resolve(None, part.nbytes)
-        _dispatch.encode_bits(coded.codes[at], coded.tables[at], part, threads, first=starts[at])
+        threads = parallel.resolve(None, part.nbytes)
+        dispatch.encode_bits(coded.codes[at], coded.tables[at], part, threads, first=starts[at])
     return buffers.bit_columns(bits, coded.n_rows)
 
 
@@ -81,7 +83,7 @@ def form_of(column: ColumnSchema, layout: Layout) -> Form:
 
 def matrix(coded: Coded) -> npt.NDArray[Any]:
     """Return the row-major matrix of numbers."""
-    found = _native(_outputs.matrix(coded))
+    found = _native(outputs.matrix(coded))
     return found.view(np.uint8) if found.dtype == np.bool_ else found
 
 
@@ -111,7 +113,7 @@ def _dictionary(column: ColumnSchema) -> Form:
 
     def build(coded: Coded) -> pa.Array:
         codes, table = coded.codes[0], coded.tables[0]
-        places = _dispatch.recode(codes, table, _threads.resolve(None, 4 * len(codes)))
+        places = dispatch.recode(codes, table, parallel.resolve(None, 4 * len(codes)))
         return pa.DictionaryArray.from_arrays(buffers.indices(places, narrow), values, safe=False)
 
     return Form(kind, build)

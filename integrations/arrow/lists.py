@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast import _arrow
-from onehot_fast._rows import Rows
+from onehot_fast._arrow import reader
+from onehot_fast._categories.lists import Rows
 from onehot_fast.integrations.arrow.incoming import as_column
 from onehot_fast.integrations.arrow.read import read_column
 from onehot_fast.integrations.arrow.values import storage
@@ -46,7 +46,7 @@ def read_lists(rows: Any) -> Rows:
     """
     offsets, elements = flat(as_column(rows))
     if pa.types.is_integer(elements.type):
-        return Rows(offsets, next(_arrow.read(elements)).codes())
+        return Rows(offsets, next(reader.read(elements)).codes())
     return Rows(offsets, read_column(elements))
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast._inverse import NO_VALUE, meanings_of
-from onehot_fast._scalars import keys
-from onehot_fast._schema import ColumnSchema, Special
+from onehot_fast._categories.keys import keys
+from onehot_fast._categories.schema import ColumnSchema, Special
+from onehot_fast._encode.decode import NO_VALUE, meanings_of
 from onehot_fast.integrations.arrow.values import common_values
 
 __all__ = ["Meanings"]

@@ -9,12 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast import _dispatch, _threads, tensor
-from onehot_fast._indices import require_word, resolve_depth
-from onehot_fast._options import number_dtype
-from onehot_fast._outputs import Coded
-from onehot_fast._scalars import as_array, in_order, keys, plain
-from onehot_fast._schema import Schema
+from onehot_fast import tensor
+from onehot_fast._arguments.indices import require_word, resolve_depth
+from onehot_fast._categories.keys import as_array, in_order, keys, plain
+from onehot_fast._categories.options import number_dtype
+from onehot_fast._categories.schema import Schema
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._runtime import dispatch, parallel
 from onehot_fast.integrations.arrow import buffers
 from onehot_fast.integrations.arrow.batches import batch_of
 from onehot_fast.integrations.arrow.classes import column_of, given_classes
@@ -125,8 +126,8 @@ def _among(column: Any, known: Sequence[Any]) -> Classes:
     places = {key: at for at, key in enumerate(keys(known))}
     found = [places.get(key, -1) for key in keys(map(plain, column.categories))]
     table = np.array([*found, -1], np.int32)
-    threads = _threads.resolve(None, column.codes.nbytes)
-    return Classes(_dispatch.recode(column.codes, table, threads), as_array(known))
+    threads = parallel.resolve(None, column.codes.nbytes)
+    return Classes(dispatch.recode(column.codes, table, threads), as_array(known))
 
 
 def _by_class(found: Classes, layout: Layout, element: np.dtype[Any]) -> OneHotArray:

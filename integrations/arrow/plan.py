@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast import _threads
-from onehot_fast._lookup import places_of, table_of
-from onehot_fast._outputs import Coded
-from onehot_fast._pieces import encoded_pieces
-from onehot_fast._schema import ColumnSchema, Schema
+from onehot_fast._categories.lookup import places_of, table_of
+from onehot_fast._categories.schema import ColumnSchema, Schema
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._encode.table_layout import encoded_pieces
+from onehot_fast._runtime import parallel
 from onehot_fast.column import Kept
 from onehot_fast.integrations.arrow.layouts import Layout, block, feature_fields, form_of
 from onehot_fast.integrations.arrow.metadata import metadata_without
@@ -109,7 +109,7 @@ class EncodePlan:
     def encode(self, rows: pa.Table | pa.RecordBatch) -> list[Any]:
         """Return the columns of the output; read side by side where there is enough to do."""
         n_bytes = self._n_hashed * rows.num_rows * HASH_BYTES
-        coded = _threads.each(lambda step: step.code(rows), self._steps, n_bytes)
+        coded = parallel.each(lambda step: step.code(rows), self._steps, n_bytes)
         made = (step.columns(rows, one) for step, one in zip(self._steps, coded, strict=True))
         return [column for columns in made for column in columns]
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast import _arrow, _dispatch, _threads
+from onehot_fast._arrow import reader
+from onehot_fast._runtime import dispatch, parallel
 from onehot_fast.column import Column, Table
 from onehot_fast.integrations.arrow.incoming import as_column, as_table, is_encodable
 from onehot_fast.integrations.arrow.values import (
@@ -181,9 +182,9 @@ def integer_codes(column: pa.Array | pa.ChunkedArray) -> Codes:
     return _joined([_only(chunk).codes() for chunk in chunks_of(column)], np.int8)
 
 
-def _only(array: pa.Array) -> _arrow.Array:
+def _only(array: pa.Array) -> reader.Array:
     """Return an array as our reader sees it."""
-    return next(_arrow.read(array))
+    return next(reader.read(array))
 
 
 def _hashed(column: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
@@ -214,7 +215,7 @@ def _comparable(values: pa.Array) -> pa.Array:
     return pa.array(floats + floats.dtype.type(0), values.type, mask=np.isnan(floats))
 
 
-def _identity(array: _arrow.Array) -> tuple[object, ...]:
+def _identity(array: reader.Array) -> tuple[object, ...]:
     """Return what tells the dictionary of an array from others that live."""
     return () if array.dictionary is None else array.dictionary.identity
 
@@ -233,7 +234,7 @@ def _recoded(codes: Codes, table: npt.NDArray[np.int32] | None) -> Codes:
     """Return codes through a table, if there is one."""
     if table is None:
         return codes
-    return _dispatch.recode(codes, table, _threads.resolve(None, codes.nbytes))
+    return dispatch.recode(codes, table, parallel.resolve(None, codes.nbytes))
 
 
 def _joined(parts: Sequence[Codes], otherwise: type[np.integer[Any]]) -> Codes:

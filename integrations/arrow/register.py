@@ -15,10 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast._indices import require_word
-from onehot_fast._lookup import check_no_missing, places_of
-from onehot_fast._outputs import Coded
-from onehot_fast._schema import ColumnSchema, Schema
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.lookup import check_no_missing, places_of
+from onehot_fast._categories.schema import ColumnSchema, Schema
+from onehot_fast._encode.outputs import Coded
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow.classes import column_of, labels_of
 from onehot_fast.integrations.arrow.layouts import form_of

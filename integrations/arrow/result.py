@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast import _arrow
+from onehot_fast._arrow import reader
 from onehot_fast.tensor import one_hot
 
 __all__ = ["OneHotArray"]
@@ -135,7 +135,7 @@ class OneHotArray:
 def _matrix_of(arrow: Any, depth: int, dtype: np.dtype[Any]) -> AnyArray:
     """Return the matrix of a result that is of bits, or indices."""
     if isinstance(arrow, pa.DictionaryArray):
-        return one_hot(next(_arrow.read(arrow)).codes(), depth, dtype=dtype)
+        return one_hot(next(reader.read(arrow)).codes(), depth, dtype=dtype)
     columns = arrow.columns if isinstance(arrow, pa.RecordBatch) else arrow.flatten()
     block = np.empty((depth, len(arrow)), dtype)
     for row, column in zip(block, columns, strict=True):

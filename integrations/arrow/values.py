@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast import _arrow
-from onehot_fast._scalars import as_array, keys, plain
+from onehot_fast._arrow import reader
+from onehot_fast._categories.keys import as_array, keys, plain
 
 __all__ = [
     "as_categories",
@@ -54,7 +54,7 @@ def as_values(column: Any) -> AnyArray:
         chunks = column.chunks or [pa.nulls(0, column.type)]
         return np.concatenate([as_values(chunk) for chunk in chunks])
     if pa.types.is_dictionary(column.type):
-        return _looked_up(as_values(column.dictionary), next(_arrow.read(column)).codes())
+        return _looked_up(as_values(column.dictionary), next(reader.read(column)).codes())
     if pa.types.is_run_end_encoded(column.type):
         values, lengths = runs_of(column)
         return np.repeat(as_values(values), lengths)

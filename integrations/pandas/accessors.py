@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast._integrations import library
+from onehot_fast._runtime.registry import library
 from onehot_fast.integrations.pandas.encoded import (
     ColumnOptions,
     check_names,

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_list_like, is_object_dtype, pandas_dtype
 
-from onehot_fast import _threads
+from onehot_fast._runtime import parallel
 from onehot_fast.integrations.pandas.read import coded, is_encodable
 from onehot_fast.integrations.pandas.wrap import (
     COPY_ON_WRITE,
@@ -133,7 +133,7 @@ def _encode_table(
     prefixes = _one_each(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 refuses.
     named = zip(chosen.items(), prefixes, _one_each(prefix_sep, chosen), strict=COPY_ON_WRITE)
-    variables = _threads.each(
+    variables = parallel.each(
         lambda item: _variable(item[0][1], item[1], item[2], options),
         named,
         chosen.size * np.dtype(np.intp).itemsize,

@@ -8,14 +8,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import Column, _dispatch, _outputs, _shapes, _sparse, _threads, one_hot
-from onehot_fast._fit import code_table, learn_table, schema_of
-from onehot_fast._lookup import places_of
-from onehot_fast._memory import allocate
-from onehot_fast._options import ColumnKeywords as ColumnOptions
-from onehot_fast._options import resolve
-from onehot_fast._outputs import Coded
-from onehot_fast._schema import ColumnSchema, Special
+from onehot_fast import Column, one_hot
+from onehot_fast._arguments import shapes
+from onehot_fast._categories.learn import code_table, learn_table, schema_of
+from onehot_fast._categories.lookup import places_of
+from onehot_fast._categories.options import ColumnKeywords as ColumnOptions
+from onehot_fast._categories.options import resolve
+from onehot_fast._categories.schema import ColumnSchema, Special
+from onehot_fast._encode import outputs, scipy_sparse
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._runtime.memory import allocate
 from onehot_fast.column import Table
 from onehot_fast.integrations.pandas.read import Codes, read
 
@@ -54,24 +57,24 @@ class Encoded(NamedTuple):
     def block(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return the (columns, rows) block."""
         if self.chosen is not None:
-            return _outputs.block(self.chosen, 0, 1)
+            return outputs.block(self.chosen, 0, 1)
         return one_hot(self.codes, len(self.labels), axis=0, dtype=dtype)
 
     def matrix(self, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
         """Return the (rows, columns) matrix."""
         if self.chosen is not None:
-            return _outputs.matrix(self.chosen)
+            return outputs.matrix(self.chosen)
         return one_hot(self.codes, len(self.labels), axis=-1, dtype=dtype)
 
     def csr(self, dtype: np.dtype[Any]) -> Any:
         """Return the (rows, columns) matrix without its zeros."""
         if self.chosen is not None:
-            return _outputs.sparse(self.chosen, "csr")
+            return outputs.sparse(self.chosen, "csr")
         width = len(self.labels)
         table = np.append(np.arange(width, dtype=np.int32), np.int32(-1))
-        threads = _threads.resolve(None, 4 * len(self.codes))
-        parts = _dispatch.csr([self.codes], [table], width, dtype, threads)
-        return _sparse.sparse_array("csr", parts, (len(self.codes), width))
+        threads = parallel.resolve(None, 4 * len(self.codes))
+        parts = dispatch.csr([self.codes], [table], width, dtype, threads)
+        return scipy_sparse.sparse_array("csr", parts, (len(self.codes), width))
 
     def record_batch(self, pa: Any, names: list[str]) -> Any:
         """Return pyarrow's batch of the columns, all in one buffer."""
@@ -89,9 +92,9 @@ class Encoded(NamedTuple):
         """Return the columns as rows of bits, the lowest first; nobody can write to them again."""
         table = None if self.chosen is None else self.chosen.tables[0]
         shape = (len(self.labels), -(-len(self.codes) // 8))
-        _shapes.check_size(shape, np.uint8)
+        shapes.check_size(shape, np.uint8)
         bits, _ = allocate(shape, np.dtype(np.uint8))
-        _dispatch.encode_bits(self.codes, table, bits, _threads.resolve(None, bits.nbytes))
+        dispatch.encode_bits(self.codes, table, bits, parallel.resolve(None, bits.nbytes))
         bits.flags.writeable = False
         return bits
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast._indices import require_word
-from onehot_fast._rows import Rows, check_separator, read_rows
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.lists import Rows, check_separator, read_rows
 from onehot_fast.column import Column, read_column
 from onehot_fast.integrations.pandas.read import coded, is_arrow_string
 from onehot_fast.integrations.pandas.split import Tagged, split_arrow, spread

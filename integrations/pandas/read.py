@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_object_dtype
 
-from onehot_fast import _dispatch, _threads
+from onehot_fast._runtime import dispatch, parallel
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,7 +45,7 @@ class Coded(NamedTuple):
         """Return the position of each row's level, -1 where the value is missing."""
         if self.table is None:
             return self.codes
-        return _dispatch.recode(self.codes, self.table, _threads.resolve(None, self.codes.nbytes))
+        return dispatch.recode(self.codes, self.table, parallel.resolve(None, self.codes.nbytes))
 
 
 def read(series: "pd.Series[Any]") -> tuple[Codes, "pd.Index[Any]"]:
@@ -193,7 +193,7 @@ def _code_whole(values: npt.NDArray[Any]) -> Coded | None:
     else:
         base, span = np.zeros(1, unsigned), int(high) + 1
     codes = np.ascontiguousarray(codes)
-    present = np.flatnonzero(_dispatch.count(codes, span, _threads.resolve(None, codes.nbytes)))
+    present = np.flatnonzero(dispatch.count(codes, span, parallel.resolve(None, codes.nbytes)))
     table = np.full(span + 1, -1, np.int32)
     table[present] = np.arange(len(present), dtype=np.int32)
     levels = (present.astype(unsigned) + base).view(values.dtype)

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import _rows, _threads
+from onehot_fast._categories import lists
+from onehot_fast._runtime import parallel
 from onehot_fast.integrations.pandas.read import coded
 
 __all__ = ["Integers", "Tagged", "distinct", "is_arrow_backed", "split_arrow", "spread"]
@@ -72,7 +73,7 @@ def distinct(series: "pd.Series[Any]") -> tuple[Integers, "pd.Index[Any]"]:
 
 def spread(rows: Tagged, positions: Integers) -> Tagged:
     """Return the tags of all rows, given those of the distinct ones and which each row is."""
-    offsets, places = _rows.spread(rows.offsets, positions)
+    offsets, places = lists.spread(rows.offsets, positions)
     return Tagged(offsets, rows.codes.take(places), rows.tags)
 
 
@@ -89,7 +90,7 @@ def _split(texts: Any, sep: str) -> Tagged:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    pieces = _threads.each(
+    pieces = parallel.each(
         lambda part: _pieces(part, sep), _blocks(texts), len(texts) * SPLITTING_BYTES
     )
     # One dictionary for all: the parts have met the same tags in different orders.

@@ -21,7 +21,8 @@ from pandas.api.types import (
     pandas_dtype,
 )
 
-from onehot_fast import _dispatch, _memory, _shapes
+from onehot_fast._arguments import shapes
+from onehot_fast._runtime import dispatch, memory
 from onehot_fast.integrations.pandas.split import (
     Integers,
     Tagged,
@@ -129,15 +130,15 @@ def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
 def _matrix(tagged: Tagged, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return the (rows, tags) matrix."""
     shape = (len(tagged.offsets) - 1, len(tagged.tags))
-    _shapes.check_size(shape, dtype)
-    block, _ = _memory.allocate(shape, dtype)
+    shapes.check_size(shape, dtype)
+    block, _ = memory.allocate(shape, dtype)
     if not block.size:
         return block
     off, on = np.array([0, 1], dtype).view(np.uint8).reshape(2, -1)
     table = np.append(np.arange(shape[1], dtype=np.int32), np.int32(-1))
     # On one thread: splitting took three times as long, and the threads of a team go on spinning
     # for 10 ms, in the way of those that split the next call's.
-    _dispatch.multi_hot(tagged.offsets, tagged.codes, table, block, on, off, 1)
+    dispatch.multi_hot(tagged.offsets, tagged.codes, table, block, on, off, 1)
     return block
 
 

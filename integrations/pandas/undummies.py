@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import _dispatch, _memory, _shapes, _threads
+from onehot_fast._arguments import shapes
+from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["from_dummies"]
 
@@ -97,8 +98,8 @@ def _as_block(data: pd.DataFrame) -> Booleans:
         if whole.flags.c_contiguous:
             return whole
     shape = data.shape[::-1]
-    _shapes.check_size(shape, bool)
-    block: Booleans = _memory.allocate(shape, np.dtype(bool))[0]
+    shapes.check_size(shape, bool)
+    block: Booleans = memory.allocate(shape, np.dtype(bool))[0]
     for row, (_, column) in zip(block, data.items(), strict=True):
         row[:] = _truth(column)
     return block
@@ -176,9 +177,9 @@ def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.ND
     """Return for each row of the frame which indicator is on; their number stands for none."""
     n_categories, n_rows = rows.shape
     found = np.empty(n_rows, np.int64)
-    threads = _threads.resolve(None, rows.nbytes)
+    threads = parallel.resolve(None, rows.nbytes)
     on = np.ones(1, np.uint8)
-    none, several = _dispatch.decode(rows, found, n_categories, n_rows, on, n_categories, threads)
+    none, several = dispatch.decode(rows, found, n_categories, n_rows, on, n_categories, threads)
     if several >= 0:
         fullest = rows.sum(axis=0).argmax()
         raise ValueError(

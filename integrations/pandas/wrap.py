@@ -10,7 +10,9 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 
-from onehot_fast import _dispatch, _memory, _shapes, _sparse, _threads
+from onehot_fast._arguments import shapes
+from onehot_fast._encode import scipy_sparse
+from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = [
     "COPY_ON_WRITE",
@@ -160,11 +162,11 @@ def sparse_frame(
     tables = [_global_table(part, start) for part, start in zip(parts, starts, strict=False)]
     n_rows = len(parts[0].codes)
     codes = [part.codes for part in parts]
-    threads = _threads.resolve(None, 4 * len(codes) * n_rows)
-    ones, rows, ends = _dispatch.csc(codes, tables, starts[-1], dtype, threads)
+    threads = parallel.resolve(None, 4 * len(codes) * n_rows)
+    ones, rows, ends = dispatch.csc(codes, tables, starts[-1], dtype, threads)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
     if _goes_by_matrix(dtype):
-        matrix = _sparse.sparse_array("csc", (ones, rows, ends), (n_rows, starts[-1]))
+        matrix = scipy_sparse.sparse_array("csc", (ones, rows, ends), (n_rows, starts[-1]))
         accessor = cast(Any, pd.DataFrame).sparse
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=columns))
     arrays = [
@@ -201,14 +203,14 @@ def _sparse_array(
 def _block(parts: Sequence[Part], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     """Return the (columns, rows) block of all parts."""
     shape = (sum(part.width for part in parts), len(parts[0].codes))
-    _shapes.check_size(shape, dtype)
-    block, _ = _memory.allocate(shape, dtype)
+    shapes.check_size(shape, dtype)
+    block, _ = memory.allocate(shape, dtype)
     values = np.zeros(2, dtype)
     values[1] = 1
     off, on = values.view(np.uint8).reshape(2, -1)
-    threads = _threads.resolve(None, block.nbytes)
+    threads = parallel.resolve(None, block.nbytes)
     for part, rows in _shares(parts, block):
-        _dispatch.encode_block(part.codes, part.table, rows, on, off, threads)
+        dispatch.encode_block(part.codes, part.table, rows, on, off, threads)
     return block
 
 
@@ -250,11 +252,11 @@ def _arrow_booleans(parts: Sequence[Part]) -> list[Any]:
 
     n_rows = len(parts[0].codes)
     shape = (sum(part.width for part in parts), -(-n_rows // 8))
-    _shapes.check_size(shape, np.uint8)
-    bits, _ = _memory.allocate(shape, np.dtype(np.uint8))
-    threads = _threads.resolve(None, bits.nbytes)
+    shapes.check_size(shape, np.uint8)
+    bits, _ = memory.allocate(shape, np.dtype(np.uint8))
+    threads = parallel.resolve(None, bits.nbytes)
     for part, rows in _shares(parts, bits):
-        _dispatch.encode_bits(part.codes, part.table, rows, threads)
+        dispatch.encode_bits(part.codes, part.table, rows, threads)
     columns = (
         pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(column)], null_count=0)
         for column in bits

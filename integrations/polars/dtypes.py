@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from onehot_fast._options import number_dtype
+from onehot_fast._categories.options import number_dtype
 
 __all__ = ["Element", "element_of", "result_dtype"]
 

@@ -6,8 +6,8 @@ from typing import Any, TypedDict, Unpack
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast._indices import require_word
-from onehot_fast._schema import ColumnSchema
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast.integrations.polars.expressions import Layout, encode_expr
 from onehot_fast.integrations.polars.options import chosen_encoder, new_encoder
 

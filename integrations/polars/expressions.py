@@ -7,9 +7,9 @@ from typing import Any, Literal
 import polars as pl
 from polars.selectors import by_name
 
-from onehot_fast import _outputs
-from onehot_fast._fit import code_table
-from onehot_fast._schema import ColumnSchema, Schema, check_names
+from onehot_fast._categories.learn import code_table
+from onehot_fast._categories.schema import ColumnSchema, Schema, check_names
+from onehot_fast._encode import outputs
 from onehot_fast.integrations.polars.dtypes import element_of
 from onehot_fast.integrations.polars.frames import as_struct
 from onehot_fast.integrations.polars.tables import read_table
@@ -52,7 +52,7 @@ def _encode(schema: Schema, layout: Layout, series: pl.Series) -> pl.Series:
     coded = code_table(dataclasses.replace(read_table(series), names=(column,)), schema)
     if layout == "struct":
         return as_struct(coded, series.name)
-    return pl.Series(series.name, _outputs.matrix(coded))
+    return pl.Series(series.name, outputs.matrix(coded))
 
 
 def encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:

@@ -6,9 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast import _dispatch, _memory, _outputs, _shapes, _threads
-from onehot_fast._arrow_block import ArrowBlock
-from onehot_fast._outputs import Coded
+from onehot_fast._arguments import shapes
+from onehot_fast._arrow.block import ArrowBlock
+from onehot_fast._encode import outputs
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._runtime import dispatch, memory, parallel
 from onehot_fast.integrations.polars.dtypes import element_of
 
 __all__ = ["as_struct", "block", "numbered"]
@@ -79,7 +81,7 @@ def _write(coded: Coded, first: int, stop: int, names: Sequence[str]) -> ArrowBl
     form = element_of(dtype).format
     if dtype == np.dtype(bool):
         return ArrowBlock(names, _bits(coded, first, stop), coded.n_rows, form, 1)
-    values = _outputs.block(coded, first, stop)
+    values = outputs.block(coded, first, stop)
     return ArrowBlock(names, values, coded.n_rows, form, 8 * dtype.itemsize)
 
 
@@ -88,10 +90,10 @@ def _bits(coded: Coded, first: int, stop: int) -> npt.NDArray[np.uint8]:
     starts = coded.schema.starts
     base = starts[first]
     shape = (starts[stop] - base, -(-coded.n_rows // 8))
-    _shapes.check_size(shape, np.uint8)
-    bits, _ = _memory.allocate(shape, np.dtype(np.uint8))
+    shapes.check_size(shape, np.uint8)
+    bits, _ = memory.allocate(shape, np.dtype(np.uint8))
     for at in range(first, stop):
         part = bits[starts[at] - base : starts[at + 1] - base]
-        threads = _threads.resolve(None, part.nbytes)
-        _dispatch.encode_bits(coded.codes[at], coded.tables[at], part, threads, first=starts[at])
+        threads = parallel.resolve(None, part.nbytes)
+        dispatch.encode_bits(coded.codes[at], coded.tables[at], part, threads, first=starts[at])
     return bits

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast._indices import require_word
-from onehot_fast._rows import Rows, read_rows
-from onehot_fast._scalars import title
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.keys import title
+from onehot_fast._categories.lists import Rows, read_rows
 from onehot_fast.column import Block, Column
 from onehot_fast.integrations.polars.read import UInt128, read_column
 from onehot_fast.integrations.polars.tables import read_table, wrap

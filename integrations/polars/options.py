@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast._options import ColumnKeywords as ColumnOptions
+from onehot_fast._categories.options import ColumnKeywords as ColumnOptions
 from onehot_fast.integrations.polars.dtypes import result_dtype
 from onehot_fast.integrations.polars.read import is_encodable
 

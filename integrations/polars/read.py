@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast._arrow import read
-from onehot_fast._factorize import DENSE_RANGE, SMALL_RANGE, Factorized, factorize
+from onehot_fast._arrow.reader import read
+from onehot_fast._categories.factorize import DENSE_RANGE, SMALL_RANGE, Factorized, factorize
 from onehot_fast.column import Column
 
 __all__ = ["is_encodable", "objects", "read_column"]

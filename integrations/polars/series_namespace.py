@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast import _dispatch, _outputs, _threads
-from onehot_fast._fit import code_table
-from onehot_fast._integrations import library
-from onehot_fast._outputs import Coded
+from onehot_fast._categories.learn import code_table
+from onehot_fast._encode import outputs
+from onehot_fast._encode.outputs import Coded
+from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._runtime.registry import library
 from onehot_fast.integrations.polars.dtypes import result_dtype
 from onehot_fast.integrations.polars.frames import as_struct, block
 from onehot_fast.integrations.polars.lists import encode_lists
@@ -121,7 +122,7 @@ class SeriesNamespace:
                [1., 0.],
                [0., 1.]], dtype=float32)
         """
-        return _outputs.matrix(self._coded(dtype, options))
+        return outputs.matrix(self._coded(dtype, options))
 
     def to_csr(self, dtype: Any = np.float32, **options: Unpack[ColumnOptions]) -> Any:
         """Encode as a sparse array, which is small however many categories there are.
@@ -152,7 +153,7 @@ class SeriesNamespace:
         ([1, 0], [0, 1, 1, 2], (3, 2))
         """
         library("scipy.sparse", "to_csr")
-        return _outputs.sparse(self._coded(dtype, options), "csr")
+        return outputs.sparse(self._coded(dtype, options), "csr")
 
     def to_arrow(
         self, prefix: str | None = None, prefix_sep: str = "_", **options: Unpack[ColumnOptions]
@@ -214,7 +215,7 @@ class SeriesNamespace:
         codes, table = coded.codes[0], coded.tables[0]
         if (table[:-1] == np.arange(len(table) - 1)).all():
             return codes
-        return _dispatch.recode(codes, table, _threads.resolve(None, codes.nbytes))
+        return dispatch.recode(codes, table, parallel.resolve(None, codes.nbytes))
 
     def multi_hot(
         self,

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast._arrow_block import ArrowBlock
-from onehot_fast._schema import Special
+from onehot_fast._arrow.block import ArrowBlock
+from onehot_fast._categories.schema import Special
 from onehot_fast.column import Block, Kept, Table
 from onehot_fast.integrations.polars.dtypes import element_of
 from onehot_fast.integrations.polars.frames import numbered

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from onehot_fast._schema import Special
+from onehot_fast._categories.schema import Special
 from onehot_fast.integrations.sklearn import saved
 from onehot_fast.integrations.sklearn.fitted import Fitted, fitted_of, learn, merge_found
 from onehot_fast.integrations.sklearn.inverse import decode

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._scalars import PLAIN
-from onehot_fast._schema import Schema
+from onehot_fast._categories.keys import PLAIN
+from onehot_fast._categories.schema import Schema
 from onehot_fast.integrations.sklearn.lookup import unknown_place
 from onehot_fast.integrations.sklearn.output import csr_container
 from onehot_fast.integrations.sklearn.source import NAN, AnyArray

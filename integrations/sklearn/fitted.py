@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._scalars import keys
-from onehot_fast._schema import Schema
+from onehot_fast._categories.keys import keys
+from onehot_fast._categories.schema import Schema
 from onehot_fast.integrations.sklearn.few import Few
 from onehot_fast.integrations.sklearn.given import as_given, check_given, unknown_in, values_in
 from onehot_fast.integrations.sklearn.learned import Met, as_categories, as_items, met

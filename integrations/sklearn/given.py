@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._scalars import keys
+from onehot_fast._categories.keys import keys
 from onehot_fast.integrations.sklearn.learned import Met, as_items, in_order
 from onehot_fast.integrations.sklearn.source import NAN, AnyArray, Feature, not_uniform
 

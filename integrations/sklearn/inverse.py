@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._schema import Special
+from onehot_fast._categories.schema import Special
 from onehot_fast.integrations.sklearn.settle import Settled
 from onehot_fast.integrations.sklearn.source import AnyArray
 

@@ -9,8 +9,9 @@ import numpy.typing as npt
 import sklearn
 from scipy import sparse
 
-from onehot_fast import _dispatch, _memory, _shapes, _threads
-from onehot_fast._sparse import sparse_array
+from onehot_fast._arguments import shapes
+from onehot_fast._encode.scipy_sparse import sparse_array
+from onehot_fast._runtime import dispatch, memory, parallel
 from onehot_fast.integrations.sklearn.label_source import AnyArray, Labels
 from onehot_fast.integrations.sklearn.output import csr_container
 
@@ -103,19 +104,19 @@ def _write(labels: Labels, columns: npt.NDArray[Any], n_columns: int, marks: Mar
     table = np.append(columns, -1).astype(np.int32)
     shape = len(labels.codes), n_columns
     if marks.sparse_output:
-        threads = _threads.resolve(None, 4 * shape[0])
-        parts = _dispatch.csr([labels.codes], [table], n_columns, np.int64, threads)
+        threads = parallel.resolve(None, 4 * shape[0])
+        parts = dispatch.csr([labels.codes], [table], n_columns, np.int64, threads)
         if marks.pos_label != 1:
             parts[0].fill(marks.pos_label)
         return finished(sparse_array("csr", parts, shape))
     dtype = result_dtype(labels.dtype)
-    _shapes.check_size(shape, dtype)
-    out, _ = _memory.allocate(shape, dtype)
+    shapes.check_size(shape, dtype)
+    out, _ = memory.allocate(shape, dtype)
     # Numbers beyond a narrow dtype wrap around in it, as those of int64 do when they are cast.
     on, off = np.array([marks.pos_label, marks.neg_label], np.int64).astype(dtype).reshape(2, 1)
-    threads = _threads.resolve(None, out.nbytes)
+    threads = parallel.resolve(None, out.nbytes)
     as_bytes = on.view(np.uint8), off.view(np.uint8)
-    _dispatch.encode_matrix([labels.codes], [table], out, *as_bytes, threads)
+    dispatch.encode_matrix([labels.codes], [table], out, *as_bytes, threads)
     return out
 
 

@@ -14,10 +14,11 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast import _dispatch, _memory, _shapes, _threads
-from onehot_fast._integrations import reader_of
-from onehot_fast._numbering import number_labels
-from onehot_fast._sparse import sparse_array
+from onehot_fast._arguments import shapes
+from onehot_fast._categories.numbering import number_labels
+from onehot_fast._encode.scipy_sparse import sparse_array
+from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._runtime.registry import reader_of
 from onehot_fast.integrations.sklearn.label_output import finished
 
 __all__ = ["MultiLabelBinarizer"]
@@ -210,15 +211,15 @@ class MultiLabelBinarizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys
         shape = len(offsets) - 1, len(self.classes_)
         table = np.append(places, -1).astype(np.int32)
         if self.sparse_output:
-            parts = _dispatch.multi_hot_csr(offsets, codes, table, shape[1], np.int64, False)
+            parts = dispatch.multi_hot_csr(offsets, codes, table, shape[1], np.int64, False)
             return finished(sparse_array("csr", parts, shape))
         element = np.dtype(np.int64)
-        _shapes.check_size(shape, element)
-        out, _ = _memory.allocate(shape, element)
+        shapes.check_size(shape, element)
+        out, _ = memory.allocate(shape, element)
         if out.size:
             on, off = np.array([[1], [0]]).view(np.uint8)
-            threads = _threads.resolve(None, out.nbytes)
-            _dispatch.multi_hot(offsets, codes, table, out, on, off, threads)
+            threads = parallel.resolve(None, out.nbytes)
+            dispatch.multi_hot(offsets, codes, table, out, on, off, threads)
         return out
 
     def __sklearn_tags__(self) -> Any:

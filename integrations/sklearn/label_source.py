@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from onehot_fast import _dispatch, _threads
-from onehot_fast._factorize import factorize
-from onehot_fast._integrations import reader_of
+from onehot_fast._categories.factorize import factorize
+from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._runtime.registry import reader_of
 from onehot_fast.column import read_column
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -95,8 +95,8 @@ def _of_library(y: Any) -> Labels | None:
 
 def _labels(codes: AnyArray, categories: AnyArray, dtype: np.dtype[Any] | None) -> Labels | None:
     """Return coded labels, if none is missing and the categories are plain."""
-    threads = _threads.resolve(None, codes.nbytes)
-    counts = _dispatch.count(codes, len(categories), threads)
+    threads = parallel.resolve(None, codes.nbytes)
+    counts = dispatch.count(codes, len(categories), threads)
     if counts.sum() != len(codes):
         return None
     kind = categories.dtype.kind

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._learned import Learned, learn
-from onehot_fast._scalars import keys, plain
+from onehot_fast._categories.keys import keys, plain
+from onehot_fast._categories.learned import Learned, learn
 from onehot_fast.integrations.sklearn.source import NAN, AnyArray, Feature, not_uniform
 
 # Kinds of dtypes of which NumPy promotes two to one that holds the values of both.

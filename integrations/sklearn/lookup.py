@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._lookup import UNKNOWN, places_of
-from onehot_fast._outputs import Coded
-from onehot_fast._schema import ColumnSchema, Schema, Special
+from onehot_fast._categories.lookup import UNKNOWN, places_of
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special
+from onehot_fast._encode.outputs import Coded
 from onehot_fast.integrations.sklearn.settle import UNKNOWN_WORDS
 from onehot_fast.integrations.sklearn.source import NAN, AnyArray, Feature
 

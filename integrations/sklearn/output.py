@@ -9,10 +9,10 @@ import numpy as np
 from scipy import sparse
 from sklearn import get_config
 
-from onehot_fast import _outputs
-from onehot_fast._options import holds_nan, number_dtype
-from onehot_fast._outputs import Coded
-from onehot_fast._schema import Schema
+from onehot_fast._categories.options import holds_nan, number_dtype
+from onehot_fast._categories.schema import Schema
+from onehot_fast._encode import outputs
+from onehot_fast._encode.outputs import Coded
 from onehot_fast.integrations.sklearn.source import AnyArray
 
 
@@ -39,7 +39,7 @@ def with_dtype(schema: Schema, dtype: np.dtype[Any]) -> Schema:
 
 def csr(coded: Coded) -> Any:
     """Return the CSR matrix, as scikit-learn is configured."""
-    array = _outputs.sparse(coded, "csr")
+    array = outputs.sparse(coded, "csr")
     matrix = csr_container()(array)
     # Written in order and once, so that SciPy need not look.
     matrix.has_sorted_indices = True
@@ -56,5 +56,5 @@ def csr_container() -> Any:
 def dense(coded: Coded, *, frame: bool) -> AnyArray:
     """Return the (rows, features) matrix, for a frame column by column: it is not copied then."""
     if frame:
-        return _outputs.block(coded, 0, len(coded.schema.columns)).T
-    return _outputs.matrix(coded)
+        return outputs.block(coded, 0, len(coded.schema.columns)).T
+    return outputs.matrix(coded)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._encoder_json import learned_from_json, learned_to_json, read_document
-from onehot_fast._scalar_json import Json, from_json, to_json
+from onehot_fast._categories.scalar_json import Json, from_json, to_json
+from onehot_fast._categories.serialize import learned_from_json, learned_to_json, read_document
 from onehot_fast.integrations.sklearn.learned import Met, as_items
 from onehot_fast.integrations.sklearn.source import NAN
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._grouping import infrequent
-from onehot_fast._learned import Learned
-from onehot_fast._options import ColumnOptions, DropValue
-from onehot_fast._scalars import keys, plain
-from onehot_fast._schema import ColumnSchema, Special, column_schema
+from onehot_fast._categories.grouping import infrequent
+from onehot_fast._categories.keys import keys, plain
+from onehot_fast._categories.learned import Learned
+from onehot_fast._categories.options import ColumnOptions, DropValue
+from onehot_fast._categories.schema import ColumnSchema, Special, column_schema
 from onehot_fast.integrations.sklearn.learned import Met, as_items
 from onehot_fast.integrations.sklearn.source import AnyArray
 

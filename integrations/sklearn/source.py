@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, check_array
 
-from onehot_fast._integrations import reader_of
+from onehot_fast._runtime.registry import reader_of
 from onehot_fast.column import Column, Table, read_table
 
 AnyArray: TypeAlias = npt.NDArray[Any]

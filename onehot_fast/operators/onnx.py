@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
-from onehot_fast._indices import as_array, as_integer
+from onehot_fast._arguments.indices import as_array, as_integer
 from onehot_fast.operators._types import FLOATS, INTEGERS, check_type
 
 VERSIONS = (28, 11, 9)

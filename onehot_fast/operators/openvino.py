@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
-from onehot_fast._indices import as_array, as_integer
+from onehot_fast._arguments.indices import as_array, as_integer
 from onehot_fast.operators._types import FLOATS, INTEGERS, check_type, type_name
 
 VERSIONS = (1, 16)

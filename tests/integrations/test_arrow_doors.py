@@ -11,7 +11,8 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from onehot_fast import Encoder, _memory  # noqa: E402  after the skip above
+from onehot_fast import Encoder  # noqa: E402  after the skip above
+from onehot_fast._runtime import memory  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import OneHotArray, encode, one_hot  # noqa: E402
 from onehot_fast.integrations.arrow.incoming import as_column, as_table  # noqa: E402
 
@@ -218,7 +219,7 @@ LARGE = 1 << 18  # smaller memory is not counted
 def live() -> int:
     """Return how many blocks of our memory are in use."""
     gc.collect()
-    return _memory.cache_info().n_live
+    return memory.cache_info().n_live
 
 
 HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {

@@ -11,7 +11,8 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from onehot_fast import Encoder, _memory  # noqa: E402  after the skip above
+from onehot_fast import Encoder  # noqa: E402  after the skip above
+from onehot_fast._runtime import memory  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import decode, encode  # noqa: E402
 from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
 
@@ -127,16 +128,16 @@ def test_tables_and_batches_give_their_memory_back(layout: Any, dtype: str) -> N
     table = pa.table({"c": pa.array(np.arange(1 << 18) % 16)})
     encoder = Encoder(["c"], dtype=dtype).fit(table)
     gc.collect()
-    before = _memory.cache_info().n_live
+    before = memory.cache_info().n_live
 
     encoded = encode(table.to_reader(), encoder, layout=layout).read_all()
     column = encoded.column(encoded.num_columns - 1).slice(5)
     frame = polars.DataFrame(encoded) if layout != "tensor" else pa.table(encoded)
     del encoded
     gc.collect()
-    during = _memory.cache_info().n_live
+    during = memory.cache_info().n_live
     del column, frame
     gc.collect()
 
     assert during == before + 1
-    assert _memory.cache_info().n_live == before
+    assert memory.cache_info().n_live == before

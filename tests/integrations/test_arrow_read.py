@@ -17,7 +17,7 @@ pc = pytest.importorskip("pyarrow.compute")
 from arrow_strategies import INTEGERS, Drawn, can, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
-from onehot_fast._scalars import is_missing, key, plain  # noqa: E402
+from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
 from onehot_fast.column import read_column, read_table  # noqa: E402
 from onehot_fast.integrations.arrow import read_lists  # noqa: E402
 

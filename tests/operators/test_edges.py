@@ -9,7 +9,7 @@ import oracle
 import pytest
 
 import onehot_fast
-from onehot_fast import _system
+from onehot_fast._runtime import system
 from onehot_fast.operators import onnx, openvino
 
 OPSETS = pytest.mark.parametrize("opset", [9, 11, 28])
@@ -117,7 +117,7 @@ def test_e08_shape_of_values(shape):
 @pytest.mark.parametrize("axis", [-4, 3, 2**40])
 def test_e09_axis_is_checked_before_allocation(axis, monkeypatch):
     """E9: an axis out of range is named with the range, before the size is looked at."""
-    monkeypatch.setattr(_system, "available_memory", lambda: 0)
+    monkeypatch.setattr(system, "available_memory", lambda: 0)
     indices = np.zeros((1000, 1000), np.int64)
     with pytest.raises(ValueError, match=rf"axis = {axis} is outside \[-3, 2\]"):
         onnx.one_hot(indices, 1000, [0, 1], axis)
@@ -306,7 +306,7 @@ def test_e25_large_and_empty():
 
 def test_e25_larger_than_memory(monkeypatch):
     """E25: what cannot fit into memory is refused before it is allocated, with its size."""
-    monkeypatch.setattr(_system, "available_memory", lambda: 2**30)
+    monkeypatch.setattr(system, "available_memory", lambda: 2**30)
     with pytest.raises(MemoryError, match=r"4\.0 GiB .* dtype=bool .* sparse"):
         onnx.one_hot(np.zeros(2**10, np.int8), 2**20, np.float32([0, 1]))
 

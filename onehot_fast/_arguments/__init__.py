@@ -1,0 +1,1 @@
+"""What callers pass, checked: indices, values, elements, shapes."""

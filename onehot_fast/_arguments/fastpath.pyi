@@ -1,0 +1,15 @@
+from typing import Any
+
+import numpy.typing as npt
+
+from onehot_fast._runtime.dispatch import INDEX_DTYPES as INDEX_DTYPES
+
+def one_hot_small(
+    indices: object,
+    depth: object,
+    on_value: object,
+    off_value: object,
+    axis: object,
+    dtype: object,
+    out: object,
+) -> npt.NDArray[Any] | None: ...

@@ -1,0 +1,173 @@
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
+"""The compiled front door of small calls.
+
+On 32 indices the kernel takes tens of nanoseconds; checking arguments in Python takes twenty times as long. The
+common case of a small call is recognised and answered here. Whatever else comes, a mistake included, is left to
+the general way in ``tensor.py``, which knows every rule and words every error: this module never raises for an
+argument.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+from libc.stdint cimport uintptr_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+from onehot_fast._kernels.planes cimport encode_planes
+from onehot_fast._kernels.rows cimport AUTO, encode_rows, is_rows
+from onehot_fast._kernels.simd cimport ohf_policy
+from onehot_fast._runtime.memory cimport new_array
+
+from onehot_fast._runtime.dispatch import INDEX_DTYPES
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    bint PyLong_CheckExact(object)
+    long long PyLong_AsLongLongAndOverflow(object, int *overflow) except? -1
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_CheckExact(object)
+    bint PyArray_ISNBO(char)
+    bint PyArray_ISCARRAY(cnp.ndarray)
+    bint PyArray_ISCARRAY_RO(cnp.ndarray)
+    int PyArray_DescrConverter(object, void *) except 0   # of a PyArray_Descr *
+
+cdef enum:
+    TYPES = 24                # type numbers of NumPy's numeric types, half included
+    MOST_BYTES = 1 << 20      # of a small result: above, the general way costs less than a hundredth
+    MOST_RANK = 16
+
+cdef int kinds[TYPES]                     # type number → kind of index, -1 for none
+cdef unsigned char ones[TYPES][8]         # type number → the bytes of its 1
+cdef bint has_one[TYPES]
+cdef unsigned char zero[8]
+
+
+def _fill_tables():
+    """Fill the tables by asking NumPy, so that no byte order or width is assumed."""
+    for number in range(TYPES):
+        kinds[number] = -1
+        has_one[number] = False
+    for kind, dtype in enumerate(INDEX_DTYPES):
+        kinds[dtype.num] = kind
+        # int64 and uint64 have two type numbers each: of long and of long long.
+        for twin in (np.dtype(np.longlong), np.dtype(np.ulonglong), np.dtype(np.intc), np.dtype(np.uintc)):
+            if twin == dtype:
+                kinds[twin.num] = kind
+    for code in "?bBhHiIlLqQefd":
+        dtype = np.dtype(code)
+        raw = np.ones(1, dtype).tobytes()
+        memcpy(ones[dtype.num], <const unsigned char *> raw, dtype.itemsize)
+        has_one[dtype.num] = True
+
+
+cdef bint is_long(object value, long long expected):
+    """Tell whether a value is exactly this Python integer."""
+    cdef int overflow = 0
+    return PyLong_CheckExact(value) and PyLong_AsLongLongAndOverflow(value, &overflow) == expected and not overflow
+
+
+cdef cnp.dtype element_of(object dtype, object out):
+    """Return the dtype of the result, None where it is not a plain native number."""
+    cdef PyObject *converted = NULL
+    cdef cnp.dtype element
+    if dtype is not None:
+        try:
+            PyArray_DescrConverter(dtype, <void *> &converted)
+        except Exception:   # whatever it is, the general way says it better
+            return None
+        element = <cnp.dtype> converted
+        Py_DECREF(element)   # the converter's reference; `element` holds its own
+    elif out is not None:
+        element = (<cnp.ndarray> out).descr
+    else:
+        element = float32
+    if not 0 <= element.type_num < TYPES or not has_one[element.type_num] or not PyArray_ISNBO(element.byteorder):
+        return None
+    return element
+
+
+cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_ssize_t axis, Py_ssize_t depth):
+    """Tell whether ``out`` is plain, of the right dtype and shape, and apart from the indices."""
+    cdef int i, rank = indices.ndim
+    cdef uintptr_t begin = <uintptr_t> out.data, other = <uintptr_t> indices.data
+    if not PyArray_ISCARRAY(out) or out.descr.type_num != element.type_num or out.ndim != rank + 1:
+        return False
+    for i in range(rank + 1):
+        if out.shape[i] != (indices.shape[i] if i < axis else depth if i == axis else indices.shape[i - 1]):
+            return False
+    return begin + cnp.PyArray_NBYTES(out) <= other or other + cnp.PyArray_NBYTES(indices) <= begin
+
+
+def one_hot_small(indices, depth, on_value, off_value, axis, dtype, out):
+    """Return the one-hot encoding, or None if this is not a small call of the common kind.
+
+    Common are contiguous native indices, an int for depth and axis, 1 and 0 for the values, a plain native
+    number for the dtype, every policy at its default, and a result of at most 1 MiB.
+    """
+    cdef cnp.ndarray source, result
+    cdef cnp.dtype element
+    cdef ohf_policy policy
+    cdef Py_ssize_t shape[MOST_RANK + 1]
+    cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
+    cdef int overflow = 0, rank, kind, i
+    cdef Py_ssize_t position
+    if not PyArray_CheckExact(indices) or not PyLong_CheckExact(depth) or not PyLong_CheckExact(axis):
+        return None
+    if not is_long(on_value, 1) or not is_long(off_value, 0):
+        return None
+    if out is not None and not PyArray_CheckExact(out):
+        return None
+    # First, because a dtype may run any code, which may change the arrays.
+    element = element_of(dtype, out)
+    if element is None:
+        return None
+    source = indices
+    rank = source.ndim
+    if rank > MOST_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
+        return None
+    kind = kinds[source.descr.type_num]
+    if kind < 0:
+        return None
+    classes = PyLong_AsLongLongAndOverflow(depth, &overflow)
+    size = cnp.PyArray_SIZE(source)
+    width = cnp.PyDataType_ELSIZE(element)
+    if overflow or classes <= 0 or size == 0 or classes > MOST_BYTES or size > MOST_BYTES // (classes * width):
+        return None
+    position = PyLong_AsLongLongAndOverflow(axis, &overflow)
+    if position < 0:
+        position += rank + 1
+    if overflow or position < 0 or position > rank:
+        return None
+    for i in range(rank + 1):
+        shape[i] = source.shape[i] if i < position else classes if i == position else source.shape[i - 1]
+        if i > position:
+            inner *= shape[i]
+    n_bytes = size * classes * width
+    if out is None:
+        result = new_array(rank + 1, shape, element, n_bytes)
+    elif fits_out(out, source, element, position, classes):
+        result = out
+    else:
+        return None
+    policy.depth = policy.span = classes
+    policy.base = policy.ignored = 0
+    policy.wrap = policy.has_ignored = False
+    if is_rows(inner, width):
+        encode_rows(
+            source.data, kind, &policy, size // inner, inner, <unsigned char *> result.data, width,
+            ones[element.type_num], zero, 1, AUTO,
+        )
+    else:
+        encode_planes(
+            source.data, kind, &policy, size // inner, inner, <unsigned char *> result.data, width,
+            ones[element.type_num], zero, 1,
+        )
+    return result
+
+
+cdef cnp.dtype float32 = np.dtype(np.float32)
+_fill_tables()

@@ -1,0 +1,205 @@
+"""Anything → a checked index array; the index policies; depth.
+
+The indices are only ever read: an array the kernels cannot read as it is (another byte order,
+strides, float16) is copied, every other one is passed through.
+"""
+
+import operator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._runtime import dispatch
+
+_KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
+_ACCEPTED = "integers of 8 to 64 bits, float16, float32 and float64"
+_NEGATIVE_WORDS = ("ignore", "normalize", "error")
+_OUT_OF_RANGE_WORDS = ("ignore", "error")
+_INT64 = np.iinfo(np.int64)
+_MAX_DEPTH = int(_INT64.max)
+
+
+class Policy(NamedTuple):
+    """What is done with an index that names no class."""
+
+    wrap: bool  # -1 means the last class
+    check_negative: bool
+    check_large: bool
+    ignore_index: int | None  # None also when no index of this dtype can equal it
+
+
+def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
+    """Return source as a plain ndarray of any dtype, sharing its memory where it can be shared."""
+    if type(source) is np.ndarray:
+        return source
+    if isinstance(source, np.ma.MaskedArray):
+        raise TypeError(
+            f"{name} is a masked array, and what a masked element means is not ours to choose: "
+            "pass .filled(value) and, for indices, ignore_index=value"
+        )
+    if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
+        return np.from_dlpack(source)
+    try:
+        array = np.asarray(source)
+    except ValueError as error:  # nested sequences of different lengths
+        raise ValueError(f"{name} cannot be read as an array: {error}") from error
+    if array.size == 0 and isinstance(source, list | tuple | range):
+        # NumPy gives float64 to a sequence without elements; it holds no floats either.
+        return array.astype(np.int64) if array.dtype == np.float64 else array
+    return array
+
+
+def as_indices(indices: object) -> npt.NDArray[Any]:
+    """Return the indices as an aligned, native, C-contiguous array of a dtype the kernels read."""
+    array = as_array(indices)
+    if array.dtype not in _KERNEL_DTYPES:
+        array = _to_kernel_dtype(array)
+    return as_contiguous(array)
+
+
+def as_contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the array, or a copy of it, in C order and aligned to its elements."""
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else array.copy(order="C")
+
+
+def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert an index array without changing any of its values, or refuse it."""
+    dtype = array.dtype
+    native = dtype.newbyteorder("=")
+    if native in _KERNEL_DTYPES:
+        return array.astype(native, order="C")
+    if native == np.float16:
+        return array.astype(np.float32, order="C")
+    if dtype.kind == "O" and array.size and all(map(_is_integer, array.flat)):
+        return _from_integer_objects(array)
+    raise TypeError(f"indices have dtype {dtype}: accepted are {_ACCEPTED}")
+
+
+def _is_integer(value: object) -> bool:
+    """Tell integers, Python's and NumPy's, from all else; a bool is no index."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Convert an object array of integers to int64 or uint64, whichever holds them all."""
+    smallest, largest = int(min(array.flat)), int(max(array.flat))
+    for dtype in (np.int64, np.uint64):
+        limits = np.iinfo(dtype)
+        if limits.min <= smallest and largest <= limits.max:
+            return array.astype(dtype, order="C")
+    raise ValueError(
+        f"indices reach from {smallest} to {largest}: no integer type of 64 bits holds them all"
+    )
+
+
+def resolve_policy(
+    negative_indices: str, out_of_range: str, ignore_index: int | None, dtype: np.dtype[Any]
+) -> Policy:
+    """Check the policy words and turn them into what the kernels are asked."""
+    require_word(negative_indices, "negative_indices", _NEGATIVE_WORDS)
+    require_word(out_of_range, "out_of_range", _OUT_OF_RANGE_WORDS)
+    wrap = negative_indices == "normalize"
+    check_large = out_of_range == "error"
+    return Policy(
+        wrap=wrap,
+        # Wrapping makes [-depth, depth) the range, so what is below it is out of range.
+        check_negative=negative_indices == "error" or (wrap and check_large),
+        check_large=check_large,
+        ignore_index=None if ignore_index is None else _reachable(ignore_index, dtype),
+    )
+
+
+def require_word(word: object, name: str, words: tuple[str, ...]) -> None:
+    """Refuse what is not one of the words."""
+    if not isinstance(word, str):
+        raise TypeError(f"{name} = {word!r} is no string: accepted are {_listed(words)}")
+    if word not in words:
+        raise ValueError(f"{name} = {word!r} is unknown: accepted are {_listed(words)}")
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    """Return the words quoted, as in 'a', 'b'."""
+    return ", ".join(map(repr, words))
+
+
+def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
+    """Return a Python or NumPy integer as int; a bool is none."""
+    if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
+        kind = type(value).__name__
+        raise TypeError(f"{name} = {value!r} is of type {kind}: accepted is {accepted}")
+    return operator.index(value)
+
+
+def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
+    """Return ignore_index, or None if no index of this dtype can equal it."""
+    wanted = as_integer(ignore_index, "ignore_index", "an integer or None")
+    # Float indices are truncated to int64 before they are compared.
+    limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
+    return wanted if limits.min <= wanted <= limits.max else None
+
+
+def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:
+    """Return the number of classes: what was asked for, or 1 + the largest index."""
+    if depth is not None:
+        return normalize_depth(depth)
+    largest = dispatch.maximum(indices, ignore_index)
+    if largest is None:
+        raise ValueError(
+            f"cannot infer depth from empty indices: of the {indices.size} indices of shape "
+            f"{indices.shape} none is left to look at; pass depth"
+        )
+    return normalize_depth(max(largest + 1, 0))
+
+
+def normalize_depth(depth: object) -> int:
+    """Return a depth that is given, truncated toward zero and within [0, 2**63)."""
+    number = depth if type(depth) is int else _depth_number(depth)
+    if number < 0:
+        raise ValueError(f"depth = {number} is negative: accepted are numbers from 0")
+    if number > _MAX_DEPTH:
+        raise ValueError(f"depth = {number} is too large: accepted are numbers below 2**63")
+    return number
+
+
+def _depth_number(depth: object) -> int:
+    """Return the one number in a depth that is not simply an int."""
+    if isinstance(depth, int) and not isinstance(depth, bool):
+        return int(depth)  # before NumPy, which has no type for the largest ones
+    array = as_array(depth, "depth")
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"depth = {depth!r} is {array.dtype}: accepted are an integer, a float and an array of "
+            "exactly one of them"
+        )
+    if array.size != 1:
+        raise ValueError(f"depth has shape {array.shape}: accepted is exactly one element")
+    try:
+        return int(array.item())
+    except (ValueError, OverflowError):
+        raise ValueError(f"depth = {array.item()} is not finite") from None
+
+
+def check_range(
+    indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
+) -> None:
+    """Raise for the first index in C order that a policy "error" refuses.
+
+    source holds the same values in the dtype they came in: the message shows them as they were.
+    """
+    if not (policy.check_negative or policy.check_large):
+        return
+    position = dispatch.first_invalid(
+        indices,
+        depth,
+        wrap=policy.wrap,
+        ignore_index=policy.ignore_index,
+        negative=policy.check_negative,
+        too_large=policy.check_large,
+    )
+    if position >= 0:
+        where = tuple(map(int, np.unravel_index(position, indices.shape))) if indices.ndim else ()
+        place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
+        lowest = -depth if policy.wrap else 0
+        raise ValueError(f"{place} = {source[where]!s} is outside [{lowest}, {depth})")

@@ -1,0 +1,126 @@
+"""The plain NumPy way, for what the kernels do not take, and the check of the caller's memory.
+
+The kernels know opaque bytes in contiguous memory. What holds references (object, StringDType), has
+fields to compare, or lies in memory with strides is written and read here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.indices import as_array
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+# How hard NumPy tries to prove that two strided arrays share no byte before that counts as sharing.
+_OVERLAP_WORK = 100_000
+
+
+def check_out(
+    out: object, shape: tuple[int, ...], dtype: np.dtype[Any], source: AnyArray
+) -> AnyArray:
+    """Return out as a plain ndarray, or refuse it; source is the memory of the indices."""
+    if not isinstance(out, np.ndarray):
+        raise TypeError(f"out is of type {type(out).__name__}: accepted is a NumPy array")
+    cells = as_array(out, "out")
+    if cells.dtype != dtype:
+        raise TypeError(f"out has dtype {cells.dtype}: the result has {dtype}")
+    if cells.shape != shape:
+        raise ValueError(f"out has shape {cells.shape}: the result has {shape}")
+    if not cells.flags.writeable:
+        raise ValueError("out is read-only")
+    if _share_memory(cells, source):
+        raise ValueError("out overlaps the memory of the indices, which would be lost")
+    if _overlaps_itself(cells):
+        raise ValueError(f"out overlaps itself: strides {cells.strides} for shape {shape}")
+    return cells
+
+
+def _share_memory(one: AnyArray, other: AnyArray) -> bool:
+    """Tell whether two arrays share a byte; yes, where that is too hard to find out."""
+    try:
+        return np.shares_memory(one, other, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]
+    except RuntimeError:  # TooHardError, which has moved between NumPy's modules
+        return True
+
+
+def _overlaps_itself(cells: AnyArray) -> bool:
+    """Tell whether two elements of an array share a byte."""
+    if cells.flags.c_contiguous or cells.size < 2:
+        return False
+    steps = sorted(
+        (abs(stride), size)
+        for stride, size in zip(cells.strides, cells.shape, strict=True)
+        if size > 1
+    )
+    extent = cells.itemsize
+    for stride, size in steps:
+        if stride < extent:
+            break
+        extent += stride * (size - 1)
+    else:
+        return False  # each dimension steps over everything the smaller steps reach
+    if steps[0][0] == 0:
+        return True
+    starts = np.zeros(1, dtype=np.int64)
+    for stride, size in steps:
+        starts = np.add.outer(starts, stride * np.arange(size, dtype=np.int64)).reshape(-1)
+    return bool((np.diff(np.sort(starts)) < cells.itemsize).any())
+
+
+def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArray) -> None:
+    """Write on where is_on and off elsewhere, into memory of any dtype and strides."""
+    if not out.dtype.hasobject:
+        # As raw bytes, so that padding and the payload of a NaN arrive as they are.
+        raw = np.dtype(f"V{out.dtype.itemsize}")
+        out, on, off = out.view(raw), on.view(raw), off.view(raw)
+    out[...] = off
+    # By mask: NumPy loses long strings, or crashes, where integers index a StringDType array.
+    out[is_on] = on
+
+
+def decode(cube: AnyArray, on: AnyArray, all_off: int) -> tuple[npt.NDArray[np.int64], int, int]:
+    """Return the classes of a tensor (outer, depth, inner), and the first row of each fault or -1.
+
+    The faults are: no element equals on; several do.
+    """
+    is_on = _equals(cube, on)
+    count = is_on.sum(axis=1).reshape(-1)
+    first = is_on.argmax(axis=1).reshape(-1) if cube.shape[1] else count
+    classes = np.where(count > 0, first, all_off).astype(np.int64)
+    return classes, _first(count == 0), _first(count > 1)
+
+
+def _first(faults: npt.NDArray[np.bool_]) -> int:
+    """Return the position of the first True, or -1."""
+    return int(faults.argmax()) if faults.any() else -1
+
+
+def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
+    """Return where elements equal on: as objects do, else bit by bit; padding never counts."""
+    dtype = cells.dtype
+    if dtype.names is not None:
+        equal = np.ones(cells.shape, dtype=np.bool_)
+        for field in dtype.names:
+            same = _equals(cells[field], on[field])
+            # A field that is an array has its dimensions behind those of the cells.
+            equal &= same.all(axis=tuple(range(cells.ndim, same.ndim)))
+        return equal
+    if dtype.hasobject:
+        compared = _is_wanted(cells.astype(object), on.astype(object))
+        return np.asarray(compared, dtype=np.bool_)
+    raw = np.dtype(f"V{dtype.itemsize}")
+    return np.asarray(cells.view(raw) == on.view(raw))
+
+
+def _compare_objects(cell: object, wanted: object) -> bool:
+    """Tell whether an object is the wanted one or equal to it."""
+    # Identity first, as containers do (NaN); and what == says of a missing value may be no bool.
+    same = cell is wanted or cell == wanted
+    return isinstance(same, bool | np.bool_) and bool(same)
+
+
+_is_wanted = np.frompyfunc(_compare_objects, 2, 1)

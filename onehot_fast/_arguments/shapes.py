@@ -1,0 +1,230 @@
+"""Axis, shape and size of a result: everything about it that is known before a byte of it is."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.indices import as_integer, resolve_depth
+from onehot_fast._runtime import memory, system
+
+LIMIT = sys.maxsize  # bytes and elements of one array
+MAX_RANK = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+ASK_ABOVE = 64 << 20  # bytes; below, asking the system would cost more than it could save
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+NO_INDICES = np.empty(0, np.int8)  # a depth that is given looks at none
+
+Dimension = int | str | None
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """Return the position of the new dimension, counted from the front.
+
+    Parameters
+    ----------
+    axis : int
+        The position in the *output*: from -rank - 1 to rank (ONNX OneHot-11, attribute axis).
+    rank : int
+        The rank of the indices.
+
+    Returns
+    -------
+    int
+        From 0 to rank.
+
+    Raises
+    ------
+    TypeError
+        `axis` is not an integer; a bool is none.
+    ValueError
+        `axis` is outside the range, which the message names.
+
+    Examples
+    --------
+    >>> normalize_axis(-1, rank=2), normalize_axis(0, rank=2)
+    (2, 0)
+    """
+    position = as_integer(axis, "axis")
+    if not -rank - 1 <= position <= rank:
+        accepted = f"[{-rank - 1}, {rank}]"
+        raise ValueError(f"axis = {position} is outside {accepted} for indices of rank {rank}")
+    return position + rank + 1 if position < 0 else position
+
+
+def insert_depth(shape: Sequence[int], depth: int, axis: int) -> tuple[int, ...]:
+    """Return `shape` with `depth` inserted at the normalized `axis`.
+
+    Examples
+    --------
+    >>> insert_depth((8, 512), 21, axis=1)
+    (8, 21, 512)
+    """
+    return (*shape[:axis], depth, *shape[axis:])
+
+
+def inner_size(shape: Sequence[int], axis: int) -> int:
+    """Return how many elements of the result share one class in memory order.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The shape of the indices.
+    axis : int
+        The normalized axis.
+
+    Examples
+    --------
+    >>> inner_size((8, 512, 512), axis=1), inner_size((8, 512, 512), axis=3)
+    (262144, 1)
+    """
+    return math.prod(shape[axis:])
+
+
+def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
+    """Return the bytes of an array that is about to be allocated, or refuse it.
+
+    Parameters
+    ----------
+    shape : sequence of int
+        The shape of the result.
+    dtype : dtype_like
+        Its dtype.
+
+    Returns
+    -------
+    int
+        The product of the dimensions and the itemsize.
+
+    Raises
+    ------
+    ValueError
+        The rank is above what NumPy allows, or the elements or bytes exceed ``2**63 - 1``. A
+        dimension of 0 does not rescue the others: NumPy's own arithmetic overflows on them.
+    MemoryError
+        The result is larger than the memory that is free.
+
+    Examples
+    --------
+    >>> check_size((1000, 50), "float32")
+    200000
+    """
+    dtype = np.dtype(dtype)
+    if len(shape) > MAX_RANK:
+        raise ValueError(f"the result has rank {len(shape)}, and NumPy allows {MAX_RANK} at most")
+    elements = math.prod(size for size in shape if size)
+    n_bytes = elements * dtype.itemsize
+    if max(elements, n_bytes) > LIMIT:
+        raise ValueError(
+            f"the result is too big: shape {tuple(shape)}, {elements} elements"
+            f"{' (its 0 left out)' if 0 in shape else ''} of {dtype.itemsize} bytes"
+            f" = {n_bytes} bytes exceeds 2**{LIMIT.bit_length()} - 1 bytes"
+        )
+    if 0 in shape:
+        return 0
+    if n_bytes > ASK_ABOVE and not memory.is_kept(n_bytes):
+        _check_memory(tuple(shape), dtype, elements, n_bytes)
+    return n_bytes
+
+
+def infer_shape(
+    indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
+) -> tuple[Dimension, ...] | None:
+    """Return the shape `one_hot` will have, as far as it is known; no data is touched.
+
+    Parameters
+    ----------
+    indices_shape : sequence of (int, str or None), or None
+        Known, symbolic and unknown dimensions; None where not even the rank is known.
+    depth : int, float, array of one element, str or None
+        A number as in `one_hot`; a str is a symbolic dimension; None, or an array without elements,
+        says that the depth is not known yet.
+    axis : int, default -1
+        Where the new dimension goes, a position in the output.
+
+    Returns
+    -------
+    tuple of (int, str or None), or None
+        None if `indices_shape` is None.
+
+    Raises
+    ------
+    TypeError
+        A dimension, `depth` or `axis` is of the wrong kind; a bool is no number here.
+    ValueError
+        A dimension or `depth` is negative, `depth` is NaN or infinite, or `axis` is out of range.
+
+    Examples
+    --------
+    >>> infer_shape(("batch", 28, None), 10, axis=1)
+    ('batch', 10, 28, None)
+    >>> infer_shape((4,), None)
+    (4, None)
+    >>> infer_shape(None, 10) is None
+    True
+    """
+    dimensions = None if indices_shape is None else _dimensions(indices_shape)
+    size = _depth_dimension(depth)
+    if dimensions is None:
+        as_integer(axis, "axis")
+        return None
+    position = normalize_axis(axis, len(dimensions))
+    return (*dimensions[:position], size, *dimensions[position:])
+
+
+def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
+    """Return a shape whose entries were checked one by one."""
+    if isinstance(shape, str) or not isinstance(shape, Iterable):
+        raise TypeError(
+            f"indices_shape = {shape!r} is a {type(shape).__name__};"
+            " accepted is a sequence of int, str or None, or None"
+        )
+    return tuple(_dimension(size, at) for at, size in enumerate(shape))
+
+
+def _dimension(size: Any, at: int) -> Dimension:
+    """Return one known (a non-negative int), symbolic (str) or unknown (None) dimension."""
+    if size is None or isinstance(size, str):
+        return size
+    known = as_integer(size, f"indices_shape[{at}]")
+    if known < 0:
+        raise ValueError(f"indices_shape[{at}] = {known} is negative")
+    return known
+
+
+def _depth_dimension(depth: Any) -> Dimension:
+    """Return the dimension that `depth` makes."""
+    if depth is None or isinstance(depth, str):
+        return depth
+    if np.size(depth) == 0:
+        return None
+    return resolve_depth(depth, NO_INDICES, None)
+
+
+def _check_memory(
+    shape: tuple[int, ...], dtype: np.dtype[Any], elements: int, n_bytes: int
+) -> None:
+    """Refuse a result that the free memory cannot hold, and say what would be smaller."""
+    free = system.available_memory()
+    if free is not None and n_bytes > free and memory.empty_cache():
+        free = system.available_memory()
+    if free is None or n_bytes <= free:
+        return
+    smaller = "a sparse form"
+    if dtype.itemsize > 1:
+        smaller = f"dtype=bool ({human_size(elements)}) or {smaller}"
+    raise MemoryError(
+        f"the result takes {human_size(n_bytes)} (shape {shape}, {dtype}), and"
+        f" {human_size(free)} are free; smaller: {smaller}"
+    )
+
+
+def human_size(n_bytes: int) -> str:
+    """Return a number of bytes as people say it."""
+    step = max(0, n_bytes.bit_length() - 1) // 10
+    return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"

@@ -1,0 +1,147 @@
+"""on_value, off_value, dtype → two elements of one dtype.
+
+A value is *typed* when it carries a dtype (a NumPy scalar, a 0-D array): its dtype is binding and
+its bits are copied. Every other value is plain Python and takes the dtype of the result, if that
+can hold it: a float may be rounded, nothing else may be lost.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.elements import agree, as_element, is_unitless, native, typed
+
+Dtype: TypeAlias = np.dtype[Any]
+Element: TypeAlias = npt.NDArray[Any]
+
+
+def resolve_values(
+    on_value: object,
+    off_value: object,
+    dtype: npt.DTypeLike | None = None,
+    default: Dtype | None = None,
+) -> tuple[Dtype, Element, Element]:
+    """Return the dtype of the result and its two elements as 0-D arrays of that dtype.
+
+    default is the dtype where neither dtype nor a typed value names one.
+    """
+    if type(on_value) is int and type(off_value) is int:
+        return _resolve_integers(on_value, off_value, default if dtype is None else np.dtype(dtype))
+    return _resolve(on_value, off_value, None if dtype is None else np.dtype(dtype), default)
+
+
+@lru_cache(maxsize=64)
+def _resolve_integers(on: int, off: int, dtype: Dtype | None) -> tuple[Dtype, Element, Element]:
+    """Remember the common case; integers only, for which equal means identical (0.0 == -0.0)."""
+    result = _resolve(on, off, dtype, None)
+    for element in result[1:]:
+        element.flags.writeable = False
+    return result
+
+
+def _resolve(
+    on: object, off: object, dtype: Dtype | None, default: Dtype | None
+) -> tuple[Dtype, Element, Element]:
+    """Settle the dtype, then convert both values to it."""
+    arrays = [
+        None if dtype is not None and dtype.kind == "O" else typed(value, name)
+        for value, name in ((on, "on_value"), (off, "off_value"))
+    ]
+    if dtype is None:
+        dtype = _agreed(*arrays)
+        if dtype is None:
+            dtype = _plain_dtype(on, off) if default is None else default
+    elif dtype.subdtype is not None:
+        raise TypeError(f"dtype = {dtype} is a subarray; accepted is the dtype of one element")
+    dtype = _completed(dtype, (on, off), arrays)
+    require_bytes(dtype)
+    return dtype, as_element(on, dtype, "on_value"), as_element(off, dtype, "off_value")
+
+
+def require_bytes(dtype: Dtype) -> None:
+    """Refuse a dtype whose elements hold nothing, such as a structure without fields."""
+    if dtype.itemsize == 0:
+        raise ValueError(f"dtype = {dtype} has elements of 0 bytes, which cannot differ")
+
+
+def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
+    """Return the dtype two typed values share, or that of the only typed one."""
+    if on is None or off is None:
+        only = off if on is None else on
+        return None if only is None else _open(only.dtype)
+    if not agree(on.dtype, off.dtype):
+        raise TypeError(
+            f"on_value has dtype {on.dtype} and off_value {off.dtype}: they must be the same, "
+            "typed values are never promoted"
+        )
+    return _open(off.dtype if is_unitless(on.dtype) else on.dtype)
+
+
+def _open(dtype: Dtype) -> Dtype:
+    """Return the dtype for a result: in native byte order, and text of any width."""
+    return np.dtype(dtype.kind) if dtype.kind in "SU" else native(dtype)
+
+
+def _plain_dtype(on: object, off: object) -> Dtype:
+    """Return the dtype of two plain Python values."""
+    families = {_family(on), _family(off)}
+    if families == {"bool"}:
+        return np.dtype(np.bool_)
+    if families <= {"bool", "real"}:
+        return np.dtype(np.float32)
+    if families <= {"bool", "real", "complex"}:
+        return np.dtype(np.complex128)
+    if families in ({"str"}, {"bytes"}):
+        return np.dtype("U" if families == {"str"} else "S")
+    raise TypeError(
+        f"on_value = {on!r} and off_value = {off!r} name no dtype by themselves: pass dtype= "
+        "(dtype=object takes any two Python objects)"
+    )
+
+
+def _family(value: object) -> str:
+    """Return what kind of plain Python value this is."""
+    families = (
+        (bool, "bool"),
+        ((int, float), "real"),
+        (complex, "complex"),
+        (str, "str"),
+        (bytes, "bytes"),
+    )
+    return next((family for kind, family in families if isinstance(value, kind)), "other")
+
+
+def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
+    """Return the dtype with the width or unit its values ask for, where it leaves that open."""
+    if is_unitless(dtype):
+        return _with_unit(dtype, values, arrays)
+    if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:
+        width = max(map(_width, values, arrays))
+        return np.dtype(f"{dtype.byteorder}{dtype.kind}{max(width, 1)}")
+    return dtype
+
+
+def _width(value: object, array: Element | None) -> int:
+    """Return the length of a text or of raw bytes, 0 for all else."""
+    if isinstance(value, str | bytes | bytearray):
+        return len(value)
+    if array is None or array.dtype.kind not in "SUV":
+        return 0
+    return array.dtype.itemsize // np.dtype(f"{array.dtype.kind}1").itemsize
+
+
+def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
+    """Return the time dtype in the unit of a typed value, else in NumPy's choice for both."""
+    for array in arrays:
+        if array is not None and array.dtype.kind == dtype.kind and not is_unitless(array.dtype):
+            return native(array.dtype)
+    try:
+        return np.array(values, dtype=dtype).dtype
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            f"dtype = {dtype} has no unit and {values!r} suggest none: name it, as in {dtype}[s]"
+        ) from error

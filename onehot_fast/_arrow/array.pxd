@@ -1,0 +1,33 @@
+"""An array of the Arrow C data interface, for the reader of streams."""
+
+cimport numpy as cnp
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+
+from onehot_fast._arrow.abi cimport ArrowArray, ohf_arrow_owner
+from onehot_fast._arrow.schema cimport Schema
+
+
+cdef class Array:
+    """One chunk, over the producer's own memory."""
+
+    cdef ohf_arrow_owner *owner
+    cdef const ArrowArray *node         # of the owner's array or of one below it
+    cdef readonly Schema schema
+    cdef int64_t offset, length         # the rows of the node that are ours
+    cdef int64_t n_nulls                # -1: not counted yet
+    cdef const uint8_t *bits            # the validity bitmap, NULL where no row is null
+    cdef int64_t bits_begin             # the bit of our first row
+    cdef bytes mask                     # what holds the bits where a null of a parent came in
+
+    cdef int share(self, ArrowArray *to) except -1
+    cdef int cover(self, const uint8_t *bits, int64_t begin) except -1
+    cdef int64_t count_nulls(self) except -1
+    cdef uint64_t limit(self, cnp.dtype dtype) except? 0
+    cdef cnp.ndarray memory(self, cnp.dtype dtype)
+    cdef cnp.ndarray code_indices(self)
+    cdef cnp.ndarray code_nullable(self)
+    cdef cnp.ndarray code_booleans(self)
+    cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1
+
+
+cdef Array take_array(ArrowArray *source, Schema schema)

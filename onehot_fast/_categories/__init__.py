@@ -1,0 +1,1 @@
+"""Values to codes, and what is learned of their categories."""

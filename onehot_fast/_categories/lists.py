@@ -1,0 +1,144 @@
+"""Ragged rows of any form → offsets and the flat elements: row i has those of offsets[i:i + 2]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._categories.factorize import factorize
+from onehot_fast._categories.keys import is_missing
+from onehot_fast._runtime.registry import integration, reader_of
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Offsets: TypeAlias = npt.NDArray[np.int64]
+
+INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
+
+
+class Rows(NamedTuple):
+    """Ragged rows."""
+
+    offsets: Offsets
+    elements: Any  # an ndarray of codes or labels, or a Column
+
+    def row_of(self, position: int) -> tuple[int, int]:
+        """Return the row of a flat element, and its place in the row."""
+        row = int(np.searchsorted(self.offsets, position, side="right")) - 1
+        return row, position - int(self.offsets[row])
+
+
+def read_rows(rows: Any, offsets: Any, sep: str | None) -> Rows:
+    """Return ragged rows, whatever they are: flat, separated, of one length, or lists."""
+    if offsets is not None:
+        return _flat(rows, offsets)
+    library = reader_of(rows)
+    if library is not None and hasattr(integration(library), "read_lists") and sep is None:
+        return Rows(*integration(library).read_lists(rows))
+    if sep is not None:
+        return _split(rows, sep)
+    if isinstance(rows, np.ndarray) and rows.ndim == 2:
+        n_rows, width = rows.shape
+        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+        raise TypeError(
+            f"rows is a {type(rows).__name__}; accepted are a sequence of sequences, a"
+            " two-dimensional array, texts with sep=, and flat elements with offsets="
+        )
+    return _lists(list(rows))
+
+
+def _flat(elements: Any, offsets: Any) -> Rows:
+    """Return flat elements as they are; whether the offsets fit them the kernel checks."""
+    places = np.asarray(offsets)
+    if places.dtype.kind not in "iu" or places.ndim != 1 or len(places) == 0:
+        raise ValueError(
+            f"offsets have dtype {places.dtype} and shape {places.shape}; accepted are integers of"
+            " one dimension, one more than rows"
+        )
+    values = elements if hasattr(elements, "codes") else _array(elements)
+    return Rows(np.ascontiguousarray(places, np.int64), values)
+
+
+def _lists(rows: list[Any]) -> Rows:
+    """Return a list of rows; a missing row has no elements."""
+    if not set(map(type, rows)) <= {list, tuple}:
+        rows = [_sequence(at, row) for at, row in enumerate(rows)]
+    offsets = _offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
+    return Rows(offsets, _array(list(chain.from_iterable(rows))))
+
+
+def _sequence(at: int, row: Any) -> Sequence[Any]:
+    """Return one row, or refuse it."""
+    if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+        if is_missing(row):
+            return ()
+        kind = type(row).__name__
+        raise TypeError(
+            f"rows[{at}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
+        )
+    return row if isinstance(row, Sequence) else list(row)
+
+
+def _array(elements: Any) -> AnyArray:
+    """Return flat elements as an array: of integers, if that is what all of them are."""
+    if isinstance(elements, np.ndarray):
+        return elements
+    items = list(elements)
+    if set(map(type, items)) <= INTEGERS:
+        return np.array(items, np.int64)
+    array = np.empty(len(items), object)
+    array[:] = items
+    return array
+
+
+def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
+    """Return where each row begins, and the end."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
+
+
+def check_separator(sep: Any) -> None:
+    """Refuse what cannot stand between labels."""
+    if not isinstance(sep, str):
+        raise TypeError(f"sep = {sep!r} is a {type(sep).__name__}; accepted is a str")
+    if not sep:
+        raise ValueError("sep is empty; accepted is a text that stands between labels")
+
+
+def _split(rows: Any, sep: str) -> Rows:
+    """Return the labels in separated texts; an empty label is none. Equal texts are split once."""
+    check_separator(sep)
+    texts = np.empty(len(rows), object)
+    texts[:] = list(rows)
+    codes, distinct, _ = factorize(texts)
+    parts = [_labels(text, sep) for text in distinct]
+    starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)))
+    labels = np.empty(int(starts[-1]), object)
+    labels[:] = list(chain.from_iterable(parts))
+    offsets, places = spread(starts, codes)
+    return Rows(offsets, labels[places])
+
+
+def spread(
+    distinct: Offsets, positions: npt.NDArray[np.integer[Any]]
+) -> tuple[Offsets, npt.NDArray[np.int64]]:
+    """Return the offsets of rows, and the places of their elements among those of distinct rows.
+
+    Row ``i`` is the distinct row ``positions[i]``; one that is missing, -1, is empty.
+    """
+    lengths = np.append(np.diff(distinct), 0).take(positions)
+    starts = np.append(distinct[:-1], 0).take(positions)
+    offsets = _offsets(lengths)
+    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+
+
+def _labels(text: Any, sep: str) -> list[str]:
+    """Return the labels of one text."""
+    if not isinstance(text, str):
+        raise TypeError(
+            f"{text!r} is a {type(text).__name__}; with sep= every row is a str or None"
+        )
+    return [label for label in text.split(sep) if label]

@@ -1,0 +1,251 @@
+"""What the user chose for each column: checked once, and resolved for one column at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import numpy as np
+
+from onehot_fast._arguments.indices import require_word
+from onehot_fast._categories.keys import is_missing, keys, plain
+
+DROP_WORDS = ("first", "last", "if_binary", "most_frequent")
+MISSING_WORDS = ("ignore", "indicator", "error", "propagate")
+UNKNOWN_WORDS = ("error", "ignore", "indicator", "infrequent")
+
+
+@dataclass(frozen=True)
+class DropValue:
+    """A category to drop by its value; the words of `drop` are no categories."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """The options of one column."""
+
+    categories: tuple[Any, ...] | None = None  # None: those met in fit
+    drop: str | DropValue | None = None
+    handle_missing: str = "ignore"
+    handle_unknown: str = "error"
+    min_frequency: int | float | None = None
+    max_categories: int | None = None
+    dtype: np.dtype[Any] = dataclasses.field(default_factory=lambda: np.dtype(np.bool_))
+    prefix: str | None = None  # None: the name of the column
+    prefix_sep: str = "_"
+
+
+NAMES = tuple(field.name for field in dataclasses.fields(ColumnOptions))
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a table: one set for all columns, and what differs for some."""
+
+    common: ColumnOptions
+    special: dict[Hashable, dict[str, Any]]
+
+    def of(self, name: Hashable) -> ColumnOptions:
+        """Return the options of a column, checked against each other."""
+        options = dataclasses.replace(self.common, **self.special.get(name, {}))
+        if options.handle_missing == "propagate" and not holds_nan(options.dtype):
+            raise ValueError(
+                f"handle_missing='propagate' needs a float dtype for column {name!r}, not"
+                f" {options.dtype}: pass dtype='float32'"
+            )
+        return options
+
+    def chosen(self) -> Iterator[tuple[str, Any]]:
+        """Yield the options that are not the default, as one would write them."""
+        default = ColumnOptions()
+        for name in NAMES:
+            per_column = {c: s[name] for c, s in self.special.items() if name in s}
+            value = per_column or getattr(self.common, name)
+            if value != getattr(default, name):
+                yield name, value
+
+
+class ColumnKeywords(TypedDict, total=False):
+    """The options that decide about the columns of the output, as an integration passes them."""
+
+    categories: Any
+    drop: Any
+    handle_missing: Any
+    handle_unknown: Any
+    min_frequency: Any
+    max_categories: Any
+
+
+def resolve(given: Mapping[str, Any]) -> Options:
+    """Check the options as they were given: each one value, or a mapping from columns to values."""
+    common: dict[str, Any] = {}
+    special: dict[Hashable, dict[str, Any]] = {}
+    for option in NAMES:
+        value = given[option]
+        if not isinstance(value, Mapping):
+            common[option] = _checked(option, value, option)
+            continue
+        for column, one in value.items():
+            where = f"{option}[{column!r}]"
+            special.setdefault(column, {})[option] = _checked(option, one, where)
+    return Options(ColumnOptions(**common), special)
+
+
+def column_names(columns: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
+    """Return the names to encode; a text is one name and not a sequence of letters."""
+    if columns is None:
+        return None
+    if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
+        raise TypeError(
+            f"columns = {columns!r} is a {type(columns).__name__}; accepted is a sequence of names"
+        )
+    names = tuple(columns)
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        raise ValueError(f"columns names {twice!r} more than once")
+    return names
+
+
+def _checked(option: str, value: Any, where: str) -> Any:
+    """Return the value of one option as it is kept; `where` names it in an error."""
+    if option == "drop" and where != option:
+        return _drop_of_column(value)
+    return CHECKS[option](value, where)
+
+
+def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
+    """Return declared categories in their order, None for "auto"."""
+    value = getattr(value, "categories", value)  # a dtype, a Column or a categorical's own
+    if isinstance(value, str):
+        require_word(value, where, ("auto",))
+        return None
+    # Of a set the order, and so that of the columns, would be another in every process.
+    if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
+        raise TypeError(
+            f"{where} = {value!r} is a {type(value).__name__}; accepted are 'auto' and a sequence"
+            " of categories"
+        )
+    items = tuple(map(plain, value))
+    seen: dict[Hashable, int] = {}
+    for at, item in enumerate(items):
+        if is_missing(item):
+            raise ValueError(
+                f"{where}[{at}] = {item!r} is a missing value and no category:"
+                " handle_missing='indicator' gives it a column of its own"
+            )
+        first = seen.setdefault(_hashable(item, f"{where}[{at}]"), at)
+        if first != at:
+            raise ValueError(f"{where}[{at}] = {item!r} equals {where}[{first}] = {items[first]!r}")
+    return items
+
+
+def _hashable(value: Any, where: str) -> Hashable:
+    """Return the key of a category."""
+    try:
+        one = keys([value])[0]
+        hash(one)
+    except TypeError as error:
+        raise TypeError(f"{where} = {value!r} cannot be a category: {error}") from None
+    return one
+
+
+def _drop(value: Any, where: str) -> str | None:
+    """Return the rule for the category to drop."""
+    if value is not None:
+        require_word(value, where, DROP_WORDS)
+    return value  # type: ignore[no-any-return]
+
+
+def _drop_of_column(value: Any) -> str | DropValue | None:
+    """Return the rule, or the category itself; ``["first"]`` is the category of that name."""
+    if isinstance(value, list) and len(value) == 1:
+        return DropValue(plain(value[0]))
+    if value is None or (isinstance(value, str) and value in DROP_WORDS):
+        return value
+    return DropValue(plain(value))
+
+
+def _word_of(accepted: tuple[str, ...]) -> Callable[[Any, str], str]:
+    """Return the check for one of these words."""
+
+    def check(value: Any, where: str) -> str:
+        require_word(value, where, accepted)
+        return str(value)
+
+    return check
+
+
+def _min_frequency(value: Any, where: str) -> int | float | None:
+    """Return a number of rows from 1, or a share of the rows between 0 and 1."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        kind = type(value).__name__
+        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int, float and None")
+    number = plain(value)
+    if isinstance(number, int) and number >= 1:
+        return number
+    if not isinstance(number, int) and 0 < number < 1:
+        return float(number)
+    raise ValueError(f"{where} = {value!r}: accepted are an int from 1 and a float between 0 and 1")
+
+
+def _max_categories(value: Any, where: str) -> int | None:
+    """Return the most columns the categories may make."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        kind = type(value).__name__
+        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int and None")
+    if value < 1:
+        raise ValueError(f"{where} = {value} must be at least 1")
+    return int(value)
+
+
+def number_dtype(value: Any, where: str) -> np.dtype[Any]:
+    """Return a dtype of which 0 and 1 are values."""
+    dtype: np.dtype[Any] | None = None
+    if value is not None:  # which would be float64, and nobody who writes None means that
+        try:
+            dtype = np.dtype(value)
+        except TypeError:
+            dtype = None
+    if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
+        raise TypeError(f"{where} = {value!r} is not a Boolean, integer, float or complex dtype")
+    return dtype
+
+
+def _text(value: Any, where: str) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{where} = {value!r} is a {type(value).__name__}; accepted is a str")
+    return value
+
+
+def _text_or_none(value: Any, where: str) -> str | None:
+    """Return a text, or None for the default."""
+    return None if value is None else _text(value, where)
+
+
+def holds_nan(dtype: np.dtype[Any]) -> bool:
+    """Tell whether NaN is a value of the dtype."""
+    if dtype.kind in "fc":
+        return True
+    return dtype.isbuiltin == 2 and bool(np.isnan(np.array(np.nan).astype(dtype)))
+
+
+CHECKS: dict[str, Callable[[Any, str], Any]] = {
+    "categories": declared_categories,
+    "drop": _drop,
+    "handle_missing": _word_of(MISSING_WORDS),
+    "handle_unknown": _word_of(UNKNOWN_WORDS),
+    "min_frequency": _min_frequency,
+    "max_categories": _max_categories,
+    "dtype": number_dtype,
+    "prefix": _text_or_none,
+    "prefix_sep": _text,
+}

@@ -1,0 +1,147 @@
+"""Categories as JSON and back: every scalar returns as the same type with the same value.
+
+Texts, integers, Booleans, None and finite floats are written as they are; all else as an object
+with one tag that names the type, such as ``{"date": "2024-02-29"}``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from onehot_fast._categories.keys import plain
+
+Json = Any
+
+# tag → (type, value → JSON, JSON → value); the first type that fits is taken.
+EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
+    "float": (float, repr, float),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+    "complex": (complex, repr, complex),
+    "decimal": (Decimal, str, Decimal),
+    "fraction": (Fraction, str, Fraction),
+    "date": (datetime.date, str, datetime.date.fromisoformat),
+    "time": (datetime.time, str, datetime.time.fromisoformat),
+    "float16": (np.float16, lambda v: repr(float(v)), np.float16),
+    "float32": (np.float32, lambda v: repr(float(v)), lambda text: np.float32(float(text))),
+    "longdouble": (np.longdouble, str, np.longdouble),
+    "complex64": (np.complex64, lambda v: repr(complex(v)), lambda t: np.complex64(complex(t))),
+}
+
+
+def to_json(value: Any) -> Json:
+    """Return a scalar as what `json` writes."""
+    if value is None or type(value) in (str, int, bool):
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    for tag, (kind, write, _) in EXACT.items():
+        if type(value) is kind:
+            return {tag: write(value)}
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _numpy_time_to_json(value)
+    if type(value).__module__.partition(".")[0] == "pandas":
+        return _pandas_to_json(value)
+    if type(value) is datetime.datetime:
+        fold = {"fold": 1} if value.fold else {}
+        return {"datetime": value.isoformat(), **_zone_to_json(value), **fold}
+    if type(value) is datetime.timedelta:
+        return {"timedelta": [value.days, value.seconds, value.microseconds]}
+    if type(value) is tuple:
+        return {"tuple": [to_json(item) for item in value]}
+    raise TypeError(f"{value!r} is a {type(value).__name__}, which cannot be written as JSON")
+
+
+def from_json(source: Json) -> Any:
+    """Return the scalar that was written."""
+    if not isinstance(source, dict):
+        return source
+    tag = next(iter(source), "")
+    if tag in EXACT:
+        return EXACT[tag][2](source[tag])
+    if tag not in READERS:
+        raise ValueError(f"{source!r} is no scalar of this format: the tag {tag!r} is unknown")
+    return READERS[tag](source)
+
+
+def _numpy_time_to_json(value: Any) -> Json:
+    """Return a datetime64 or timedelta64 with its unit."""
+    unit, step = np.datetime_data(value.dtype)
+    name = unit if step == 1 else f"{step}{unit}"
+    if isinstance(value, np.datetime64):
+        return {"datetime64": str(value), "unit": name}
+    return {"timedelta64": "NaT" if np.isnat(value) else int(value.astype(np.int64)), "unit": name}
+
+
+def _read_duration64(source: Json) -> Any:
+    """Return a timedelta64."""
+    count, unit = source["timedelta64"], source["unit"]
+    return np.timedelta64(count) if unit == "generic" else np.timedelta64(count, unit)
+
+
+def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
+    """Return the name of a zone that has one; an offset is part of the time itself."""
+    zone = value.tzinfo
+    if zone is None or isinstance(zone, datetime.timezone):
+        return {}
+    name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None:
+        raise TypeError(f"{value!r} has a zone without a name, which cannot be written as JSON")
+    return {"zone": name}
+
+
+def _read_datetime(source: Json) -> datetime.datetime:
+    """Return a datetime; the fold tells which of two equal wall clock times it is."""
+    value = datetime.datetime.fromisoformat(source["datetime"])
+    zone = ZoneInfo(source["zone"]) if "zone" in source else value.tzinfo
+    return value.replace(tzinfo=zone, fold=source.get("fold", 0))
+
+
+def _pandas_to_json(value: Any) -> Json:
+    """Return a scalar of pandas."""
+    kind = type(value).__name__
+    if kind == "Timestamp":
+        zone = _zone_to_json(value)
+        return {"Timestamp": value.isoformat(), "unit": value.unit, **zone}
+    if kind == "Timedelta":
+        return {"Timedelta": value.isoformat(), "unit": value.unit}
+    if kind == "Period":
+        return {"Period": str(value), "freq": value.freqstr}
+    if kind == "Interval":
+        ends = [to_json(plain(end)) for end in (value.left, value.right)]
+        return {"Interval": ends, "closed": value.closed}
+    raise TypeError(f"{value!r} is a {kind}, which cannot be written as JSON")
+
+
+def _pandas() -> Any:
+    """Return pandas, which only a category of its own makes necessary."""
+    return importlib.import_module("pandas")
+
+
+def _read_timestamp(source: Json) -> Any:
+    """Return a Timestamp of its unit."""
+    value = _pandas().Timestamp(source["Timestamp"]).as_unit(source["unit"])
+    return value.tz_convert(source["zone"]) if "zone" in source else value
+
+
+READERS: dict[str, Callable[[Json], Any]] = {
+    "datetime": _read_datetime,
+    "timedelta": lambda source: datetime.timedelta(*source["timedelta"]),
+    "datetime64": lambda source: np.datetime64(source["datetime64"], source["unit"]),
+    "timedelta64": _read_duration64,
+    "tuple": lambda source: tuple(map(from_json, source["tuple"])),
+    "Timestamp": _read_timestamp,
+    "Timedelta": lambda source: _pandas().Timedelta(source["Timedelta"]).as_unit(source["unit"]),
+    "Period": lambda source: _pandas().Period(source["Period"], source["freq"]),
+    "Interval": lambda source: _pandas().Interval(
+        *map(from_json, source["Interval"]), source["closed"]
+    ),
+}

@@ -1,0 +1,1 @@
+"""Codes to memory, and the way back."""

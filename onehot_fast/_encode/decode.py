@@ -1,0 +1,137 @@
+"""Encoded rows → the values they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.values import resolve_values
+from onehot_fast._categories.keys import as_array
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special
+from onehot_fast._runtime import dispatch, parallel
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Classes: TypeAlias = npt.NDArray[np.int64]
+
+ALL_OFF = -1  # the class of a row without an on
+NO_VALUE = -2  # that of a row whose missing value was propagated
+
+
+def decode_matrix(
+    schema: Schema, encoded: AnyArray, substitutes: Mapping[Special, Any]
+) -> list[AnyArray]:
+    """Return the values of each column from the (rows, features) matrix."""
+    if encoded.ndim != 2 or encoded.shape[1] != schema.n_features:
+        raise ValueError(
+            f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
+        )
+
+    def part(start: int, stop: int) -> AnyArray:
+        return np.ascontiguousarray(encoded[:, start:stop])
+
+    return _decode_dense(schema, part, len(encoded), 1, substitutes)
+
+
+def decode_features(
+    schema: Schema,
+    feature: Callable[[str], AnyArray],
+    n_rows: int,
+    substitutes: Mapping[Special, Any],
+) -> list[AnyArray]:
+    """Return the values of each column from output columns that one gets by their names."""
+
+    def part(start: int, stop: int) -> AnyArray:
+        out = np.empty((stop - start, n_rows), schema.dtype)
+        for row, name in zip(out, schema.names[start:stop], strict=True):
+            row[:] = feature(name)
+        return out
+
+    return _decode_dense(schema, part, n_rows, n_rows, substitutes)
+
+
+def _decode_dense(
+    schema: Schema,
+    part: Callable[[int, int], AnyArray],
+    n_rows: int,
+    inner: int,
+    substitutes: Mapping[Special, Any],
+) -> list[AnyArray]:
+    """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
+    columns = []
+    for at, column in enumerate(schema.columns):
+        cells = part(*schema.starts[at : at + 2])
+        classes = classes_of(column, cells, n_rows, inner)
+        columns.append(_values(column, classes, substitutes))
+    return columns
+
+
+def classes_of(column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int) -> Classes:
+    """Return the output that is on in each row of a column's cells, or what else the row says."""
+    width = len(column.labels)
+    classes = np.full(n_rows, ALL_OFF, np.int64)
+    if width and n_rows:
+        _, on, _ = resolve_values(1, 0, cells.dtype)
+        threads = parallel.resolve(None, cells.nbytes)
+        element = on.reshape(1).view(np.uint8)
+        _, several = dispatch.decode(cells, classes, width, inner, element, ALL_OFF, threads)
+        _check_single(column, several)
+    if column.options.handle_missing == "propagate" and width:
+        first = cells[:, 0] if inner == 1 and cells.shape[0] == n_rows else cells[0]
+        classes[np.isnan(first)] = NO_VALUE
+    return classes
+
+
+def decode_sparse(
+    schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
+) -> list[AnyArray]:
+    """Return the values of each column from a sparse array of SciPy."""
+    n_rows, n_features = encoded.shape
+    if n_features != schema.n_features:
+        raise ValueError(
+            f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
+        )
+    cells = encoded.tocsr().tocoo()
+    owner = np.repeat(np.arange(len(schema.columns)), np.diff(schema.starts))[cells.col]
+    columns = []
+    for at, column in enumerate(schema.columns):
+        ours = owner == at
+        rows, places = cells.row[ours], cells.col[ours] - schema.starts[at]
+        is_on = cells.data[ours] == 1
+        classes = np.full(n_rows, ALL_OFF, np.int64)
+        if column.options.handle_missing == "propagate":
+            classes[rows[np.isnan(cells.data[ours])]] = NO_VALUE
+        often = np.flatnonzero(np.bincount(rows[is_on], minlength=n_rows) > 1)
+        _check_single(column, int(often[0]) if len(often) else -1)
+        classes[rows[is_on]] = places[is_on]
+        columns.append(_values(column, classes, substitutes))
+    return columns
+
+
+def _check_single(column: ColumnSchema, row: int) -> None:
+    """Refuse the row in which several outputs of one column are on."""
+    if row >= 0:
+        raise ValueError(f"column {column.name!r}, row {row}: more than one output is on")
+
+
+def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
+    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
+    if not column.all_off and (classes == ALL_OFF).any():
+        raise ValueError(
+            f"column {column.name!r}, row {np.argmax(classes == ALL_OFF)}: no output is on, and no"
+            " value makes such a row"
+        )
+    return [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
+
+
+def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
+    """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
+    meanings = meanings_of(column, classes)
+    used, positions = np.unique(classes - NO_VALUE, return_inverse=True)
+    labels = [meanings[at] for at in used]
+    found = [substitutes[one] if isinstance(one, Special) else one for one in labels]
+    if not found:
+        found = list(column.categories[:1])
+    return as_array(found)[positions.reshape(-1)]

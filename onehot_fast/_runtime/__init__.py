@@ -1,0 +1,1 @@
+"""What everything stands on: kernels by dtype, memory, threads, the machine."""

@@ -1,0 +1,331 @@
+"""From dtypes to kernels: one table, (layout, index dtype) → the compiled specialisation.
+
+The element is not in the table: a kernel knows it by its width in bytes alone, at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan
+from onehot_fast._kernels import csr as _csr
+from onehot_fast._kernels import decode as _decode
+from onehot_fast._kernels import recode as _recode
+from onehot_fast._kernels.sources import Sources
+from onehot_fast._runtime import memory
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Kernel: TypeAlias = Callable[..., Any]
+
+# dtype → the name of its specialisation in the fused type `index_t` (see _kernels/types.pxd)
+_FUSED: dict[np.dtype[Any], str] = {
+    np.dtype(np.int8): "int8_t",
+    np.dtype(np.int16): "int16_t",
+    np.dtype(np.int32): "int32_t",
+    np.dtype(np.int64): "int64_t",
+    np.dtype(np.uint8): "uint8_t",
+    np.dtype(np.uint16): "uint16_t",
+    np.dtype(np.uint32): "uint32_t",
+    np.dtype(np.uint64): "uint64_t",
+    np.dtype(np.float32): "float",
+    np.dtype(np.float64): "double",
+}
+INDEX_DTYPES = tuple(_FUSED)
+
+_KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
+    (name, dtype): entry[fused]
+    for name, entry in (
+        ("rows", rows.encode),
+        ("planes", planes.encode),
+        ("first_invalid", scan.first_invalid),
+        ("maximum", scan.maximum),
+    )
+    for dtype, fused in _FUSED.items()
+}
+
+
+# Groups at least this wide are worth not zeroing twice: of four cache lines one is written.
+_SPARSE_BYTES = 256
+
+
+def layout(inner: int, width: int) -> str:
+    """Return the layout of the kernel for runs of ``inner`` elements of ``width`` bytes."""
+    return "rows" if rows.fits_rows(inner, width) else "planes"
+
+
+def kernel(name: str, dtype: np.dtype[Any]) -> Kernel:
+    """Return the specialisation of a kernel for indices of ``dtype``."""
+    try:
+        return _KERNELS[name, dtype]
+    except KeyError:
+        accepted = ", ".join(map(str, INDEX_DTYPES))
+        raise TypeError(
+            f"no {name} kernel for indices of {dtype}: accepted are {accepted}"
+        ) from None
+
+
+def _bits(ignore_index: int | None) -> int | None:
+    """Return the 64-bit pattern by which the kernels compare the ignored index."""
+    return None if ignore_index is None else ignore_index & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def encode(
+    indices: AnyArray,
+    out: AnyArray,
+    depth: int,
+    inner: int,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    *,
+    wrap: bool = False,
+    ignore_index: int | None = None,
+    num_threads: int = 1,
+    zeroed: bool = False,
+) -> None:
+    """Fill ``out``, seen as (outer, depth, inner), from contiguous checked ``indices``.
+
+    ``zeroed`` says that ``out`` is fresh from the system, and so all zero already.
+    """
+    if out.nbytes == 0:
+        return
+    name = layout(inner, out.itemsize)
+    write = kernel(name, indices.dtype)
+    arguments = (depth, inner, on, off, wrap, _bits(ignore_index), num_threads)
+    group_bytes = depth * inner * out.itemsize
+    if zeroed and name == "rows" and group_bytes >= _SPARSE_BYTES and not off.any():
+        write(indices.reshape(-1), _memory_of(out), *arguments, rows.SCATTER_ONLY)
+    else:
+        write(indices.reshape(-1), _memory_of(out), *arguments)
+
+
+def first_invalid(
+    indices: AnyArray,
+    depth: int,
+    *,
+    wrap: bool,
+    ignore_index: int | None,
+    negative: bool,
+    too_large: bool,
+) -> int:
+    """Return the flat position of the first index a policy forbids, or -1."""
+    scan_for = kernel("first_invalid", indices.dtype)
+    position: int = scan_for(
+        indices.reshape(-1), depth, wrap, _bits(ignore_index), negative, too_large
+    )
+    return position
+
+
+def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
+    """Return the largest index that is not ignored, or None."""
+    largest: int | None = kernel("maximum", indices.dtype)(indices.reshape(-1), _bits(ignore_index))
+    return largest
+
+
+def decode(
+    tensor: AnyArray,
+    out: npt.NDArray[np.int64],
+    depth: int,
+    inner: int,
+    on: npt.NDArray[np.uint8],
+    all_off: int,
+    num_threads: int,
+) -> tuple[int, int]:
+    """Fill ``out`` with the position of each row's first on; return the first row of each fault."""
+    if out.size == 0:
+        return -1, -1
+    if depth == 0:
+        out.fill(all_off)
+        return 0, -1
+    faults: tuple[int, int] = _decode.decode(
+        _memory_of(tensor), out.reshape(-1), depth, inner, on, all_off, num_threads
+    )
+    return faults
+
+
+def encode_matrix(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+) -> None:
+    """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
+
+    A table gives each local code its column of ``out``, -1 for none; its last entry is for what is
+    no code. It is the same in all functions below.
+    """
+    if out.nbytes:
+        sources = Sources(list(codes), list(tables), 4)
+        matrix.encode(sources, _memory_of(out), out.shape[1], on, off, num_threads)
+
+
+def encode_block(
+    codes: AnyArray,
+    table: npt.NDArray[np.int32] | None,
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+    first: int = 0,
+) -> None:
+    """Fill the C-contiguous (columns, rows) ``out`` with the columns from ``first`` on."""
+    if not out.nbytes:
+        return
+    if first == 0 if table is None else _keeps_codes(table, first, len(out)):
+        encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
+        return
+    sources = Sources([codes], [_table(table, first + len(out))], 1)
+    planes.encode_block(sources, _memory_of(out), len(out), first, on, off, num_threads)
+
+
+def encode_bits(
+    codes: AnyArray,
+    table: npt.NDArray[np.int32] | None,
+    out: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+    first: int = 0,
+) -> None:
+    """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first."""
+    if out.nbytes:
+        sources = Sources([codes], [_table(table, first + len(out))], 1)
+        bits.encode(sources, out, first, num_threads)
+
+
+def csr(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSR matrix of ones."""
+    sources = Sources(list(codes), list(tables), 4)
+    room = len(codes) * len(codes[0])
+    position = _position_dtype(room, n_columns)
+    indices, _ = memory.allocate((room,), position)
+    indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
+    total = _csr.csr(sources, indices, indptr, n_columns, num_threads)
+    return _ones(total, data_dtype), indices[:total], indptr
+
+
+def csc(
+    codes: Sequence[AnyArray],
+    tables: Sequence[npt.NDArray[np.int32]],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    num_threads: int = 1,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
+    sources = Sources(list(codes), list(tables), 4)
+    position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
+    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_columns), position)
+    _csr.csc_counts(sources, counts, num_threads)
+    indptr = np.zeros(n_columns + 1, position)
+    np.cumsum(counts.sum(axis=0), out=indptr[1:])
+    places = (indptr[:-1] + counts.cumsum(axis=0) - counts).astype(position)
+    indices, _ = memory.allocate((int(indptr[-1]),), position)
+    _csr.csc_rows(sources, places, indices, num_threads)
+    return _ones(len(indices), data_dtype), indices, indptr
+
+
+def recode(
+    codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
+) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return the entry of the table for each code, -1 for none, in as few bytes as hold them."""
+    span = int(table.max()) + 1
+    out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
+    _recode.recode(Sources([codes], [table], 4), out, span, num_threads)
+    return out
+
+
+def count(codes: AnyArray, n_codes: int, num_threads: int = 1) -> npt.NDArray[np.int64]:
+    """Return how often each of the codes from 0 on occurs."""
+    table = np.append(np.arange(n_codes, dtype=np.int32), np.int32(-1))
+    # Two cache lines between the parts: threads that share one wait for each other.
+    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_codes + 16), np.int64)
+    _csr.csc_counts(Sources([codes], [table], 4), counts, num_threads)
+    total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
+    return total
+
+
+def multi_hot(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    out: AnyArray,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    num_threads: int = 1,
+) -> None:
+    """Fill the C-contiguous (rows, columns) ``out``: on at each code of ``offsets[i:i + 2]``."""
+    sources = Sources([codes], [table], 4)
+    ragged.encode(offsets, sources, _memory_of(out), out.shape[1], on, off, num_threads)
+
+
+def multi_hot_count(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    out: AnyArray,
+) -> None:
+    """Add 1 to the element of (rows, columns) ``out`` for every code of a row."""
+    ragged.count(offsets, Sources([codes], [table], 4), out)
+
+
+def multi_hot_csr(
+    offsets: npt.NDArray[np.int64],
+    codes: AnyArray,
+    table: npt.NDArray[np.int32],
+    n_columns: int,
+    data_dtype: npt.DTypeLike,
+    count: bool,
+) -> tuple[AnyArray, AnyArray, AnyArray]:
+    """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
+    position = _position_dtype(len(codes), n_columns)
+    indices = np.empty(len(codes), position)
+    indptr = np.empty(len(offsets), position)
+    counts = np.empty(len(codes), np.int64)
+    sources = Sources([codes], [table], 4)
+    total = ragged.csr(offsets, sources, indices, indptr, counts, n_columns)
+    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype)
+    return data, indices[:total], indptr
+
+
+def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
+    """Return the bytes of a contiguous array."""
+    return out.reshape(-1).view(np.uint8)
+
+
+def _table(table: npt.NDArray[np.int32] | None, n_columns: int) -> npt.NDArray[np.int32]:
+    """Return the table, or the one that leaves codes as they are and drops missing ones."""
+    if table is not None:
+        return table
+    identity = np.arange(n_columns + 1, dtype=np.int32)
+    identity[-1] = -1
+    return identity
+
+
+def _keeps_codes(table: npt.NDArray[np.int32], first: int, n_columns: int) -> bool:
+    """Tell a table that numbers the columns as the codes are: its look-ups need not be made."""
+    return (
+        len(table) == n_columns + 1
+        and bool(table[-1] == -1)
+        and bool((table[:-1] == np.arange(first, first + n_columns)).all())
+    )
+
+
+def _position_dtype(*largest: int) -> np.dtype[Any]:
+    """Return int32 where the positions fit, else int64 (as SciPy chooses)."""
+    return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
+
+
+def _ones(n: int, dtype: npt.DTypeLike) -> AnyArray:
+    """Return ones in recycled memory."""
+    ones, _ = memory.allocate((n,), np.dtype(dtype))
+    ones.fill(1)
+    return ones

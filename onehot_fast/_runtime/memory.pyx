@@ -1,0 +1,384 @@
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
+"""Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
+
+The first touch of fresh memory costs several times what the kernels cost (4 - 9 GB/s against 28 - 75), so a
+large block that its array gave back is kept and handed out again. What is kept stays below a bound (a sixteenth
+of the memory, or ``ONEHOT_FAST_CACHE_MB``), and the least recently used goes first. The largest blocks are kept
+only as long as nobody else needs their memory: the system may take it at any time (``MADV_FREE``, 0.1 ms for
+40 MB). Of the others little is kept, and what was idle for some seconds goes back with the next call.
+
+There is no thread that would do this in the background: a process with threads that its user did not start is
+warned, and rightly, when it forks (CPython 3.12 and later).
+
+A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive, and
+only when the last one is gone does the block come back here.
+"""
+
+import os
+from typing import NamedTuple
+
+cimport cython
+cimport numpy as cnp
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport uintptr_t
+from libc.string cimport memmove
+
+import numpy as np
+
+from onehot_fast._runtime import system
+
+cnp.import_array()
+
+cdef extern from "pages.h":
+    size_t OHF_HUGE_PAGE
+    void *ohf_pages_map(size_t size) noexcept nogil
+    void ohf_pages_unmap(void *block, size_t size) noexcept nogil
+    void ohf_pages_lend(void *block, size_t size) noexcept nogil
+
+cdef extern from "clock.h":
+    double ohf_seconds() noexcept nogil
+
+cdef extern from "Python.h":
+    int PyTraceMalloc_Track(unsigned int domain, uintptr_t pointer, size_t size)
+    int PyTraceMalloc_Untrack(unsigned int domain, uintptr_t pointer)
+
+cdef extern from "numpy/arrayobject.h":
+    object PyArray_NewFromDescr(
+        PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims,
+        const cnp.npy_intp *strides, void *data, int flags, PyObject *obj,
+    )
+
+cdef enum:
+    ALIGNMENT = 64
+    PAGE = 65536            # a multiple of every system's page
+    LARGE = 256 << 10       # from here on a block is mapped and recycled; below, malloc recycles well
+    LENT = 16 << 20         # from here on the system may take the memory of a kept block
+    MOST_BLOCKS = 64
+    MOST_UNLENT = 64 << 20  # bytes of kept blocks that the system may not take
+    NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
+
+cdef double IDLE_SECONDS = 10.0
+
+cdef struct FreeBlock:
+    void *address
+    size_t size
+    double since            # when it came back, seconds of the monotonic clock
+
+
+cdef class Cache:
+    """The free blocks, oldest first."""
+
+    cdef FreeBlock blocks[MOST_BLOCKS]
+    cdef Py_ssize_t n_blocks, live, hits, misses
+    cdef size_t n_bytes, n_unlent, limit
+    cdef bint has_limit
+
+    cdef size_t bound(self):
+        """Return the bound in bytes, asking the system the first time."""
+        if not self.has_limit:
+            self.limit = (system.total_memory() or 0) // 16
+            self.has_limit = True
+        return self.limit
+
+    cdef void drop(self, Py_ssize_t at) noexcept:
+        """Give one free block back to the system."""
+        ohf_pages_unmap(self.blocks[at].address, self.blocks[at].size)
+        self.forget(at)
+
+    cdef void forget(self, Py_ssize_t at) noexcept:
+        """Take one block out of the list."""
+        self.n_bytes -= self.blocks[at].size
+        if self.blocks[at].size < LENT:
+            self.n_unlent -= self.blocks[at].size
+        self.n_blocks -= 1
+        memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
+
+    cdef Py_ssize_t best_fit(self, size_t size) noexcept:
+        """Return the place of the smallest free block of at least ``size`` bytes, the latest of equals, or -1.
+
+        A block may be larger than asked by a quarter: more would waste memory that the bound does not see.
+        """
+        cdef Py_ssize_t i, best = -1
+        for i in range(self.n_blocks):
+            if size <= self.blocks[i].size <= size + size // 4:
+                if best < 0 or self.blocks[i].size <= self.blocks[best].size:
+                    best = i
+        return best
+
+    cdef void *take(self, size_t *size) noexcept:
+        """Hand out the best-fitting free block, or NULL; sets its true size."""
+        cdef Py_ssize_t best = self.best_fit(size[0])
+        cdef void *address
+        if best < 0:
+            return NULL
+        address = self.blocks[best].address
+        size[0] = self.blocks[best].size
+        self.forget(best)
+        return address
+
+    cdef void give(self, void *address, size_t size) noexcept:
+        """Keep a block, making room for it within the bounds, or give it back to the system."""
+        cdef double now = ohf_seconds()
+        self.drop_older(now - IDLE_SECONDS)
+        if size > self.limit:
+            ohf_pages_unmap(address, size)
+            return
+        while self.n_bytes + size > self.limit or self.n_blocks == MOST_BLOCKS:
+            self.drop(0)
+        if size >= LENT:
+            ohf_pages_lend(address, size)
+        else:
+            while self.n_unlent + size > MOST_UNLENT:
+                self.drop(self.oldest_unlent())
+            self.n_unlent += size
+        self.blocks[self.n_blocks].address = address
+        self.blocks[self.n_blocks].size = size
+        self.blocks[self.n_blocks].since = now
+        self.n_blocks += 1
+        self.n_bytes += size
+
+    cdef Py_ssize_t oldest_unlent(self) noexcept:
+        """Return the place of the oldest block that the system may not take; there is one."""
+        cdef Py_ssize_t at = 0
+        while self.blocks[at].size >= LENT:
+            at += 1
+        return at
+
+    cdef size_t drop_older(self, double moment) noexcept:
+        """Give back all blocks that were free before ``moment``; return their bytes."""
+        cdef size_t before = self.n_bytes
+        while self.n_blocks > 0 and self.blocks[0].since <= moment:
+            self.drop(0)
+        return before - self.n_bytes
+
+
+cdef Cache cache = Cache()
+
+
+@cython.final
+cdef class Block:
+    """The owner of one array's memory; the array's ``base``."""
+
+    cdef void *address      # where the block begins
+    cdef size_t size        # of a mapped block, 0 for one of malloc's
+    cdef void *data         # where the array begins
+
+    def __dealloc__(self):
+        if self.address == NULL:
+            return
+        if self.size == 0:
+            PyMem_RawFree(self.address)
+            return
+        PyTraceMalloc_Untrack(NUMPY_DOMAIN, <uintptr_t> self.data)
+        with cython.critical_section(cache):
+            cache.live -= 1
+            cache.give(self.address, self.size)
+
+
+cdef Block small_block(size_t n_bytes):
+    """Make a block of malloc's memory (tracemalloc sees it by itself)."""
+    cdef Block block = Block.__new__(Block)
+    block.address = PyMem_RawMalloc(n_bytes + ALIGNMENT - 1)
+    if block.address == NULL:
+        raise MemoryError(f"cannot allocate {n_bytes} bytes")
+    block.data = <void *> ((<uintptr_t> block.address + ALIGNMENT - 1) & ~<uintptr_t> (ALIGNMENT - 1))
+    return block
+
+
+cdef size_t mapped_size(size_t n_bytes) noexcept:
+    """Round up to whole pages, huge ones from eight of them on."""
+    cdef size_t page = OHF_HUGE_PAGE if n_bytes >= 8 * OHF_HUGE_PAGE else PAGE
+    return (n_bytes + page - 1) // page * page
+
+
+cdef Block large_block(size_t n_bytes, bint *fresh):
+    """Make a block of recycled or of fresh memory; ``fresh`` memory is all zero."""
+    cdef Block block = Block.__new__(Block)
+    cdef size_t size = mapped_size(n_bytes)
+    cdef void *address
+    with cython.critical_section(cache):
+        cache.bound()
+        cache.drop_older(ohf_seconds() - IDLE_SECONDS)
+        address = cache.take(&size)
+        fresh[0] = address == NULL
+        cache.hits += address != NULL
+        cache.misses += address == NULL
+    if address == NULL:
+        address = ohf_pages_map(size)
+    if address == NULL:
+        empty_cache()
+        address = ohf_pages_map(size)
+    if address == NULL:
+        raise MemoryError(f"cannot allocate {n_bytes} bytes")
+    block.address = block.data = address
+    block.size = size
+    PyTraceMalloc_Track(NUMPY_DOMAIN, <uintptr_t> address, n_bytes)
+    with cython.critical_section(cache):
+        cache.live += 1
+    return block
+
+
+cdef object array_over(Block block, int ndim, const Py_ssize_t *shape, cnp.dtype dtype):
+    """Make the array that owns a block."""
+    Py_INCREF(dtype)   # PyArray_NewFromDescr steals it
+    array = PyArray_NewFromDescr(
+        <PyTypeObject *> cnp.ndarray, dtype, ndim, <const cnp.npy_intp *> shape, NULL, block.data,
+        cnp.NPY_ARRAY_CARRAY, NULL,
+    )
+    Py_INCREF(block)   # and this steals the base
+    cnp.PyArray_SetBaseObject(array, block)
+    return array
+
+
+cdef object new_array(int ndim, Py_ssize_t *shape, object dtype, Py_ssize_t n_bytes):
+    """Make an uninitialised array of ``n_bytes`` > 0 bytes."""
+    cdef bint fresh
+    if n_bytes < LARGE:
+        return array_over(small_block(n_bytes), ndim, shape, dtype)
+    return array_over(large_block(n_bytes, &fresh), ndim, shape, dtype)
+
+
+def allocate(tuple shape, cnp.dtype dtype):
+    """Return an array and whether its memory is fresh: all zero, and never touched.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Checked: the bytes of the array fit its address space.
+    dtype : dtype
+        One without references.
+
+    Returns
+    -------
+    array : ndarray
+        C-contiguous, uninitialised, aligned to 64 bytes.
+    fresh : bool
+
+    Raises
+    ------
+    MemoryError
+        If the system has not that much memory.
+    """
+    cdef Py_ssize_t dims[64]
+    cdef Py_ssize_t n_bytes = dtype.itemsize
+    cdef int ndim = len(shape), i
+    cdef bint fresh = False
+    if dtype.hasobject or ndim > 64:
+        return np.empty(shape, dtype), False
+    for i in range(ndim):
+        dims[i] = shape[i]
+        n_bytes *= dims[i]
+    if n_bytes == 0:
+        return np.empty(shape, dtype), False
+    if n_bytes < LARGE:
+        return array_over(small_block(n_bytes), ndim, dims, dtype), False
+    array = array_over(large_block(n_bytes, &fresh), ndim, dims, dtype)
+    return array, bool(fresh)
+
+
+def is_kept(size_t n_bytes):
+    """Tell whether an array of ``n_bytes`` would get a kept block."""
+    with cython.critical_section(cache):
+        return n_bytes >= LARGE and cache.best_fit(mapped_size(n_bytes)) >= 0
+
+
+class CacheInfo(NamedTuple):
+    """What `cache_info` tells.
+
+    Attributes
+    ----------
+    n_blocks, n_bytes : int
+        The free blocks that are kept, and their bytes.
+    max_bytes : int
+        The bound of ``n_bytes``.
+    n_live : int
+        The large blocks that arrays hold now.
+    hits, misses : int
+        How often a large array got a kept block, and how often fresh memory.
+    """
+
+    n_blocks: int
+    n_bytes: int
+    max_bytes: int
+    n_live: int
+    hits: int
+    misses: int
+
+
+def cache_info():
+    """Return what is kept of freed output memory.
+
+    Returns
+    -------
+    CacheInfo
+
+    See Also
+    --------
+    empty_cache : give it back to the system.
+
+    Examples
+    --------
+    >>> import onehot_fast
+    >>> info = onehot_fast.cache_info()
+    >>> info.n_bytes <= info.max_bytes
+    True
+    """
+    with cython.critical_section(cache):
+        return CacheInfo(
+            cache.n_blocks, cache.n_bytes, cache.bound(), cache.live, cache.hits, cache.misses,
+        )
+
+
+def empty_cache():
+    """Give all kept memory back to the system.
+
+    Arrays in use are not touched.
+
+    Returns
+    -------
+    int
+        The bytes given back.
+
+    Examples
+    --------
+    >>> import onehot_fast
+    >>> _ = onehot_fast.empty_cache()
+    >>> onehot_fast.cache_info().n_bytes
+    0
+    """
+    with cython.critical_section(cache):
+        return cache.drop_older(float("inf"))
+
+
+def set_limit(size_t n_bytes):
+    """Set the bound of what is kept, and drop what is above it; return the bound before."""
+    with cython.critical_section(cache):
+        before = cache.bound()
+        cache.limit = n_bytes
+        while cache.n_bytes > n_bytes:
+            cache.drop(0)
+    return before
+
+
+def set_idle_seconds(double seconds):
+    """Set how long a block is kept without use; return how long it was before."""
+    global IDLE_SECONDS
+    before = IDLE_SECONDS
+    IDLE_SECONDS = seconds
+    return before
+
+
+def _read_environment():
+    """Apply ``ONEHOT_FAST_CACHE_MB``."""
+    text = os.environ.get("ONEHOT_FAST_CACHE_MB")
+    if not text:
+        return
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise ValueError(f"ONEHOT_FAST_CACHE_MB = {text!r} must be a whole number of MiB, 0 to keep nothing")
+    cache.limit = int(text) << 20
+    cache.has_limit = True
+
+
+_read_environment()
