@@ -1,6 +1,7 @@
 """The command ``onehot-fast``: files in, encoded files out, in bounded memory.
 
-Nothing but the standard library is imported here, so that a missing library is one clear line.
+Nothing but the standard library is imported here, so that a missing library is one clear line,
+and so that signals are noted before the libraries are imported, which takes a while.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
+
+from onehot_fast.cli.signals import noting_signals
 
 __all__ = ["main"]
 
@@ -33,9 +36,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = ", ".join(missing)
         print(f"onehot-fast: needs {names}: pip install 'onehot-fast[cli]'", file=sys.stderr)
         return 1
-    try:
+    with noting_signals(is_last=arguments is None):
         code: int = import_module("onehot_fast.cli.run").run(arguments)
-    except KeyboardInterrupt:  # while the libraries were imported
-        print("onehot-fast: interrupted", file=sys.stderr)
-        return 130
     return code

@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from onehot_fast.cli.signals import raise_if_signalled
+
 try:
     import fcntl as _fcntl
 except ImportError:  # Windows: nothing tells a stale temporary from a live one, so all stay
@@ -44,6 +46,8 @@ def atomic_file(target: Path) -> Iterator[Path]:
     ------
     OSError
         The file cannot be written, synchronised or renamed. The target is as it was.
+    Interrupted
+        A signal came before the file was renamed.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder=False) as (path, handle):
@@ -51,6 +55,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
         with contextlib.suppress(FileNotFoundError):
             os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
         os.fsync(handle)
+        raise_if_signalled()
         os.replace(path, target)
         _sync_folder(target.parent)
 
@@ -61,7 +66,7 @@ def atomic_folder(target: Path) -> Iterator[Path]:
 
     Raises
     ------
-    OSError
+    OSError, Interrupted
         As `atomic_file`; and the target is a folder that is not empty, or a file.
     """
     target = Path(os.path.realpath(target))
@@ -69,8 +74,10 @@ def atomic_folder(target: Path) -> Iterator[Path]:
         yield path
         for folder, _, names in os.walk(path):
             for name in names:
+                raise_if_signalled()
                 _sync_file(Path(folder, name))
             _sync_folder(Path(folder))
+        raise_if_signalled()
         os.rename(path, target)  # refused if the target is a file, or a folder with something in it
         _sync_folder(target.parent)
 
@@ -81,14 +88,12 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[tuple[Path, int]]:
     remove_stale(target)
     # A name may have 255 bytes, and a letter 4.
     path = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.{MARK}")
-    handle = -1
-    try:  # before there is anything to remove: a signal may come at any moment
-        handle = _claim(path, is_folder)
+    handle = _claim(path, is_folder)
+    try:
         yield path, handle
     finally:
         _remove(path)
-        if handle >= 0:
-            os.close(handle)
+        os.close(handle)
 
 
 def remove_stale(target: Path) -> None:
@@ -97,7 +102,8 @@ def remove_stale(target: Path) -> None:
         return
     for path in target.parent.glob(f".{_escaped(target.name[:40])}.*.{MARK}"):
         with contextlib.suppress(OSError):  # held, gone or not ours
-            handle = os.open(path, os.O_RDONLY)
+            # A pipe of that name would wait for somebody who writes to it.
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
                 locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
                 _remove(path)

@@ -19,6 +19,7 @@ from onehot_fast.cli.encode import encoding
 from onehot_fast.cli.learning import chosen_columns, learn
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.policies import new_encoder
+from onehot_fast.cli.signals import raise_if_signalled
 from onehot_fast.cli.sinks import WriteOptions, open_sink
 from onehot_fast.cli.sources import Input, Source, open_source
 
@@ -44,11 +45,11 @@ def run_bench(given: Input, columns: Sequence[str], layout: str, folder: str | N
         change = encoding(source, encoder, layout)
         with _timed(times, "encode, without writing"):
             rows = batch_rows(source.row_bytes, change.row_bytes)
-            batches = ahead(source.batches(rows, change.old, coded=change.old))
             kept = source.coded_schema(change.old)
             schema = pa.schema([kept.field(name) for name in kept.names if name in change.old])
-            for _ in change.apply(pa.RecordBatchReader.from_batches(schema, batches)):
-                pass
+            with closing(ahead(source.batches(rows, change.old, coded=change.old))) as batches:
+                for _ in change.apply(pa.RecordBatchReader.from_batches(schema, batches)):
+                    pass
         spare = resources.enter_context(tempfile.TemporaryDirectory(dir=folder))
         with _timed(times, "read and write with pyarrow alone"):
             _copy(source, Path(spare, "copy"))
@@ -82,6 +83,7 @@ def _copy(source: Source, path: Path) -> None:
         open_sink(file, str(path), source.schema, source.format, options) as sink,
     ):
         for batch in source.batches(batch_rows(source.row_bytes)):
+            raise_if_signalled()
             sink.write(batch)
 
 

@@ -14,7 +14,6 @@ __all__ = [
     "MEANINGS",
     "CommandError",
     "Exit",
-    "Interrupted",
     "NobodyReads",
     "one_line",
     "reading",
@@ -61,14 +60,6 @@ class CommandError(Exception):
 
 class NobodyReads(Exception):
     """The reader of standard output has gone."""
-
-
-class Interrupted(BaseException):
-    """A signal asked the process to end; no `except Exception` may stop it."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.signum = signum
 
 
 def one_line(error: BaseException) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,27 +13,24 @@ import click
 import pyarrow as pa
 
 from onehot_fast.cli.commands import commands
-from onehot_fast.cli.errors import CommandError, Exit, Interrupted, NobodyReads, one_line, writing
-from onehot_fast.cli.pipeline import end_threads
-from onehot_fast.cli.signals import orderly_end
+from onehot_fast.cli.errors import CommandError, Exit, NobodyReads, one_line, writing
+from onehot_fast.cli.signals import Interrupted, raise_if_signalled, received
 
 __all__ = ["run"]
-
-SIGINT = 2
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    try:
-        with orderly_end(is_last=arguments is None), _frugal_memory():
-            return _run(arguments)
-    except Interrupted as signal:
-        word = "interrupted" if signal.signum == SIGINT else f"ended by signal {signal.signum}"
-        return _fail(128 + signal.signum, word)
-    except (KeyboardInterrupt, click.Abort):
-        return _fail(128 + SIGINT, "interrupted")
-    finally:
-        end_threads()
+    pa.enable_signal_handlers(False)  # pyarrow would take SIGINT for itself while it reads CSV
+    with _frugal_memory():
+        code, message = _outcome(list(sys.argv[1:] if arguments is None else arguments))
+    signum = received()
+    if code and signum is not None:  # whatever failed since: the signal came first
+        is_ctrl_c = signum == signal.SIGINT
+        code, message = 128 + signum, "interrupted" if is_ctrl_c else f"ended by signal {signum}"
+    if message:
+        print(f"onehot-fast: {' '.join(message.split())}", file=sys.stderr)
+    return int(code)
 
 
 @contextmanager
@@ -48,35 +46,31 @@ def _frugal_memory() -> Iterator[None]:
         pa.set_memory_pool(before)
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    """Run the command; what goes wrong is told."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+def _outcome(arguments: list[str]) -> tuple[int, str]:
+    """Run the command; return its exit code, and why it failed."""
     try:
+        raise_if_signalled()
         # Not `commands.main`, which has its own ideas about pipes and signals.
-        with commands.make_context("onehot-fast", given) as context:
+        with commands.make_context("onehot-fast", arguments) as context:
             commands.invoke(context)
         with writing("standard output"):
             sys.stdout.flush()
     except click.exceptions.Exit as end:  # --help and --version
-        return end.exit_code
+        return end.exit_code, ""
     except click.ClickException as error:
-        return _fail(Exit.USAGE, error.format_message())
+        return Exit.USAGE, error.format_message()
     except CommandError as error:
-        return _fail(error.code, str(error))
+        return error.code, str(error)
     except (NobodyReads, BrokenPipeError):
         # The interpreter flushes standard output once more at its end: to nobody.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.BROKEN_PIPE
+        return Exit.BROKEN_PIPE, ""
+    except Interrupted:
+        return Exit.FAILED, "interrupted"
     except MemoryError as error:
-        return _fail(Exit.FAILED, f"out of memory: {one_line(error)}")
+        return Exit.FAILED, f"out of memory: {one_line(error)}"
     except Exception as error:  # a bug, or a library's own idea of an error
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        return _fail(Exit.FAILED, f"{type(error).__name__}: {one_line(error)}")
-    return Exit.DONE
-
-
-def _fail(code: int, message: str) -> int:
-    """Say in one line why the run failed."""
-    print(f"onehot-fast: {' '.join(message.split())}", file=sys.stderr)
-    return int(code)
+        return Exit.FAILED, f"{type(error).__name__}: {one_line(error)}"
+    return Exit.DONE, ""

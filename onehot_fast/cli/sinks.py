@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.errors import writing
 from onehot_fast.cli.formats import Format
-from onehot_fast.cli.signals import undisturbed
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
@@ -60,7 +59,7 @@ class Sink(ABC):
         """Write what is left; the file below stays open."""
 
     def abandon(self) -> None:  # noqa: B027  most hold nothing
-        """Let go of a file that nobody will read."""
+        """Let go of a file that nobody will read, and write nothing more to it."""
 
 
 @contextmanager
@@ -68,8 +67,7 @@ def open_sink(
     file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
 ) -> Iterator[Sink]:
     """Begin a file of a format, and end it with the block; nothing ends it if the block fails."""
-    # A writer of pyarrow that nobody ends complains when its memory is freed.
-    with writing(name), undisturbed():
+    with writing(name):
         sink = _sink(file, schema, form, options)
     try:
         yield sink
@@ -95,6 +93,7 @@ class ParquetSink(Sink):
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
         compression = options.compression or "snappy"
         self._writer = pq.ParquetWriter(file, schema, compression=compression)
+        self._file = file
         self._most = options.group_rows or GROUP_ROWS
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -123,7 +122,8 @@ class ParquetSink(Sink):
         self._writer.close()
 
     def abandon(self) -> None:
-        """Close the writer, which would do it later by itself, when the file is closed."""
+        """Close the file before the writer, which would write a footer and be a valid file."""
+        self._file.close()
         with suppress(OSError, ValueError):
             self._writer.close()
         self._writer.is_open = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import os
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ import pyarrow as pa
 from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
 from onehot_fast.cli.formats import Format, format_of_content, format_of_name
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
+from onehot_fast.cli.signals import raise_if_signalled, wait_until_ready
 from onehot_fast.cli.text import TextOptions, TextReader
 
 __all__ = ["Input", "Source", "open_source"]
@@ -163,12 +165,19 @@ def _source(path: str, wanted: Format | None, text: TextOptions, resources: Exit
 def _spool(file: Path) -> None:
     """Copy standard input to a file: it cannot be read a second time, nor from its end."""
     with reading("standard input"), file.open("wb") as copy:
-        shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
+        stdin = sys.stdin.fileno()
+        wait_until_ready(readable=[stdin])
+        while block := os.read(stdin, 1 << 20):
+            copy.write(block)
+            wait_until_ready(readable=[stdin])
 
 
 def _open(path: Path, name: str, wanted: Format | None, text: TextOptions) -> Reader:
     """Open one file."""
+    raise_if_signalled()
     with reading(name):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise CommandError(Exit.INPUT, f"{name}: not a regular file; - reads standard input")
         form = wanted or format_of_name(path) or format_of_content(path)
         if form.is_text:
             return TextReader(path, name, form, text)

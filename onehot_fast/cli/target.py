@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
+import select
+import stat
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable
 from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.formats import FORMATS, Format, format_of_name
+from onehot_fast.cli.signals import PATIENCE, raise_if_signalled, wait_until_ready
 
 __all__ = ["STDOUT", "format_for", "is_folder", "new_file", "new_folder", "save_text"]
 
@@ -40,22 +47,13 @@ def format_for(path: str, wanted: Format | None, source: Format) -> Format:
 @contextmanager
 def new_file(path: str, form: Format) -> Iterator[pa.NativeFile]:
     """Give a file to write to, which is at its place when the block has ended well."""
-    if path == STDOUT:
-        if sys.stdout.isatty() and not form.is_text:
-            raise CommandError(
-                Exit.USAGE, f"standard output is a terminal, no place for {form.kind}"
-            )
-        # A handle of our own, for what compresses closes what it writes to.
+    if path == STDOUT or not is_replaceable(Path(path)):
         with (
-            writing("standard output"),
-            os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out,
+            writing("standard output" if path == STDOUT else path),
+            _opened(path, form) as out,
             pa.PythonFile(out, "w") as raw,
             _packed(raw, form) as file,
         ):
-            yield file
-        return
-    if not is_replaceable(Path(path)):
-        with writing(path), pa.OSFile(path, "wb") as raw, _packed(raw, form) as file:
             yield file
         return
     with (
@@ -69,12 +67,58 @@ def new_file(path: str, form: Format) -> Iterator[pa.NativeFile]:
 
 @contextmanager
 def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file that compresses what is written, where the format wants that."""
+    """Give a file that compresses what is written, where the format wants that.
+
+    If the block fails, nothing more is written: no end that makes a part look like a whole.
+    """
     if form.compression is None:
         yield raw
         return
     with pa.CompressedOutputStream(raw, form.compression) as file:
-        yield file
+        try:
+            yield file
+        except BaseException:
+            raw.close()
+            with suppress(OSError, ValueError):
+                file.close()
+            raise
+
+
+class _InSteps(io.FileIO):
+    """A pipe or a device, whose reader is never waited for without an eye on signals."""
+
+    def write(self, data: Any) -> int:
+        """Write all of the data, so much at once as a pipe takes without waiting."""
+        is_file = stat.S_ISREG(os.fstat(self.fileno()).st_mode)
+        step = 1 << 20 if is_file else getattr(select, "PIPE_BUF", 512)
+        view, done = memoryview(data).cast("B"), 0
+        while done < len(view):
+            wait_until_ready(writable=[self])
+            done += super().write(view[done : done + step]) or 0
+        return done
+
+
+def _opened(path: str, form: Format) -> io.FileIO:
+    """Open standard output, a pipe or a device."""
+    if path == STDOUT:
+        if sys.stdout.isatty() and not form.is_text:
+            text = f"standard output is a terminal, no place for {form.kind}"
+            raise CommandError(Exit.USAGE, text)
+        # A handle of our own, for what compresses closes what it writes to.
+        return _InSteps(os.dup(sys.stdout.fileno()), "wb")
+    while True:
+        try:
+            return _InSteps(path, "wb", opener=_open_at_once)
+        except OSError as error:
+            if error.errno != errno.ENXIO or not Path(path).is_fifo():
+                raise
+        raise_if_signalled()
+        time.sleep(PATIENCE)  # until somebody opens the pipe to read it
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe that nobody reads is an error."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager

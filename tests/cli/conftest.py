@@ -143,6 +143,12 @@ def table() -> Any:
 
 
 @pytest.fixture
+def small(table: Any, tmp_path: Path) -> Path:
+    """Return a Parquet file of a few row groups."""
+    return write_table(table, tmp_path / "in.parquet")
+
+
+@pytest.fixture(scope="session")
 def files() -> Any:
     """Return the functions that write and read files, and look for leftovers."""
 
