@@ -90,7 +90,7 @@ class _InSteps(io.FileIO):
     def write(self, data: Any) -> int:
         """Write all of the data, so much at once as a pipe takes without waiting."""
         is_file = stat.S_ISREG(os.fstat(self.fileno()).st_mode)
-        step = 1 << 20 if is_file else getattr(select, "PIPE_BUF", 512)
+        step = 1 << 20 if is_file else getattr(select, "PIPE_BUF", 1 << 20)
         view, done = memoryview(data).cast("B"), 0
         while done < len(view):
             wait_until_ready(writable=[self])
