@@ -196,7 +196,7 @@ def test_flipped_bytes_with_checksums(table: Any, files: Any, call: Any, tmp_pat
     right = arrow.encode(table, Encoder(["carrier", "dest"]).fit(table))
     footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
     draw = random.Random(2)
-    places = [draw.randrange(4, footer) for _ in range(60 * ROUNDS)]
+    places = [draw.randrange(4, footer) for _ in range(30 * ROUNDS)]
 
     def of(at: int) -> str:
         path.write_bytes(corrupted(data, at))
@@ -219,7 +219,7 @@ def test_flipped_bytes_without_checksums(
     data = path.read_bytes()
     right = arrow.encode(table, Encoder(["carrier", "dest"]).fit(table))
     draw = random.Random(3)
-    places = [draw.randrange(len(data)) for _ in range(60 * ROUNDS)]
+    places = [draw.randrange(len(data)) for _ in range(30 * ROUNDS)]
 
     def of(at: int) -> str:
         path.write_bytes(corrupted(data, at))
