@@ -20,6 +20,8 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = "onehot_fast/_kernels"
+# The C files of the extensions that carry some, by the name of the extension's .pyx.
+C_FILES = {"simd": "leaves.c", "dictionary": "dictionary.c"}
 # setuptools rebuilds what is older than this file, so the switches are a dependency too.
 FLAGS_RECORD = Path("build/flags.txt")
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
@@ -36,12 +38,12 @@ def switch(name):
 
 
 def extension(pyx):
-    """Make the extension of one ``.pyx``; simd.pyx alone carries the C leaves."""
-    leaves = [f"{KERNELS}/leaves.c"] if pyx.stem == "simd" else []
+    """Make the extension of one ``.pyx``, with the C file that it carries."""
+    carried = [f"{KERNELS}/{C_FILES[pyx.stem]}"] if pyx.stem in C_FILES else []
     headers = [*Path(KERNELS).glob("*.h"), *Path("onehot_fast").rglob("*.pxd")]
     return Extension(
         ".".join(pyx.with_suffix("").parts),
-        [str(pyx), *leaves],
+        [str(pyx), *carried],
         include_dirs=[KERNELS, numpy.get_include()],
         depends=[str(FLAGS_RECORD), *sorted(map(str, headers))],
         define_macros=[

@@ -1,0 +1,93 @@
+"""The hash table of dictionary.h as Cython sees it."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+
+cdef extern from "dictionary.h":
+    enum:
+        OHF_NO_MEMORY
+        OHF_TOO_MANY
+        OHF_MALFORMED
+        OHF_OUTSIDE
+        OHF_OFFSETS32
+        OHF_OFFSETS64
+        OHF_VIEWS
+        OHF_BYTES_S
+        OHF_UCS4
+
+    ctypedef struct ohf_engine:
+        const char *name
+
+    ctypedef struct ohf_texts:
+        int layout
+        const void *rows
+        int64_t width
+        const uint8_t *data
+        uint64_t limit
+        uint64_t last_of_16
+        const uint8_t *const *buffers
+        const int64_t *sizes
+        int64_t n_buffers
+        const uint8_t *bits
+        int64_t bits_begin
+
+    ctypedef struct ohf_numbers:
+        int kind
+        int has_nat
+        int into
+        const void *rows
+        const uint8_t *bits
+        int64_t bits_begin
+
+    ctypedef struct ohf_dictionary:
+        const ohf_engine *engine
+        int64_t n_codes
+        int64_t most_codes
+        uint64_t *numbers
+        int64_t *counts
+        int64_t n_short_bytes
+        int64_t n_long_bytes
+        int n_seeds
+
+    const ohf_engine *ohf_engine_of(const char *name) noexcept nogil
+    int ohf_dictionary_open(
+        ohf_dictionary *, const ohf_engine *, int is_texts, int counting, const uint64_t *seed, int64_t expected,
+    ) noexcept nogil
+    void ohf_dictionary_close(ohf_dictionary *) noexcept nogil
+    size_t ohf_dictionary_bytes(const ohf_dictionary *) noexcept nogil
+    void ohf_dictionary_texts(const ohf_dictionary *, int64_t *offsets, uint8_t *data) noexcept nogil
+    uint64_t ohf_hash_text(const ohf_dictionary *, const uint8_t *text, uint64_t length) noexcept nogil
+    uint64_t ohf_hash_number(const ohf_dictionary *, uint64_t number) noexcept nogil
+    int ohf_learn_texts(
+        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil
+    int ohf_look_up_texts(
+        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil
+    int ohf_learn_numbers(
+        ohf_dictionary *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil
+    int ohf_look_up_numbers(
+        ohf_dictionary *, const ohf_numbers *, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil
+
+cdef extern from "dictionary_objects.h":
+    enum:
+        OHF_MEMO_BITS
+        OHF_MOST_MISSING
+
+    ctypedef struct ohf_memo:
+        pass
+
+    ctypedef struct ohf_objects:
+        const char *rows
+        Py_ssize_t stride
+        bint is_text
+        void *missing[OHF_MOST_MISSING]
+        int n_missing
+        ohf_memo *memo
+        uint8_t *scratch
+        size_t room
+
+    int ohf_code_objects(
+        ohf_dictionary *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
+    ) noexcept

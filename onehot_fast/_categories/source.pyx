@@ -1,0 +1,311 @@
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
+"""Where the values of an Arrow array, a NumPy array or Strings lie, checked before they are read."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawCalloc, PyMem_RawFree
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from onehot_fast._arrow.abi cimport ArrowArray
+from onehot_fast._arrow.array cimport Array
+from onehot_fast._categories.abi cimport (
+    OHF_BYTES_S,
+    OHF_MEMO_BITS,
+    OHF_MOST_MISSING,
+    OHF_OFFSETS32,
+    OHF_OFFSETS64,
+    OHF_UCS4,
+    OHF_VIEWS,
+    ohf_memo,
+)
+from onehot_fast._categories.strings cimport Strings
+from onehot_fast._kernels.simd cimport (
+    OHF_F32,
+    OHF_F64,
+    OHF_I8,
+    OHF_I16,
+    OHF_I32,
+    OHF_I64,
+    OHF_U8,
+    OHF_U16,
+    OHF_U32,
+    OHF_U64,
+)
+
+import sysconfig
+
+import numpy as np
+
+cnp.import_array()
+
+# The dtype of each integer or float format of Arrow; dates, times and durations are integers.
+cdef dict ARROW_DTYPES = {
+    "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
+    "e": "f2", "f": "f4", "g": "f8", "tdD": "i4", "tdm": "i8", "tts": "i4", "ttm": "i4", "ttu": "i8", "ttn": "i8",
+    "tDs": "i8", "tDm": "i8", "tDu": "i8", "tDn": "i8", "tiM": "i4",
+}
+# Where another thread may change an array of objects while it is read, a copy is read.
+cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+cdef enum:
+    ROWS_WORTH_A_MEMO = 1024
+
+cdef dict KINDS = {
+    "i1": OHF_I8, "i2": OHF_I16, "i4": OHF_I32, "i8": OHF_I64,
+    "u1": OHF_U8, "u2": OHF_U16, "u4": OHF_U32, "u8": OHF_U64, "f4": OHF_F32, "f8": OHF_F64,
+}
+cdef dict INTO = {"int64": OHF_I64, "uint64": OHF_U64, "float64": OHF_F64}
+cdef dict TEXT_FORMATS = {
+    "u": OHF_OFFSETS32, "z": OHF_OFFSETS32, "U": OHF_OFFSETS64, "Z": OHF_OFFSETS64,
+    "vu": OHF_VIEWS, "vz": OHF_VIEWS,
+}
+
+
+@cython.final
+cdef class Source:
+    """What the loops read, and all that keeps it alive."""
+
+    def __cinit__(self):
+        memset(&self.texts, 0, sizeof(self.texts))
+        memset(&self.numbers, 0, sizeof(self.numbers))
+        memset(&self.objects, 0, sizeof(self.objects))
+
+    def __dealloc__(self):
+        PyMem_Free(self.buffers)
+        PyMem_Free(self.sizes)
+        self.close_objects()
+
+    cdef int read_offsets(self, Array array, int layout) except -1:
+        """Read texts whose ends are offsets; all below the last offset is readable."""
+        cdef int width = 4 if layout == OHF_OFFSETS32 else 8
+        cdef int32_t narrow
+        cdef int64_t limit
+        cdef const char *offsets = <const char *> array.node.buffers[1] + array.offset * width
+        if width == 4:
+            memcpy(&narrow, offsets + array.length * width, sizeof(narrow))
+            limit = narrow
+        else:
+            memcpy(&limit, offsets + array.length * width, sizeof(limit))
+        if limit < 0:
+            raise ValueError(f"{array!r} has an offset of {limit}")
+        if limit > 0 and array.node.buffers[2] == NULL:
+            limit = 0       # all texts must be empty, which the loops check
+        self.texts.rows = offsets
+        self.texts.data = <const uint8_t *> array.node.buffers[2]
+        self.set_limit(limit)
+        return 0
+
+    cdef void set_limit(self, int64_t limit) noexcept:
+        """Say how many bytes of the data may be read."""
+        self.texts.limit = limit
+        self.texts.last_of_16 = max(limit - 15, 0)
+
+    cdef int read_views(self, Array array) except -1:
+        """Read views; addresses and sizes of their buffers are copied, so that nobody changes them meanwhile."""
+        cdef const ArrowArray *node = array.node
+        cdef int64_t i, n_buffers = node.n_buffers - 3
+        cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]
+        self.texts.rows = <const char *> node.buffers[1] + array.offset * 16
+        if n_buffers == 0:
+            return 0
+        self.buffers = <const unsigned char **> PyMem_Calloc(n_buffers, sizeof(void *))
+        self.sizes = <int64_t *> PyMem_Calloc(n_buffers, sizeof(int64_t))
+        if self.buffers == NULL or self.sizes == NULL:
+            raise MemoryError("cannot allocate the addresses of an Arrow array's buffers")
+        for i in range(n_buffers):
+            self.buffers[i] = <const unsigned char *> node.buffers[2 + i]
+            memcpy(&self.sizes[i], sizes + i, sizeof(int64_t))
+            if self.buffers[i] == NULL or self.sizes[i] < 0:
+                self.sizes[i] = 0
+        self.texts.buffers = self.buffers
+        self.texts.sizes = self.sizes
+        self.texts.n_buffers = n_buffers
+        return 0
+
+    cdef int read_arrow_texts(self, Array array) except -1:
+        """Read an Arrow array of texts or bytes in place."""
+        cdef int layout = TEXT_FORMATS[array.schema.format]
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = array.length
+        self.owner = array
+        self.texts.layout = layout
+        if array.length == 0:
+            return 0
+        if array.count_nulls() > 0:
+            self.texts.bits = array.bits
+            self.texts.bits_begin = array.bits_begin
+        if layout == OHF_VIEWS:
+            return self.read_views(array)
+        return self.read_offsets(array, layout)
+
+    cdef int read_strings(self, Strings strings) except -1:
+        """Read Strings."""
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = len(strings)
+        self.owner = strings
+        self.texts.layout = OHF_OFFSETS64
+        self.texts.rows = strings.ends
+        self.texts.data = strings.bytes
+        self.set_limit(strings.ends[self.n_rows])
+        return 0
+
+    cdef int read_fixed(self, object array, str kind) except -1:
+        """Read a NumPy array of dtype U or S."""
+        array = np.require(array, array.dtype.newbyteorder("="), "CA")
+        self.form = IN_BUFFERS_TEXTS
+        self.n_rows = len(array)
+        self.owner = array
+        self.texts.layout = OHF_UCS4 if kind == "string" else OHF_BYTES_S
+        self.texts.width = array.dtype.itemsize // (4 if kind == "string" else 1)
+        self.texts.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
+        return 0
+
+    cdef int read_objects(self, object array, str kind, tuple missing) except -1:
+        """Read a NumPy array of objects."""
+        cdef int i
+        if len(missing) > OHF_MOST_MISSING:
+            raise ValueError(f"at most {OHF_MOST_MISSING} objects can be missing values, not {len(missing)}")
+        self.form = IN_OBJECTS
+        self.n_rows = len(array)
+        self.owner = array.copy() if IS_FREE_THREADED else array
+        self.missing = missing
+        self.objects.is_text = kind == "string"
+        for i in range(len(missing)):
+            self.objects.missing[i] = <void *> missing[i]
+        self.objects.n_missing = len(missing)
+        return self.open_objects()
+
+    cdef int open_objects(self) except -1:
+        """Get ready to read objects: no Python code may run from here to the last of them, or call this again."""
+        cdef cnp.ndarray array = self.owner
+        if len(array) != self.n_rows:
+            raise RuntimeError("the array was resized while it was read")
+        self.close_objects()
+        self.objects.rows = <const char *> cnp.PyArray_DATA(array)
+        self.objects.stride = cnp.PyArray_STRIDES(array)[0]
+        if self.n_rows >= ROWS_WORTH_A_MEMO:    # without memory for it there is none
+            self.objects.memo = <ohf_memo *> PyMem_RawCalloc(1 << OHF_MEMO_BITS, sizeof(ohf_memo))
+        return 0
+
+    cdef void close_objects(self) noexcept:
+        """Free what was made to read objects."""
+        PyMem_RawFree(self.objects.memo)
+        PyMem_RawFree(self.objects.scratch)
+        self.objects.memo = NULL
+        self.objects.scratch = NULL
+        self.objects.room = 0
+
+    cdef int read_numbers(self, object array, str kind) except -1:
+        """Read a NumPy array of numbers."""
+        if array.dtype.itemsize == 2 and array.dtype.kind == "f":
+            array = array.astype(np.float32)
+        array = np.require(array, array.dtype.newbyteorder("="), "CA")
+        self.form = IN_BUFFERS_NUMBERS
+        self.n_rows = len(array)
+        self.owner = array
+        self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
+        self.numbers.kind = KINDS[array.dtype.str[1:]]
+        self.numbers.into = INTO[kind]
+        return 0
+
+    cdef int read_arrow_numbers(self, Array array, str kind) except -1:
+        """Read an Arrow array of numbers, dates, times or durations in place; Booleans as 0 and 1."""
+        cdef cnp.ndarray numbers
+        if array.schema.kind == "boolean":
+            numbers = array.codes()
+        elif array.length == 0:
+            numbers = np.empty(0, dtype_of(array.schema.format))
+        else:
+            numbers = array.memory(np.dtype(dtype_of(array.schema.format)))
+        self.read_numbers(numbers, kind)
+        if array.count_nulls() > 0:
+            self.numbers.bits = array.bits
+            self.numbers.bits_begin = array.bits_begin
+        return 0
+
+
+cdef str dtype_of(str format):
+    """Return the dtype of the integers or floats of an Arrow format, "" where it has none."""
+    return "i8" if format.startswith("ts") else ARROW_DTYPES.get(format, "")
+
+
+cdef bint holds(str kind, str letter):
+    """Tell whether a dictionary of a kind holds values of a kind of NumPy."""
+    if kind == "float64":
+        return letter == "f"
+    return kind in INTO and letter in ("i", "u", "b", "m", "M")
+
+
+cdef bint read_arrow(Source source, Array array, str kind) except -1:
+    """Read an Arrow array; False where a dictionary of this kind cannot hold it."""
+    cdef str format = array.schema.format
+    if kind in ("string", "binary"):
+        if array.schema.kind != kind or format not in TEXT_FORMATS:
+            return False
+        source.read_arrow_texts(array)
+        return True
+    if array.schema.dictionary is not None:
+        return False
+    if not holds(kind, "b" if format == "b" else dtype_of(format)[:1]):
+        return False
+    source.read_arrow_numbers(array, kind)
+    return True
+
+
+cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
+    """Read a NumPy array; False where a dictionary of this kind cannot hold it."""
+    cdef str letter = array.dtype.kind
+    if kind in INTO:
+        if not holds(kind, letter):
+            return False
+        source.numbers.has_nat = letter in ("m", "M")
+        if source.numbers.has_nat:
+            source.read_numbers(array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64), kind)
+        else:
+            source.read_numbers(array.view(np.uint8) if letter == "b" else array, kind)
+    elif letter == "O":
+        source.read_objects(array, kind, missing)
+    elif letter == ("U" if kind == "string" else "S"):
+        source.read_fixed(array, kind)
+    elif letter == "T" and kind == "string":
+        source.read_objects(array.astype(object), kind, (*missing, *na_object_of(array.dtype)))
+    else:
+        return False
+    return True
+
+
+cdef Source source_of(object values, str kind, tuple missing):
+    """Return where the values lie, or raise TypeError where a dictionary of this kind cannot hold them."""
+    cdef Source source = Source.__new__(Source)
+    cdef bint is_read
+    if isinstance(values, Array):
+        is_read = read_arrow(source, values, kind)
+    elif isinstance(values, Strings):
+        is_read = kind == ("string" if (<Strings> values).is_text else "binary")
+        if is_read:
+            source.read_strings(values)
+    elif isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(f"a dictionary reads one-dimensional arrays, not of shape {values.shape}")
+        is_read = read_numpy(source, values, kind, missing)
+    else:
+        is_read = False
+    if not is_read:
+        raise TypeError(f"a dictionary of kind {kind!r} cannot hold {description_of(values)}")
+    return source
+
+
+cdef str description_of(object values):
+    """Say what came, for a message."""
+    if isinstance(values, Array):
+        return f"the Arrow format {(<Array> values).schema.format!r}"
+    if isinstance(values, np.ndarray):
+        return f"dtype {values.dtype}"
+    return repr(values) if isinstance(values, Strings) else f"a {type(values).__name__}"
+
+
+cdef tuple na_object_of(object dtype):
+    """Return the object that stands for missing values in a StringDType, where that is no text."""
+    found = getattr(dtype, "na_object", None)
+    return () if found is None or isinstance(found, str) else (found,)

@@ -1,0 +1,256 @@
+# cython: language_level=3, wraparound=False, freethreading_compatible=True
+"""Texts or bytes as Arrow keeps them: one buffer and where each begins."""
+
+cimport cython
+cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+cdef extern from "sort_texts.h":
+    ctypedef struct ohf_sorted:
+        pass
+
+    void ohf_sort_texts(
+        const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items, ohf_sorted *spare,
+        int64_t *positions,
+    ) noexcept nogil
+
+cnp.import_array()
+
+
+@cython.final
+cdef class Strings:
+    """Texts or bytes, one behind the other in one buffer; immutable.
+
+    A lone surrogate is kept as the three bytes of UTF-8's "surrogatepass", so any ``str`` comes back as it was.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (n + 1,)
+        Where each begins and ends in `data`.
+    data : ndarray of uint8, shape (n_bytes,)
+    is_text : bool
+        Whether they are ``str``, in UTF-8, or ``bytes``.
+
+    Raises
+    ------
+    ValueError
+        The offsets are not in order, or outside the data.
+
+    Examples
+    --------
+    >>> from onehot_fast._categories.strings import Strings
+    >>> names = Strings.from_objects(["b", "", "a"])
+    >>> names.offsets, names.data
+    (array([0, 1, 1, 2]), array([98, 97], dtype=uint8))
+    >>> names.take(names.argsort()).tolist()
+    ['', 'a', 'b']
+    """
+
+    def __init__(self, offsets, data, bint is_text):
+        # Copies: nobody else can change what was checked.
+        offsets = np.array(offsets, np.int64, ndmin=1)
+        data = np.array(data, np.uint8, ndmin=1)
+        if offsets.ndim != 1 or data.ndim != 1 or len(offsets) == 0:
+            raise ValueError("Strings are made of one-dimensional offsets and data, at least one offset")
+        if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[len(offsets) - 1] > len(data):
+            raise ValueError("the offsets of Strings are not in order, or outside the data")
+        self.hold(offsets, data, is_text)
+
+    cdef void hold(self, object offsets, object data, bint is_text):
+        """Keep checked arrays, which nobody writes to any more."""
+        offsets.flags.writeable = False
+        data.flags.writeable = False
+        self.offsets = offsets
+        self.data = data
+        self.is_text = is_text
+        self.ends = <const int64_t *> cnp.PyArray_DATA(<cnp.ndarray> offsets)
+        self.bytes = <const uint8_t *> cnp.PyArray_DATA(<cnp.ndarray> data)
+
+    @staticmethod
+    def from_objects(values, is_text=None):
+        """Make Strings of ``str`` alone or ``bytes`` alone.
+
+        Parameters
+        ----------
+        values : iterable of str or bytes
+        is_text : bool, optional
+            By default as the first value is, and texts where there is none.
+
+        Raises
+        ------
+        TypeError
+            A value is neither, or not what the others are.
+        """
+        cdef list parts = list(values)
+        cdef Py_ssize_t i, n = len(parts)
+        cdef int64_t used = 0
+        cdef cnp.ndarray offsets, data
+        cdef bytes part
+        if is_text is None:
+            is_text = n == 0 or isinstance(parts[0], str)
+        expected = str if is_text else bytes
+        offsets = np.zeros(n + 1, np.int64)
+        ends = <int64_t *> cnp.PyArray_DATA(offsets)
+        for i in range(n):
+            if not isinstance(parts[i], expected):
+                raise TypeError(f"value {i} is a {type(parts[i]).__name__}, not {expected.__name__}")
+            if is_text:
+                parts[i] = (<str> parts[i]).encode("utf-8", "surrogatepass")
+            used += len(<bytes> parts[i])
+            ends[i + 1] = used
+        data = np.empty(used, np.uint8)
+        out = <uint8_t *> cnp.PyArray_DATA(data)
+        for i in range(n):
+            part = parts[i]
+            memcpy(out + ends[i], PyBytes_AS_STRING(part), ends[i + 1] - ends[i])
+        return new_strings(offsets, data, is_text)
+
+    def __reduce__(self):
+        return Strings, (self.offsets, self.data, self.is_text)
+
+    def __len__(self):
+        """Return how many there are."""
+        return len(self.offsets) - 1
+
+    def __repr__(self):
+        """Show the kind and the number; the texts may be many."""
+        return f"Strings({len(self)} {'texts' if self.is_text else 'bytes'})"
+
+    cdef object item(self, Py_ssize_t position):
+        """Return one as the object it is; the position is a valid one."""
+        cdef const char *begin = <const char *> self.bytes + self.ends[position]
+        cdef Py_ssize_t length = self.ends[position + 1] - self.ends[position]
+        if self.is_text:
+            return PyUnicode_DecodeUTF8(begin, length, "surrogatepass")
+        return PyBytes_FromStringAndSize(begin, length)
+
+    def __getitem__(self, Py_ssize_t position):
+        """Return one ``str`` or ``bytes``; a negative position counts from the end."""
+        cdef Py_ssize_t n = len(self)
+        if position < 0:
+            position += n
+        if not 0 <= position < n:
+            raise IndexError(f"position {position} is outside the {n} Strings")
+        return self.item(position)
+
+    def __iter__(self):
+        """Iterate over the ``str`` or ``bytes``."""
+        return iter(self.tolist())
+
+    def tolist(self):
+        """Return a list of ``str`` or ``bytes``."""
+        cdef Py_ssize_t i, n = len(self)
+        cdef list items = [None] * n
+        for i in range(n):
+            items[i] = self.item(i)
+        return items
+
+    def to_object(self):
+        """Return an ndarray of objects."""
+        items = np.empty(len(self), object)
+        items[:] = self.tolist()
+        return items
+
+    def take(self, positions):
+        """Return the Strings at some positions, in their order.
+
+        Raises
+        ------
+        IndexError
+            A position is outside ``[0, len(self))``.
+        """
+        cdef cnp.ndarray chosen = np.ascontiguousarray(positions, np.int64)
+        cdef Py_ssize_t i, n = len(chosen), n_mine = len(self)
+        cdef const int64_t *places = <const int64_t *> cnp.PyArray_DATA(chosen)
+        cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)
+        cdef int64_t *ends = <int64_t *> cnp.PyArray_DATA(offsets)
+        cdef cnp.ndarray data
+        for i in range(n):
+            if not 0 <= places[i] < n_mine:
+                raise IndexError(f"position {places[i]} is outside the {n_mine} Strings")
+            ends[i + 1] = ends[i] + self.ends[places[i] + 1] - self.ends[places[i]]
+        data = np.empty(ends[n], np.uint8)
+        out = <uint8_t *> cnp.PyArray_DATA(data)
+        with nogil:
+            for i in range(n):
+                memcpy(out + ends[i], self.bytes + self.ends[places[i]], ends[i + 1] - ends[i])
+        return new_strings(offsets, data, self.is_text)
+
+    def argsort(self):
+        """Return the positions in order of the texts (by code points) or bytes; equal ones as they stand.
+
+        The order of UTF-8 is that of code points, so this is the order of ``sorted(self.tolist())``.
+        """
+        cdef Py_ssize_t n = len(self)
+        cdef cnp.ndarray positions = np.empty(n, np.int64)
+        cdef cnp.ndarray items = np.empty(2 * n * sizeof(ohf_sorted), np.uint8)
+        cdef ohf_sorted *first = <ohf_sorted *> cnp.PyArray_DATA(items)
+        with nogil:
+            ohf_sort_texts(
+                self.ends, self.bytes, n, first, first + n, <int64_t *> cnp.PyArray_DATA(positions),
+            )
+        return positions
+
+    def concat(self, Strings other not None):
+        """Return these and then the others.
+
+        Raises
+        ------
+        TypeError
+            One holds texts and the other bytes.
+        """
+        if self.is_text != other.is_text:
+            raise TypeError("texts and bytes cannot be in the same Strings")
+        mine, theirs = compact(self), compact(other)
+        offsets = np.concatenate([mine.offsets, theirs.offsets[1:] + mine.offsets[len(self)]])
+        return new_strings(offsets, np.concatenate([mine.data, theirs.data]), self.is_text)
+
+    def with_prefix(self, bytes prefix not None):
+        """Return the same Strings, each behind a prefix."""
+        cdef Py_ssize_t i, n = len(self), n_prefix = len(prefix)
+        cdef cnp.ndarray offsets = self.offsets - self.ends[0] + n_prefix * np.arange(n + 1)
+        cdef const int64_t *ends = <const int64_t *> cnp.PyArray_DATA(offsets)
+        cdef cnp.ndarray data = np.empty(ends[n], np.uint8)
+        cdef uint8_t *out = <uint8_t *> cnp.PyArray_DATA(data)
+        cdef const char *front = PyBytes_AS_STRING(prefix)
+        with nogil:
+            for i in range(n):
+                memcpy(out + ends[i], front, n_prefix)
+                memcpy(out + ends[i] + n_prefix, self.bytes + self.ends[i], self.ends[i + 1] - self.ends[i])
+        return new_strings(offsets, data, self.is_text)
+
+    def equals(self, other):
+        """Tell whether the other are Strings with the same texts or bytes in the same order."""
+        if not isinstance(other, Strings) or self.is_text != (<Strings> other).is_text:
+            return False
+        mine, theirs = compact(self), compact(other)
+        return np.array_equal(mine.offsets, theirs.offsets) and np.array_equal(mine.data, theirs.data)
+
+    def __eq__(self, other):
+        """Compare as `equals` does."""
+        if not isinstance(other, Strings):
+            return NotImplemented
+        return self.equals(other)
+
+    __hash__ = None
+
+
+cdef Strings compact(Strings strings):
+    """Return the same Strings with offsets from 0 on and no byte behind the last."""
+    cdef Py_ssize_t n = len(strings)
+    first, last = strings.ends[0], strings.ends[n]
+    if first == 0 and last == len(strings.data):
+        return strings
+    return new_strings(strings.offsets - first, strings.data[first:last].copy(), strings.is_text)
+
+
+cdef Strings new_strings(object offsets, object data, bint is_text):
+    """Make Strings of arrays that are right and that nobody else writes to."""
+    cdef Strings strings = Strings.__new__(Strings)
+    strings.hold(offsets, data, is_text)
+    return strings

@@ -1,0 +1,222 @@
+/* Rows that are Python objects or fixed-width texts, made ready in blocks for the loops of the dictionary.
+ *
+ * Objects are read with the GIL held and no Python code in between, so that they live and stay as they are. A memo
+ * keeps the codes of objects by their address: columns often hold few objects many times.
+ */
+#ifndef OHF_DICTIONARY_OBJECTS_H
+#define OHF_DICTIONARY_OBJECTS_H
+
+#include <Python.h>
+#include <string.h>
+
+#include "dictionary.h"
+
+#if defined(__GNUC__)
+#  define OHF_PREFETCH(p) __builtin_prefetch(p)
+#else
+#  define OHF_PREFETCH(p) ((void)(p))
+#endif
+
+enum { OHF_BLOCK = 256, OHF_MEMO_BITS = 13, OHF_TRIAL = 4096, OHF_AHEAD = 32, OHF_MOST_MISSING = 4 };
+
+typedef struct {
+    const PyObject *object;
+    int64_t code;
+} ohf_memo;
+
+typedef struct {
+    const char *rows;         /* of pointers to objects */
+    Py_ssize_t stride;
+    int is_text;              /* exact str, else exact bytes */
+    PyObject *missing[OHF_MOST_MISSING];    /* missing by identity, beside None and NaN */
+    int n_missing;
+    ohf_memo *memo;           /* 2**OHF_MEMO_BITS entries, or NULL */
+    int64_t tried, hits;
+    uint8_t *scratch;         /* texts that are not ASCII, in UTF-8, behind 16 other bytes */
+    size_t room;
+} ohf_objects;
+
+/* Texts of a block that the memo does not know. */
+typedef struct {
+    const uint8_t *texts[OHF_BLOCK];
+    int64_t lengths[OHF_BLOCK];
+    const PyObject *objects[OHF_BLOCK];
+    int32_t rows[OHF_BLOCK], codes[OHF_BLOCK];
+    int64_t n;
+    size_t used;              /* of the scratch */
+} ohf_block;
+
+/* Room for `needed` more bytes of scratch: 1, 0 where the block must be finished first, or OHF_NO_MEMORY. */
+static inline int ohf_reserve_scratch(uint8_t **scratch, size_t *room, ohf_block *block, size_t needed)
+{
+    uint8_t *made;
+    if (block->used == 0)
+        block->used = 16;
+    if (*room >= block->used + needed)
+        return 1;
+    if (block->used > 16)
+        return 0;
+    if (needed > PY_SSIZE_T_MAX - 4096)
+        return OHF_NO_MEMORY;
+    made = PyMem_RawRealloc(*scratch, needed + 4096);
+    if (made == NULL)
+        return OHF_NO_MEMORY;
+    *scratch = made;
+    *room = needed + 4096;
+    return 1;
+}
+
+/* Add a text with characters beyond ASCII; returns as ohf_reserve_scratch. */
+static inline int ohf_add_wide(ohf_objects *objects, ohf_block *block, PyObject *text)
+{
+    const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+    const int kind = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    uint8_t *begin, *out;
+    const int reserved = ohf_reserve_scratch(&objects->scratch, &objects->room, block, 4 * (size_t)length);
+    if (reserved != 1)
+        return reserved;
+    begin = out = objects->scratch + block->used;
+    for (Py_ssize_t i = 0; i < length; i++)
+        out = ohf_put_character(out, PyUnicode_READ(kind, data, i));
+    block->texts[block->n] = begin;
+    block->lengths[block->n++] = out - begin;
+    block->used += (size_t)(out - begin);
+    return 1;
+}
+
+static inline int ohf_is_missing(const ohf_objects *objects, PyObject *object)
+{
+    if (object == NULL || object == Py_None)
+        return 1;
+    if (PyFloat_Check(object))
+        return Py_IS_NAN(PyFloat_AS_DOUBLE(object));
+    for (int i = 0; i < objects->n_missing; i++)
+        if (object == objects->missing[i])
+            return 1;
+    return 0;
+}
+
+/* Add the text of an object; returns as ohf_reserve_scratch, or OHF_OUTSIDE for what is no such text. */
+static inline int ohf_add_object(ohf_objects *objects, ohf_block *block, PyObject *object)
+{
+    if (object != NULL && objects->is_text && PyUnicode_CheckExact(object)) {
+#if PY_VERSION_HEX < 0x030C0000
+        if (!PyUnicode_IS_READY(object))
+            return OHF_OUTSIDE;
+#endif
+        if (!PyUnicode_IS_COMPACT_ASCII(object))
+            return ohf_add_wide(objects, block, object);
+        block->texts[block->n] = (const uint8_t *)PyUnicode_DATA(object);
+        block->lengths[block->n++] = PyUnicode_GET_LENGTH(object);
+        return 1;
+    }
+    if (object != NULL && !objects->is_text && PyBytes_CheckExact(object)) {
+        block->texts[block->n] = (const uint8_t *)PyBytes_AS_STRING(object);
+        block->lengths[block->n++] = PyBytes_GET_SIZE(object);
+        return 1;
+    }
+    if (!ohf_is_missing(objects, object))
+        return OHF_OUTSIDE;
+    block->texts[block->n] = NULL;
+    block->lengths[block->n++] = -1;
+    return 1;
+}
+
+static inline ohf_memo *ohf_memo_of(const ohf_objects *objects, const PyObject *object)
+{
+    const uint64_t mixed = ((uint64_t)(uintptr_t)object >> 4) * 0x9E3779B97F4A7C15u;
+    return &objects->memo[mixed >> (64 - OHF_MEMO_BITS)];
+}
+
+/* Write the codes that the memo has, and make a block of the rest. Returns the rows done, or a failure and the row. */
+static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, int64_t begin, int64_t end, int32_t *codes,
+                                int64_t *stopped)
+{
+    int64_t i;
+    block->n = 0;
+    block->used = 0;
+    for (i = begin; i < end && block->n < OHF_BLOCK; i++) {
+        PyObject *object;
+        int added;
+        memcpy(&object, objects->rows + i * objects->stride, sizeof object);
+        if (objects->memo == NULL && end - i > OHF_AHEAD) {
+            const char *ahead;
+            memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
+            OHF_PREFETCH(ahead);
+            OHF_PREFETCH((const char *)((uintptr_t)ahead + 48));    /* where the characters begin */
+        }
+        if (objects->memo != NULL) {
+            const ohf_memo *known = ohf_memo_of(objects, object);
+            if (known->object == object && object != NULL) {
+                codes[i] = (int32_t)known->code;
+                objects->hits++;
+                continue;
+            }
+        }
+        block->objects[block->n] = object;
+        block->rows[block->n] = (int32_t)(i - begin);
+        added = ohf_add_object(objects, block, object);
+        if (added == 0)
+            break;
+        if (added < 0) {
+            *stopped = i;
+            return added;
+        }
+    }
+    return i - begin;
+}
+
+/* Put the codes of a block where its rows are, and into the memo, which ends where it does not help. */
+static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block, int32_t *codes, int64_t n_rows)
+{
+    for (int64_t i = 0; i < block->n; i++)
+        codes[block->rows[i]] = block->codes[i];
+    if (objects->memo == NULL)
+        return;
+    for (int64_t i = 0; i < block->n; i++) {
+        ohf_memo *entry = ohf_memo_of(objects, block->objects[i]);
+        entry->object = block->objects[i];
+        entry->code = block->codes[i];
+    }
+    objects->tried += n_rows;
+    if (objects->tried >= OHF_TRIAL) {
+        if (objects->hits * 2 < objects->tried) {
+            PyMem_RawFree(objects->memo);
+            objects->memo = NULL;
+        }
+        objects->tried = objects->hits = 0;
+    }
+}
+
+/* Rows [begin, end) of objects; the GIL is held. As the loops of dictionary.h. */
+static inline int ohf_code_objects(ohf_dictionary *dictionary, ohf_objects *objects, int learn, int64_t begin, int64_t end,
+                            int32_t *codes, int64_t *stopped)
+{
+    ohf_block block;
+    ohf_texts texts;
+    memset(&texts, 0, sizeof texts);
+    texts.layout = OHF_BEHIND;
+    texts.rows = block.texts;
+    texts.lengths = block.lengths;
+    while (begin < end) {
+        int64_t row = 0;
+        const int64_t taken = ohf_read_objects(objects, &block, begin, end, codes, stopped);
+        int failed;
+        if (taken < 0)
+            return (int)taken;
+        failed = learn ? dictionary->engine->learn_texts[OHF_BEHIND](dictionary, &texts, 0, block.n, block.codes, &row)
+                       : dictionary->engine->look_up_texts[OHF_BEHIND](dictionary, &texts, 0, block.n, block.codes, &row);
+        if (failed) {
+            *stopped = begin + block.rows[row];
+            return failed;
+        }
+        ohf_spread_block(objects, &block, codes + begin, taken);
+        if (learn)
+            ohf_note(dictionary, codes, begin, begin + taken, end - begin - taken);
+        begin += taken;
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* What the loops of every instruction set read their rows with: validity bits, masks, numbers of any type. */
+
+/* The bits of up to 64 rows, reading no byte that has none of them. */
+static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
+{
+    const uint8_t *from = bits + (begin >> 3);
+    const unsigned shift = (unsigned)(begin & 7);
+    const int64_t n_bytes = (n + shift + 7) >> 3;
+    uint64_t word = 0;
+    if (n_bytes >= 8)
+        word = ohf_read64(from);
+    else
+        for (int64_t i = 0; i < n_bytes; i++)
+            word |= (uint64_t)from[i] << (8 * i);
+    word >>= shift;
+    if (n_bytes > 8)
+        word |= (uint64_t)from[8] << (64 - shift);
+    return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
+}
+
+/* Which bytes of the two words of a key belong to a text of so many bytes. */
+#define OHF_BYTES(N) (((uint64_t)1 << (8 * (N))) - 1)
+#define OHF_ALL (~(uint64_t)0)
+static const uint64_t ohf_low_masks[16] = {
+    0, OHF_BYTES(1), OHF_BYTES(2), OHF_BYTES(3), OHF_BYTES(4), OHF_BYTES(5), OHF_BYTES(6), OHF_BYTES(7),
+    OHF_ALL, OHF_ALL, OHF_ALL, OHF_ALL, OHF_ALL, OHF_ALL, OHF_ALL, OHF_ALL
+};
+static const uint64_t ohf_high_masks[16] = {
+    0, 0, 0, 0, 0, 0, 0, 0,
+    0, OHF_BYTES(1), OHF_BYTES(2), OHF_BYTES(3), OHF_BYTES(4), OHF_BYTES(5), OHF_BYTES(6), OHF_BYTES(7)
+};
+
+/* The same as bytes: 16 that are kept and 16 that are not, as a mask and as an order of bytes. */
+#if OHF_HAS_AES
+static const uint8_t ohf_ones_then_zeros[32] = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255
+};
+static const uint8_t ohf_order_then_none[32] = {
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+    128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128
+};
+#endif
+
+/* The offset of a row; 0 of a layout without offsets. A negative one becomes larger than any limit. */
+OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
+{
+    int32_t narrow;
+    int64_t wide = 0;
+    if (layout == OHF_OFFSETS32) {
+        memcpy(&narrow, (const char *)texts->rows + 4 * i, sizeof narrow);
+        wide = narrow;
+    } else if (layout == OHF_OFFSETS64) {
+        memcpy(&wide, (const char *)texts->rows + 8 * i, sizeof wide);
+    }
+    return (uint64_t)wide;
+}
+
+/* The two words of a text of up to 15 bytes, and nothing beside it is read. */
+static inline void ohf_read_short(const uint8_t *text, uint64_t length, uint64_t *low, uint64_t *high)
+{
+    *low = *high = 0;
+    if (length >= 8) {
+        *low = ohf_read64(text);
+        if (length > 8)
+            *high = ohf_read64(text + length - 8) >> (8 * (16 - length));
+    } else if (length >= 4) {
+        *low = ohf_read32(text) | (uint64_t)ohf_read32(text + length - 4) << (8 * (length - 4));
+    } else if (length > 0) {
+        *low = text[0] | (uint64_t)text[length / 2] << (8 * (length / 2))
+               | (uint64_t)text[length - 1] << (8 * (length - 1));
+    }
+}
+
+/* ---- Characters of four bytes ---- */
+
+enum { OHF_WIDE_ROWS = 256 };
+
+typedef struct {
+    const uint8_t *texts[OHF_WIDE_ROWS];
+    int64_t lengths[OHF_WIDE_ROWS];
+    uint8_t *memory;
+    uint8_t small[4096];
+    int64_t most_rows;
+    size_t row_bytes;         /* for one text in UTF-8, and 16 bytes in front of it and behind it */
+} ohf_wide_block;
+
+static int ohf_open_wide(ohf_wide_block *block, int64_t width)
+{
+    block->row_bytes = 4 * (size_t)width + 32;
+    block->memory = block->small;
+    block->most_rows = (int64_t)(sizeof block->small / block->row_bytes);
+    if (block->most_rows >= 16)
+        return 0;
+    block->most_rows = block->row_bytes < 4096 ? 16 : 1;
+    block->memory = malloc(block->row_bytes * (size_t)block->most_rows);
+    return block->memory == NULL ? OHF_NO_MEMORY : 0;
+}
+
+static void ohf_close_wide(ohf_wide_block *block)
+{
+    if (block->memory != block->small)
+        free(block->memory);
+}
+
+#if OHF_HAS_AES    /* any x86-64: SSE2 */
+
+/* Write up to 16 ASCII characters as bytes; returns their number without the zeros at the end, -1 for others. */
+static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t width)
+{
+    const __m128i beyond = _mm_set1_epi32(~0x7F);
+    __m128i all = _mm_setzero_si128();
+    uint32_t rest = 0;
+    unsigned used;
+    int64_t i = 0;
+    if (width > 16)
+        return -1;
+    _mm_storeu_si128((__m128i *)out, all);
+    for (; i + 4 <= width; i += 4) {
+        const __m128i four = _mm_loadu_si128((const __m128i *)(text + i));
+        const __m128i pairs = _mm_packs_epi32(four, four);
+        const int bytes = _mm_cvtsi128_si32(_mm_packus_epi16(pairs, pairs));
+        all = _mm_or_si128(all, four);
+        memcpy(out + i, &bytes, sizeof bytes);
+    }
+    for (; i < width; i++) {
+        out[i] = (uint8_t)text[i];
+        rest |= text[i];
+    }
+    if (_mm_movemask_epi8(_mm_cmpeq_epi32(_mm_and_si128(all, beyond), _mm_setzero_si128())) != 0xFFFF || rest > 0x7F)
+        return -1;
+    used = 0xFFFFu & ~(unsigned)_mm_movemask_epi8(
+        _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)out), _mm_setzero_si128()));
+    return used == 0 ? 0 : 32 - __builtin_clz(used);
+}
+
+#else
+
+static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t width)
+{
+    (void)out;
+    (void)text;
+    (void)width;
+    return -1;
+}
+
+#endif
+
+/* Write one text as UTF-8, a lone surrogate as three bytes; returns its length, -1 for what is no character. */
+static inline int64_t ohf_put_text(uint8_t *out, const uint32_t *text, int64_t width)
+{
+    uint8_t *const begin = out;
+    uint32_t all = 0;
+    const int64_t n_ascii = ohf_put_ascii(out, text, width);
+    if (n_ascii >= 0)
+        return n_ascii;
+    for (int64_t i = 0; i < width; i++) {
+        const uint32_t c = text[i];
+        out[i] = (uint8_t)c;
+        all |= c;
+    }
+    while (width > 0 && text[width - 1] == 0)
+        width--;
+    if (all < 0x80)
+        return width;
+    for (int64_t i = 0; i < width; i++) {
+        const uint32_t c = text[i];
+        if (c > 0x10FFFF)
+            return -1;
+        out = ohf_put_character(out, c);
+    }
+    return out - begin;
+}
+
+/* Write rows as UTF-8 into the block; returns -1, or the first row with what is no character. */
+static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_t n, int64_t width)
+{
+    uint8_t *out = block->memory + 16;
+    for (int64_t i = 0; i < n; i++, rows += width, out += block->row_bytes) {
+        block->texts[i] = out;
+        block->lengths[i] = ohf_put_text(out, rows, width);
+        if (block->lengths[i] < 0)
+            return i;
+    }
+    return -1;
+}
+
+/* ---- Numbers ---- */
+
+enum { OHF_NUMBERS_BLOCK = 256, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
+
+/* Widen a block; an integer of the other sign is outside. Returns whether any row is special. */
+#define OHF_READ_INTEGERS(NAME, T, WIDE, IS_SIGNED)                                                         \
+    static int ohf_read_##NAME(const T *rows, int64_t n, int into, uint64_t *patterns, uint8_t *special)    \
+    {                                                                                                       \
+        int any = 0;                                                                                        \
+        for (int64_t i = 0; i < n; i++)                                                                     \
+            patterns[i] = (uint64_t)(WIDE)rows[i];                                                          \
+        if ((IS_SIGNED && into == OHF_U64) || (!IS_SIGNED && sizeof(T) == 8 && into == OHF_I64))            \
+            for (int64_t i = 0; i < n; i++) {                                                               \
+                special[i] = patterns[i] >> 63 ? OHF_IS_OUTSIDE : 0;                                        \
+                any |= special[i];                                                                          \
+            }                                                                                               \
+        else                                                                                                \
+            memset(special, 0, (size_t)n);                                                                  \
+        return any;                                                                                         \
+    }
+
+OHF_READ_INTEGERS(i8, int8_t, int64_t, 1)
+OHF_READ_INTEGERS(i16, int16_t, int64_t, 1)
+OHF_READ_INTEGERS(i32, int32_t, int64_t, 1)
+OHF_READ_INTEGERS(i64, int64_t, int64_t, 1)
+OHF_READ_INTEGERS(u8, uint8_t, uint64_t, 0)
+OHF_READ_INTEGERS(u16, uint16_t, uint64_t, 0)
+OHF_READ_INTEGERS(u32, uint32_t, uint64_t, 0)
+OHF_READ_INTEGERS(u64, uint64_t, uint64_t, 0)
+
+/* As doubles; -0.0 is 0.0, and NaN is missing. */
+#define OHF_READ_FLOATS(NAME, T)                                                                            \
+    static int ohf_read_##NAME(const T *rows, int64_t n, uint64_t *patterns, uint8_t *special)              \
+    {                                                                                                       \
+        int any = 0;                                                                                        \
+        for (int64_t i = 0; i < n; i++) {                                                                   \
+            const double value = (double)rows[i] + 0.0;                                                     \
+            memcpy(&patterns[i], &value, sizeof value);                                                     \
+            special[i] = value != value ? OHF_IS_MISSING : 0;                                               \
+            any |= special[i];                                                                              \
+        }                                                                                                   \
+        return any;                                                                                         \
+    }
+
+OHF_READ_FLOATS(f32, float)
+OHF_READ_FLOATS(f64, double)
+
+static int ohf_read_kind(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
+                         uint8_t *special)
+{
+    switch (numbers->kind) {
+    case OHF_I8: return ohf_read_i8((const int8_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_I16: return ohf_read_i16((const int16_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_I32: return ohf_read_i32((const int32_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_I64: return ohf_read_i64((const int64_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_U8: return ohf_read_u8((const uint8_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_U16: return ohf_read_u16((const uint16_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_U32: return ohf_read_u32((const uint32_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_U64: return ohf_read_u64((const uint64_t *)numbers->rows + begin, n, numbers->into, patterns, special);
+    case OHF_F32: return ohf_read_f32((const float *)numbers->rows + begin, n, patterns, special);
+    default: return ohf_read_f64((const double *)numbers->rows + begin, n, patterns, special);
+    }
+}
+
+/* A block of at most OHF_NUMBERS_BLOCK numbers; returns whether any row is special. */
+static int ohf_read_numbers(const ohf_numbers *numbers, int64_t begin, int64_t n, uint64_t *patterns,
+                            uint8_t *special)
+{
+    int any = ohf_read_kind(numbers, begin, n, patterns, special);
+    if (numbers->has_nat)
+        for (int64_t i = 0; i < n; i++)
+            if (patterns[i] == (uint64_t)1 << 63)
+                any = special[i] = OHF_IS_MISSING;
+    if (numbers->bits == NULL)
+        return any;
+    for (int64_t done = 0; done < n; done += 64) {
+        const int64_t count = n - done < 64 ? n - done : 64;
+        const uint64_t valid = ohf_valid_rows(numbers->bits, numbers->bits_begin + begin + done, count);
+        for (int64_t i = 0; i < count; i++)
+            if (!(valid >> i & 1))
+                any = special[done + i] = OHF_IS_MISSING;
+    }
+    return any;
+}

@@ -1,0 +1,172 @@
+/* The order of texts by their bytes: a radix sort over eight bytes at a time, stable.
+ *
+ * Groups that agree in eight bytes skip what all of them have in common and are sorted by the next eight. So every
+ * byte is looked at a few times, however many texts begin alike.
+ */
+#ifndef OHF_SORT_TEXTS_H
+#define OHF_SORT_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct {
+    uint64_t prefix;          /* eight bytes, the first one highest, filled up with zeros */
+    int64_t text;
+} ohf_sorted;
+
+typedef struct {
+    const int64_t *offsets;
+    const uint8_t *data;
+} ohf_sort;
+
+enum { OHF_FEW_TEXTS = 24 };
+
+static inline int64_t ohf_length_of(const ohf_sort *sort, int64_t text)
+{
+    return sort->offsets[text + 1] - sort->offsets[text];
+}
+
+static inline uint64_t ohf_prefix_of(const ohf_sort *sort, int64_t text, int64_t depth)
+{
+    const uint8_t *bytes = sort->data + sort->offsets[text] + depth;
+    const int64_t left = ohf_length_of(sort, text) - depth;
+    uint64_t prefix = 0;
+    for (int64_t i = 0; i < 8; i++)
+        prefix = prefix << 8 | (i < left ? bytes[i] : 0u);
+    return prefix;
+}
+
+/* Whether a text comes before another one; both agree in the first `depth` bytes. */
+static inline int ohf_comes_before(const ohf_sort *sort, ohf_sorted a, ohf_sorted b, int64_t depth)
+{
+    const int64_t a_left = ohf_length_of(sort, a.text) - depth, b_left = ohf_length_of(sort, b.text) - depth;
+    const int64_t shared = a_left < b_left ? a_left : b_left;
+    int order;
+    if (a.prefix != b.prefix)
+        return a.prefix < b.prefix;
+    order = shared <= 0 ? 0
+                        : memcmp(sort->data + sort->offsets[a.text] + depth,
+                                 sort->data + sort->offsets[b.text] + depth, (size_t)shared);
+    return order < 0 || (order == 0 && a_left < b_left);
+}
+
+static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int64_t depth)
+{
+    for (int64_t i = 1; i < n; i++) {
+        const ohf_sorted item = items[i];
+        int64_t place = i;
+        for (; place > 0 && ohf_comes_before(sort, item, items[place - 1], depth); place--)
+            items[place] = items[place - 1];
+        items[place] = item;
+    }
+}
+
+/* By one byte of the prefix at a time, the lowest first; bytes that all have in common are passed over. */
+static void ohf_sort_prefixes(ohf_sorted *items, ohf_sorted *spare, int64_t n)
+{
+    int64_t counts[8][256];
+    ohf_sorted *from = items, *to = spare;
+    memset(counts, 0, sizeof counts);
+    for (int64_t i = 0; i < n; i++)
+        for (int byte = 0; byte < 8; byte++)
+            counts[byte][items[i].prefix >> (8 * byte) & 255]++;
+    for (int byte = 0; byte < 8; byte++) {
+        int64_t next = 0, *ends = counts[byte];
+        ohf_sorted *other;
+        if (ends[items[0].prefix >> (8 * byte) & 255] == n)
+            continue;
+        for (int value = 0; value < 256; value++) {
+            const int64_t count = ends[value];
+            ends[value] = next;
+            next += count;
+        }
+        for (int64_t i = 0; i < n; i++)
+            to[ends[from[i].prefix >> (8 * byte) & 255]++] = from[i];
+        other = from;
+        from = to;
+        to = other;
+    }
+    if (from != items)
+        memcpy(items, from, (size_t)n * sizeof *items);
+}
+
+/* Put the texts that end within the next eight bytes first, the shorter ones before; returns how many they are. */
+static int64_t ohf_sort_ended(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n, int64_t depth)
+{
+    int64_t ends[11] = {0}, n_ended;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t left = ohf_length_of(sort, items[i].text) - depth;
+        ends[1 + (left > 8 ? 9 : left)]++;
+    }
+    for (int i = 1; i < 11; i++)
+        ends[i] += ends[i - 1];
+    n_ended = ends[9];
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t left = ohf_length_of(sort, items[i].text) - depth;
+        spare[ends[left > 8 ? 9 : left]++] = items[i];
+    }
+    memcpy(items, spare, (size_t)n * sizeof *items);
+    return n_ended;
+}
+
+/* How many bytes behind `depth` all texts have in common. */
+static int64_t ohf_common_bytes(const ohf_sort *sort, const ohf_sorted *items, int64_t n, int64_t depth)
+{
+    const uint8_t *first = sort->data + sort->offsets[items[0].text] + depth;
+    int64_t common = ohf_length_of(sort, items[0].text) - depth;
+    for (int64_t i = 1; i < n; i++) {
+        const uint8_t *other = sort->data + sort->offsets[items[i].text] + depth;
+        const int64_t left = ohf_length_of(sort, items[i].text) - depth;
+        int64_t same = 0;
+        if (left < common)
+            common = left;
+        while (same < common && first[same] == other[same])
+            same++;
+        common = same;
+    }
+    return common;
+}
+
+/* Sort texts that agree in their first `depth` bytes. */
+static void ohf_sort_from(const ohf_sort *sort, ohf_sorted *items, ohf_sorted *spare, int64_t n, int64_t depth)
+{
+    for (int64_t i = 0; i < n; i++)
+        items[i].prefix = ohf_prefix_of(sort, items[i].text, depth);
+    if (n <= OHF_FEW_TEXTS) {
+        ohf_sort_few(sort, items, n, depth);
+        return;
+    }
+    ohf_sort_prefixes(items, spare, n);
+    for (int64_t begin = 0, end; begin < n; begin = end) {
+        int64_t n_ended;
+        for (end = begin + 1; end < n && items[end].prefix == items[begin].prefix;)
+            end++;
+        if (end - begin == 1)
+            continue;
+        n_ended = ohf_sort_ended(sort, items + begin, spare, end - begin, depth);
+        if (end - begin - n_ended > 1) {
+            ohf_sorted *longer = items + begin + n_ended;
+            const int64_t n_longer = end - begin - n_ended;
+            ohf_sort_from(sort, longer, spare, n_longer,
+                          depth + 8 + ohf_common_bytes(sort, longer, n_longer, depth + 8));
+        }
+    }
+}
+
+/* Write the positions of texts in their order; both arrays of items have room for n. */
+static void ohf_sort_texts(const int64_t *offsets, const uint8_t *data, int64_t n, ohf_sorted *items,
+                           ohf_sorted *spare, int64_t *positions)
+{
+    ohf_sort sort;
+    sort.offsets = offsets;
+    sort.data = data;
+    for (int64_t i = 0; i < n; i++)
+        items[i].text = i;
+    if (n > 0)
+        ohf_sort_from(&sort, items, spare, n, ohf_common_bytes(&sort, items, n, 0));
+    for (int64_t i = 0; i < n; i++)
+        positions[i] = items[i].text;
+}
+
+#endif

@@ -1,0 +1,398 @@
+"""The dictionary against a Python dict: any values, in any layout, with every instruction set."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from dictionary_values import (
+    BYTES_TYPES,
+    LENGTHS,
+    TEXT_TYPES,
+    arrow,
+    columns,
+    instruction_set,
+    learned,
+    numbered,
+)
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onehot_fast._arrow.reader import read
+from onehot_fast._categories.dictionary import Dictionary, NotCommonError, TooManyValuesError
+from onehot_fast._categories.strings import Strings
+from onehot_fast._kernels import simd
+
+every_variant = pytest.mark.parametrize("variant", simd.variants())
+pa = pytest.importorskip("pyarrow")
+
+
+def check(kind: str, values: Any, rows: list[Any]) -> None:
+    """Hold what is learned of values, and what is found again, against the slow way."""
+    codes, distinct = numbered(rows)
+    dictionary = Dictionary(kind)
+    assert dictionary.encode(values).tolist() == codes
+    assert dictionary.values.tolist() == distinct
+    assert dictionary.counts.tolist() == [codes.count(code) for code in range(len(distinct))]
+    assert (len(dictionary), dictionary.n_missing) == (len(distinct), codes.count(-1))
+    assert dictionary.lookup(values).tolist() == codes
+
+    restored = pickle.loads(pickle.dumps(dictionary))
+    assert restored.lookup(values).tolist() == codes
+    assert restored.counts.tolist() == dictionary.counts.tolist()
+
+    half = (
+        Dictionary.from_values(dictionary.values[: len(distinct) // 2])
+        if kind in ("int64", "uint64", "float64")
+        else Dictionary.from_values(dictionary.values.take(range(len(distinct) // 2)))
+    )
+    expected = [code if code < len(half) else -2 for code in codes]
+    assert half.lookup(values).tolist() == expected
+
+
+# ---- Texts ----
+
+
+@every_variant
+@given(rows=columns(), skipped=st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_arrow_texts(variant: str, rows: list[str | None], skipped: int) -> None:
+    """Every Arrow layout of texts and bytes, from any bit of the bitmap on."""
+    with instruction_set(variant):
+        for kind in TEXT_TYPES:
+            check("string", arrow(rows, kind, skipped), rows)
+        encoded = [None if row is None else row.encode() for row in rows]
+        for kind in BYTES_TYPES:
+            check("binary", arrow(encoded, kind, skipped), encoded)
+
+
+@every_variant
+@given(rows=columns(), shared=st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_numpy_texts(variant: str, rows: list[str | None], shared: bool) -> None:
+    """Objects, shared or each row its own, and dtypes U and S, forward and backward."""
+    with instruction_set(variant):
+        if not shared:
+            rows = [None if row is None else "".join(list(row)) for row in rows]
+        objects = np.array([*rows, None], object)[:-1]
+        check("string", objects, rows)
+        check("string", objects[::-1], rows[::-1])
+        texts = np.array([row or "" for row in rows], "U")
+        check("string", texts, texts.tolist())
+        check("string", texts[::-2].astype(texts.dtype.newbyteorder()), texts[::-2].tolist())
+        encoded = np.array([(row or "").encode() for row in rows], "S")
+        check("binary", encoded, encoded.tolist())
+        check("binary", encoded.astype(object), encoded.tolist())
+        check("string", Strings.from_objects(texts.tolist()), texts.tolist())
+
+
+@pytest.mark.skipif(
+    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="NumPy 1 has none"
+)
+@given(rows=columns())
+@settings(max_examples=40, deadline=None)
+def test_variable_width_texts_of_numpy(rows: list[str | None]) -> None:
+    """StringDType, with and without missing values."""
+    dtype = np.dtypes.StringDType
+    check("string", np.array([row or "" for row in rows], dtype()), [row or "" for row in rows])
+    nan = float("nan")
+    array = np.array([nan if row is None else row for row in rows], dtype(na_object=nan))
+    check("string", array, rows)
+    array = np.array(["gone" if row is None else row for row in rows], dtype(na_object="gone"))
+    check("string", array, ["gone" if row is None else row for row in rows])
+
+
+@every_variant
+def test_texts_that_differ_in_one_byte_are_different(variant: str) -> None:
+    """Of every length, a change of any byte is another text."""
+    with instruction_set(variant):
+        rows = []
+        for length in LENGTHS:
+            for place in range(length):
+                rows += ["x" * place + other + "x" * (length - place - 1) for other in "\0xy"]
+        rows = list(dict.fromkeys([*rows, "", "\0", "\0\0", "x" * 16 + "\0"]))
+        for kind in TEXT_TYPES:
+            dictionary = learned("string", arrow(rows * 2, kind))
+            assert dictionary.values.tolist() == rows
+        assert learned("string", np.array(rows, object)).values.tolist() == rows
+
+
+@every_variant
+def test_one_dictionary_for_all_layouts(variant: str) -> None:
+    """What is learned in one layout is found in every other."""
+    rows = [f"{'v' * (i % 40)}{i}" for i in range(500)]
+    with instruction_set(variant):
+        sources = [arrow(rows, kind) for kind in TEXT_TYPES]
+        sources += [np.array(rows, object), np.array(rows), Strings.from_objects(rows)]
+        for first in sources:
+            dictionary = learned("string", first)
+            for other in sources:
+                assert np.array_equal(dictionary.lookup(other), np.arange(500))
+
+
+def test_an_instruction_set_chosen_later_finds_what_another_learned() -> None:
+    """A table keeps the hash it was built with."""
+    rows = np.array([f"{i}{'x' * (i % 30)}" for i in range(2000)], object)
+    for learner in simd.variants():
+        with instruction_set(learner):
+            dictionary = learned("string", rows)
+        for reader in simd.variants():
+            with instruction_set(reader):
+                assert np.array_equal(dictionary.lookup(rows), np.arange(2000))
+                assert dictionary.encode(rows[::-1])[0] == 1999
+
+
+def test_polars_strings() -> None:
+    """Series of polars, short and long, sliced, with nulls."""
+    pl = pytest.importorskip("polars")
+    rows = ["a", None, "b" * 50, "a", "c" * 12, "c" * 13, None, ""] * 50
+    for chunk in read(pl.Series(rows)[3:]):
+        check("string", chunk, rows[3:])
+
+
+def test_chunks_are_of_one_dictionary() -> None:
+    """Each call goes on where the last one ended."""
+    dictionary = Dictionary("string")
+    for chunk in read(pa.chunked_array([["b", "a"], ["c", "b"], [], ["a"]])):
+        dictionary.encode(chunk)
+    assert dictionary.values.tolist() == ["b", "a", "c"]
+    assert dictionary.counts.tolist() == [2, 2, 1]
+
+
+def test_lone_surrogates_come_back() -> None:
+    """Any str is a text, also one that UTF-8 proper cannot write."""
+    rows = ["\ud800", "\udfff" * 9, "a\udc80", "\ud800"]
+    check("string", np.array(rows, object), rows)
+    check("string", np.array(rows), rows)
+
+
+# ---- Objects that are no texts ----
+
+
+def test_what_is_missing_among_objects() -> None:
+    """None and NaN of any float type are missing, others where the caller says so."""
+    other = object()
+    objects = np.array(["a", None, float("nan"), np.float64("nan"), other, "a"] * 300, object)
+    dictionary = Dictionary("string")
+    assert dictionary.encode(objects, missing=(other,)).tolist() == [0, -1, -1, -1, -1, 0] * 300
+    assert dictionary.lookup(objects, missing=[other]).tolist() == [0, -1, -1, -1, -1, 0] * 300
+
+
+@pytest.mark.parametrize("n_before", [0, 3, 700, 5000])
+@pytest.mark.parametrize("bad", [1, 1.5, b"x", True, ("a",), type("Sub", (str,), {})("x")])
+def test_other_objects_are_refused_with_their_row(bad: Any, n_before: int) -> None:
+    """A subclass of str may have its own equality, so it is no text either."""
+    objects = np.empty(n_before + 2, object)
+    objects[:] = "x"
+    objects[n_before] = bad
+    with pytest.raises(NotCommonError, match=f"row {n_before} ") as caught:
+        Dictionary("string").encode(objects)
+    assert caught.value.row == n_before
+    with pytest.raises(NotCommonError):
+        learned("string", np.array(["x"], object)).lookup(objects)
+
+
+# ---- Numbers ----
+
+INTEGERS = [np.dtype(name) for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]
+
+
+@every_variant
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_integers(variant: str, dtype: np.dtype[Any], data: st.DataObject) -> None:
+    """Integers of every width, near and far apart, of NumPy and of Arrow with nulls."""
+    info = np.iinfo(dtype)
+    one = st.one_of(st.integers(int(info.min), int(info.max)), st.integers(0, 9))
+    rows = data.draw(st.lists(one, max_size=700))
+    array = np.array(rows, dtype)
+    kind = "int64" if dtype.kind == "i" else "uint64"
+    with instruction_set(variant):
+        check(kind, array, rows)
+        check(kind, array[::-2].astype(dtype.newbyteorder()), rows[::-2])
+        holes = [None if row % 3 == 0 else row for row in rows]
+        check(kind, arrow(holes, pa.from_numpy_dtype(dtype), 5), holes)
+
+
+@given(rows=st.lists(st.floats(width=32) | st.sampled_from([0.0, -0.0]), max_size=300))
+@settings(max_examples=60, deadline=None)
+def test_floats(rows: list[float]) -> None:
+    """-0.0 is 0.0, and NaN is missing."""
+    expected = [None if row != row else row for row in rows]
+    for dtype in (np.float32, np.float64):
+        check("float64", np.array(rows, dtype), expected)
+    (chunk,) = read(pa.array(rows, pa.float64(), from_pandas=False))
+    check("float64", chunk, expected)
+    assert not np.signbit(learned("float64", np.array([-0.0])).values).any()
+
+
+def test_half_floats() -> None:
+    """Half floats are held as the doubles they are."""
+    array = np.array([1.5, np.nan, -0.0, 65504, 0.0, 1.5], np.float16)
+    check("float64", array, [1.5, None, 0.0, 65504.0, 0.0, 1.5])
+
+
+def test_booleans_dates_and_durations_by_their_integers() -> None:
+    """NaT is missing; Arrow's and NumPy's days are the same integers."""
+    check("int64", np.array([True, False, True]), [1, 0, 1])
+    days = np.array(["2020-01-02", "NaT", "1960-01-01", "2020-01-02"], "M8[D]")
+    expected = [18263, None, -3653, 18263]
+    check("int64", days, expected)
+    check("int64", days.astype(">M8[D]"), expected)
+    check("int64", (days - np.datetime64(0, "D")), expected)
+    (chunk,) = read(pa.array(days.tolist(), pa.date32()))
+    check("int64", chunk, expected)
+    for unit in ("s", "ns"):
+        (chunk,) = read(pa.array([5, None, 5], pa.timestamp(unit, "UTC")))
+        check("int64", chunk, [5, None, 5])
+    (chunk,) = read(pa.array([True, None, False]))
+    check("int64", chunk, [1, None, 0])
+
+
+def test_integers_of_the_other_sign() -> None:
+    """They are refused while learning, and unknown when looked up."""
+    signed, unsigned = Dictionary("int64"), Dictionary("uint64")
+    with pytest.raises(NotCommonError) as caught:
+        signed.encode(np.array([1, 2**63], np.uint64))
+    assert caught.value.row == 1
+    with pytest.raises(NotCommonError):
+        unsigned.encode(np.array([-1]))
+    assert learned("int64", np.array([-1])).lookup(np.array([2**64 - 1], "u8")).tolist() == [-2]
+    assert learned("uint64", np.array([2**63], "u8")).lookup(np.array([-(2**63)])).tolist() == [-2]
+
+
+# ---- Sizes ----
+
+
+@every_variant
+@pytest.mark.parametrize("width", [6, 30])
+@pytest.mark.parametrize("n", [1, 2, 63, 64, 65, 1000, 4097, 70_001])
+def test_all_different(variant: str, n: int, width: int) -> None:
+    """The table grows while it learns."""
+    texts = np.char.zfill(np.arange(n).astype("U6"), width)
+    expected = np.tile(np.arange(n), 2)
+    both = np.concatenate([texts, texts])
+    with instruction_set(variant):
+        (chunk,) = read(pa.array(both, pa.string()))
+        assert np.array_equal(Dictionary("string").encode(chunk), expected)
+        assert np.array_equal(Dictionary("string").encode(both.astype(object)), expected)
+        spread = (both.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)).view(np.int64)
+        assert np.array_equal(Dictionary("int64").encode(spread), expected)
+
+
+def test_a_million_different_texts() -> None:
+    """Counts, values and memory of a large dictionary."""
+    n = 1_000_000
+    (chunk,) = read(pa.array(np.arange(n)).cast(pa.string()))
+    dictionary = Dictionary("string")
+    assert np.array_equal(dictionary.encode(chunk), np.arange(n))
+    assert np.array_equal(dictionary.lookup(chunk), np.arange(n))
+    assert (dictionary.counts == 1).all()
+    assert dictionary.values[999_999] == "999999"
+    n_bytes = len(dictionary.values.data) + 8 * n
+    assert dictionary.nbytes <= 3 * n_bytes + (32 << 20)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 100])
+def test_a_limit_stops_at_the_first_value_too_many(limit: int) -> None:
+    """The row is told, whatever the input."""
+    rows = [f"{i // 2}" for i in range(300)]
+    for values in (np.array(rows, object), np.array(rows), arrow(rows, pa.string_view())):
+        with pytest.raises(TooManyValuesError) as caught:
+            Dictionary("string").encode(values, max_size=limit)
+        assert caught.value.row == 2 * limit
+        assert Dictionary("string").encode(values, max_size=150)[-1] == 149
+
+
+# ---- Dictionaries of dictionaries ----
+
+
+@given(first=columns(), second=columns())
+@settings(max_examples=60, deadline=None)
+def test_merge(first: list[str | None], second: list[str | None]) -> None:
+    """As if the rows of both had been learned by one, with the codes of the other translated."""
+    mine = learned("string", arrow(first, pa.string()))
+    other = learned("string", arrow(second, pa.string_view()))
+    recoding = mine.merge(other)
+    whole = learned("string", arrow(first + second, pa.string()))
+    assert mine.values == whole.values
+    assert mine.counts.tolist() == whole.counts.tolist()
+    assert mine.n_missing == whole.n_missing
+    assert recoding.dtype == np.int32
+    assert recoding.tolist() == whole.lookup(other.values).tolist()
+
+
+@given(rows=columns())
+@settings(max_examples=60, deadline=None)
+def test_sorted_dictionary(rows: list[str | None]) -> None:
+    """Permuted into sorted order, the codes are positions in that order."""
+    values = arrow(rows, pa.large_string())
+    dictionary = learned("string", values)
+    ordered = dictionary.permute(dictionary.values.argsort())
+    names = sorted({row for row in rows if row is not None})
+    assert ordered.values.tolist() == names
+    assert ordered.lookup(values).tolist() == [
+        -1 if row is None else names.index(row) for row in rows
+    ]
+    assert ordered.counts.tolist() == [rows.count(name) for name in names]
+
+
+def test_equal_values_make_no_dictionary() -> None:
+    """The values of a dictionary are distinct, and not missing."""
+    for values in (
+        Strings.from_objects(["a", "b", "a"]),
+        np.array([1, 1]),
+        np.array([0.0, -0.0]),
+        np.array([np.nan]),
+    ):
+        with pytest.raises(ValueError, match="different"):
+            Dictionary.from_values(values)
+
+
+def test_a_dictionary_that_does_not_count() -> None:
+    """Counts are asked for when it is made."""
+    dictionary = Dictionary("int64", counting=False)
+    dictionary.encode(np.array([4, 4]))
+    with pytest.raises(ValueError, match="does not count"):
+        dictionary.counts  # noqa: B018
+    assert pickle.loads(pickle.dumps(dictionary)).values.tolist() == [4]
+
+
+@pytest.mark.parametrize("kind", ["string", "binary", "int64", "uint64", "float64"])
+def test_values_of_another_kind_are_refused(kind: str) -> None:
+    """By their type, before a row is read; also where there is no row."""
+    sources: dict[str, list[Any]] = {
+        "string": [np.array(["a"]), pa.array(["a"]), Strings.from_objects(["a"])],
+        "binary": [np.array([b"a"]), pa.array([b"a"]), Strings.from_objects([b"a"])],
+        "float64": [np.array([1.5]), pa.array([1.5])],
+        "none": [[1], np.array([1j]), pa.array([[1]]), pa.array(["a"]).dictionary_encode()],
+    }
+    for other, values in sources.items():
+        for value in values:
+            if other != kind:
+                chunk = next(read(value)) if isinstance(value, pa.Array) else value
+                with pytest.raises(TypeError):
+                    Dictionary(kind).encode(chunk)
+
+
+def test_look_up_from_many_threads() -> None:
+    """Also the first look-up, which builds the table of a restored dictionary."""
+    rows = np.array([f"value {i}" for i in range(3000)])
+    dictionary = pickle.loads(pickle.dumps(learned("string", rows)))
+    wrong: list[int] = []
+
+    def look_up() -> None:
+        for _ in range(20):
+            if not np.array_equal(dictionary.lookup(rows), np.arange(3000)):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=look_up) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -1,0 +1,292 @@
+"""The dictionary against buffers that lie, pages that fault and keys that collide."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from arrow_producer import Producer, packed, producer
+from dictionary_values import LENGTHS, Guarded, instruction_set, learned
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from onehot_fast._arrow.reader import read
+from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.strings import Strings
+from onehot_fast._kernels import simd
+
+__all__ = ["producer"]
+
+every_variant = pytest.mark.parametrize("variant", simd.variants())
+needs_pages = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mprotect")
+
+
+def texts(producer: Producer, format: bytes, parts: list[Any], length: int, **fields: Any) -> Any:
+    """Return the chunk of an array of texts made by hand."""
+    array = producer.array(parts, length=length, **fields)
+    (chunk,) = read(producer.pair(producer.schema(format), array))
+    return chunk
+
+
+def view_of(content: bytes, offset: int) -> bytes:
+    """Return the 16 bytes of a view of the first buffer."""
+    length = len(content).to_bytes(4, "little")
+    if len(content) <= 12:
+        return length + content.ljust(12, b"\xff")  # what is behind a text does not count
+    return length + content[:4] + bytes(4) + offset.to_bytes(4, "little")
+
+
+def contents(seed: int) -> list[bytes]:
+    """Return bytes of all lengths, in some order, each at least twice."""
+    random = np.random.default_rng(seed)
+    pool = [random.integers(0, 3, length, np.uint8).tobytes() for length in LENGTHS]
+    return [pool[i] for i in random.permutation(np.arange(len(pool)).repeat(3))]
+
+
+def expected_codes(rows: list[Any]) -> list[int]:
+    """Return the codes in order of first appearance."""
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(row, len(numbers)) for row in rows]
+
+
+# ---- Pages ----
+
+
+@needs_pages
+@every_variant
+@pytest.mark.parametrize("seed", range(8))
+def test_nothing_is_read_outside_the_buffers(producer: Producer, variant: str, seed: int) -> None:
+    """Each buffer begins, and then ends, beside a page that cannot be read."""
+    rows = contents(seed)
+    data = b"".join(rows)
+    starts = np.cumsum([0, *map(len, rows)])
+    views = b"".join(view_of(row, int(at)) for row, at in zip(rows, starts[:-1], strict=True))
+    bits = np.packbits(np.ones(len(rows), np.uint8), bitorder="little").tobytes()
+    guarded = Guarded()
+    for put in (guarded.at_end, guarded.at_begin):
+        chunks = [
+            texts(
+                producer,
+                format,
+                [put(bits), put(starts.astype(dtype).tobytes()), put(data)],
+                len(rows),
+                null_count=-1,
+            )
+            for format, dtype in ((b"z", np.int32), (b"Z", np.int64))
+        ]
+        parts = [put(bits), put(views), put(data), np.array([len(data)], np.int64)]
+        chunks.append(texts(producer, b"vz", parts, len(rows), null_count=-1))
+        width = max(map(len, rows))
+        fixed = put(b"".join(row.ljust(width, b"\0") for row in rows)).view(f"S{width}")
+        with instruction_set(variant):
+            for chunk in chunks:
+                dictionary = Dictionary("binary")
+                assert dictionary.encode(chunk).tolist() == expected_codes(rows)
+                assert dictionary.lookup(chunk).tolist() == expected_codes(rows)
+            assert Dictionary("binary").encode(fixed).tolist() == expected_codes(fixed.tolist())
+    gc.collect()
+
+
+@needs_pages
+@every_variant
+def test_wide_characters_beside_a_page_that_cannot_be_read(variant: str) -> None:
+    """Dtype U at both ends of a page."""
+    guarded = Guarded()
+    for width in (1, 3, 4, 5, 16, 17):
+        rows = np.array(["", "a", "ab\0c", "é", "abcdefghijklmnopq", "a"], f"U{width}")
+        for put in (guarded.at_end, guarded.at_begin):
+            array = put(rows.tobytes()).view(rows.dtype)
+            with instruction_set(variant):
+                codes = Dictionary("string").encode(array)
+            assert codes.tolist() == expected_codes(rows.tolist())
+
+
+# ---- Buffers that lie ----
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "offsets",
+    [[0, 2, 1, 3], [0, 4, 4, 3], [-1, 0, 1, 3], [0, -5, 1, 3], [3, 2, 1, 3], [0, 1, 2**30, 3]],
+)
+@pytest.mark.parametrize(("format", "dtype"), [(b"u", np.int32), (b"U", np.int64)])
+def test_offsets_out_of_order_are_refused(
+    producer: Producer, variant: str, offsets: list[int], format: bytes, dtype: Any
+) -> None:
+    """No offset is believed that lies outside of what the last one allows."""
+    parts = [None, np.array(offsets, dtype), np.frombuffer(b"abcdefgh" * 4, np.uint8)]
+    chunk = texts(producer, format, parts, 3)
+    with instruction_set(variant), pytest.raises(ValueError, match="malformed"):
+        Dictionary("string").encode(chunk)
+
+
+def test_a_negative_last_offset_is_refused(producer: Producer) -> None:
+    """It is what all others are held against."""
+    chunk = texts(producer, b"U", [None, np.array([0, -1]), None], 1)
+    with pytest.raises(ValueError, match="offset of -1"):
+        Dictionary("string").encode(chunk)
+
+
+def test_missing_bytes_are_bytes_of_empty_texts_only(producer: Producer) -> None:
+    """A buffer may be missing where nothing is in it."""
+    chunk = texts(producer, b"u", [None, np.zeros(4, np.int32), None], 3)
+    assert Dictionary("string").encode(chunk).tolist() == [0, 0, 0]
+    chunk = texts(producer, b"u", [None, np.array([0, 1, 1, 1], np.int32), None], 3)
+    with pytest.raises(ValueError, match="malformed"):
+        Dictionary("string").encode(chunk)
+
+
+@every_variant
+@pytest.mark.parametrize(
+    "view",
+    [
+        (13, 0, 0, 28),  # ends one byte behind the buffer
+        (13, 0, 1, 0),  # of a buffer that is not there
+        (13, 0, -1, 0),
+        (13, 0, 0, -1),
+        (-1, 0, 0, 0),
+        (2**31 - 1, 0, 0, 0),
+    ],
+)
+def test_views_outside_their_buffers_are_refused(
+    producer: Producer, variant: str, view: tuple[int, ...]
+) -> None:
+    """Buffer, offset and length of every view are checked."""
+    views = np.array([(1, 97, 0, 0), view], np.int32).view(np.uint8).ravel()
+    data = np.zeros(40, np.uint8)
+    chunk = texts(producer, b"vu", [None, views, data, np.array([40], np.int64)], 2)
+    with instruction_set(variant), pytest.raises(ValueError, match=r"row 1 .*malformed"):
+        Dictionary("string").encode(chunk)
+
+
+@pytest.mark.parametrize("n", [1, 63, 64, 65, 200])
+@pytest.mark.parametrize("begin", range(9))
+def test_what_stands_under_a_null_does_not_matter(producer: Producer, begin: int, n: int) -> None:
+    """Not even where it is malformed; the bitmap begins at any bit."""
+    random = np.random.default_rng(n)
+    valid = random.random(n) < 0.5
+    views = np.full((begin + n, 4), 2**31 - 1, np.int32)
+    views[begin:][valid] = (1, 97, 0, 0)
+    parts = [packed(valid, begin), views.view(np.uint8).ravel(), np.zeros(0, np.int64)]
+    chunk = texts(producer, b"vu", parts, n, offset=begin, null_count=-1)
+    assert Dictionary("string").encode(chunk).tolist() == np.where(valid, 0, -1).tolist()
+
+
+def test_invalid_utf8_is_held_as_bytes_and_refused_as_text(producer: Producer) -> None:
+    """Coding needs no valid text; showing it does."""
+    parts = [None, np.array([0, 1, 2], np.int32), np.frombuffer(b"\xff\xc0", np.uint8)]
+    dictionary = learned("string", texts(producer, b"u", parts, 2))
+    with pytest.raises(UnicodeDecodeError):
+        dictionary.values.tolist()
+    assert learned("binary", texts(producer, b"z", parts, 2)).values.tolist() == [b"\xff", b"\xc0"]
+
+
+def test_what_is_no_character_is_refused() -> None:
+    """NumPy does not look at what it holds."""
+    rows = np.array(["a", "b"], "U3")
+    rows.view(np.uint32)[4] = 0x110000
+    with pytest.raises(TypeError, match="row 1 "):
+        Dictionary("string").encode(rows)
+
+
+# ---- Keys that collide ----
+
+
+def colliding(dictionary: Dictionary, n: int, n_bits: int) -> np.ndarray[Any, Any]:
+    """Return integers whose hashes in this dictionary have the same top bits."""
+    found = []
+    for begin in range(0, 2**30, 2**20):
+        numbers = np.arange(begin, begin + 2**20)
+        hashes = dictionary.hashes(numbers)
+        found.append(numbers[hashes >> np.uint64(64 - n_bits) == 0])
+        if sum(map(len, found)) >= n:
+            return np.concatenate(found)[:n]
+    raise AssertionError("no random function has so few")
+
+
+@every_variant
+def test_keys_that_collide_bring_a_new_seed(variant: str) -> None:
+    """Who knows the seed makes a chain of slots; it is broken, and all codes are as before."""
+    with instruction_set(variant):
+        dictionary = Dictionary("int64")
+        dictionary.encode(np.array([0]))
+        numbers = colliding(dictionary, 600, 14)
+        codes = dictionary.encode(numbers)
+        assert dictionary.n_seeds > 0
+        assert np.array_equal(dictionary.values[codes], numbers)
+        assert np.array_equal(dictionary.lookup(numbers), codes)
+        dictionary.encode(np.arange(100_000))
+        assert np.array_equal(
+            dictionary.values,
+            [0, *numbers[numbers > 0], *np.setdiff1d(np.arange(100_000), np.append(numbers, 0))],
+        )
+
+
+@every_variant
+def test_texts_that_collide(variant: str) -> None:
+    """Short and long texts find their places under the new seed."""
+    with instruction_set(variant):
+        dictionary = Dictionary("string")
+        dictionary.encode(np.array(["first"]))
+        pool = np.array([f"{i:x}" for i in range(400_000)], object)
+        pool[1::2] += "-" * 20
+        hashes = dictionary.hashes(Strings.from_objects(pool))
+        same = pool[hashes >> np.uint64(64 - 10) == 0][:220]
+        assert len(same) == 220
+        codes = dictionary.encode(same)
+        assert dictionary.n_seeds > 0
+        assert np.array_equal(codes, np.arange(220) + 1)
+        assert np.array_equal(dictionary.lookup(same[::-1]), codes[::-1])
+        assert dictionary.lookup(pool[:1000]).tolist() == [
+            int(codes[list(same).index(text)]) if text in set(same) else -2 for text in pool[:1000]
+        ]
+
+
+@every_variant
+def test_hashes_differ_where_texts_do(variant: str) -> None:
+    """Each byte of a text of any length changes the hash."""
+    with instruction_set(variant):
+        dictionary = Dictionary("binary")
+        for length in LENGTHS[1:]:
+            rows = np.zeros((length * 8, length), np.uint8)
+            for bit in range(length * 8):
+                rows[bit, bit // 8] = 1 << bit % 8
+            values = Strings(np.arange(length * 8 + 1) * length, rows.ravel(), False)
+            assert len(np.unique(dictionary.hashes(values))) == length * 8
+
+
+# ---- Objects ----
+
+
+def test_objects_keep_their_reference_counts() -> None:
+    """Nothing is kept, nothing is lost; also where it ends early."""
+    rows = np.array([f"{i % 50}é" for i in range(3000)] + [None, float("nan")], object)
+    before = [sys.getrefcount(row) for row in rows]
+    dictionary = learned("string", rows)
+    dictionary.lookup(rows)
+    with pytest.raises(TypeError):
+        dictionary.encode(np.append(rows, [1]))
+    dictionary.values.tolist()
+    gc.collect()
+    after = [sys.getrefcount(row) for row in rows]
+    assert after[:-2] == before[:-2]
+
+
+@given(st.lists(st.text(st.characters(), max_size=40), max_size=60))
+@settings(max_examples=100, deadline=None)
+def test_any_text_of_python(rows: list[str]) -> None:
+    """All widths of characters, in every place of a text."""
+    rows += [row + "é" for row in rows] + ["é" + row for row in rows]
+    objects = np.array([*rows, None], object)[:-1]
+    dictionary = Dictionary("string")
+    assert dictionary.encode(objects).tolist() == expected_codes(rows)
+    assert dictionary.values.tolist() == list(dict.fromkeys(rows))
+
+
+def test_a_huge_text_that_is_not_ascii() -> None:
+    """The scratch memory grows to what one text needs."""
+    rows = ["é" * 3_000_000, "x", "é" * 3_000_000 + "x", "é" * 70_000, "é" * 3_000_000]
+    assert Dictionary("string").encode(np.array(rows, object)).tolist() == [0, 1, 2, 3, 0]
