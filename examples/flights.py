@@ -146,7 +146,7 @@ def check_train_and_test(
     encoder: Encoder, tables: Sequence[pd.DataFrame], encoded: Sequence[pd.DataFrame]
 ) -> None:
     """Insist on one schema, and that each flight is on exactly once for each of its columns."""
-    if not all(tuple(each.columns) == encoder.feature_names() for each in encoded):
+    if not all(list(each.columns) == list(encoder.get_feature_names_out()) for each in encoded):
         raise AssertionError("the encoded tables differ in their columns")
     for table, each in zip(tables, encoded, strict=True):
         missing = each["tailnum_(missing)"].equals(table["tailnum"].isna())

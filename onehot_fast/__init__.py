@@ -10,12 +10,14 @@ from onehot_fast.tensor import decode, infer_shape, one_hot
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
-    from onehot_fast.encoder import Encoder
+    from onehot_fast.encoder import Encoder, Estimate, Special
     from onehot_fast.ragged import multi_hot
 
 __all__ = [
     "Column",
     "Encoder",
+    "Estimate",
+    "Special",
     "__version__",
     "build_info",
     "cache_info",
@@ -28,7 +30,13 @@ __all__ = [
 
 # What works on tables is imported when it is first asked for: it would triple the time that
 # `import onehot_fast` takes for those who came for the operator.
-_TABLES = {"Column": "column", "Encoder": "encoder", "multi_hot": "ragged"}
+_TABLES = {
+    "Column": "column",
+    "Encoder": "encoder",
+    "Estimate": "encoder",
+    "Special": "encoder",
+    "multi_hot": "ragged",
+}
 
 
 def __getattr__(name: str) -> Any:

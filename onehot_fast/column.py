@@ -1,17 +1,13 @@
-"""A table as the core sees it: columns of codes in, blocks of columns out.
+"""A table as the core sees it: named columns, read when they are asked for.
 
-What an integration module (``onehot_fast.integrations.<library>``) offers to the core, which calls
-it by name and imports it only when an object of that library comes in or is asked for:
+``Table.read(position)`` and ``read_column`` of an integration return one of two forms:
 
-- ``read_table(table) -> Table`` and ``read_column(column) -> Column``;
-- ``wrap(table: Table, pieces: Sequence[Kept | Block]) -> the library's own table``: the columns in
-  the order of the pieces. The `Table` may come from another library, or from the core itself: then
-  a kept column is ``table.values(position)``, and there is no index to keep. The memory of a block
-  is handed over;
-- optionally ``block(coded: Coded, first: int, stop: int)``, which writes the outputs of columns
-  ``first`` to ``stop`` in a form that only its own ``wrap`` knows: they become the block's values;
-- optionally ``factorize(values: ndarray) -> (codes, categories)``: hashing that is faster than
-  NumPy's, for one-dimensional arrays of numbers and objects (missing = -1, any order).
+- `Column`, where the source holds codes: a categorical, an enum, a dictionary-encoded array;
+- `Values`, where it holds plain values. The integration hashes nothing: the core learns the values
+  in ``fit`` and looks them up among the known categories in ``transform``, each in one pass over
+  the arrays where they lie.
+
+``column.encode()`` turns either into a `Column`.
 """
 
 from __future__ import annotations
@@ -19,15 +15,26 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.factorize import factorize
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.factorize import concatenated, factorize_chunks
+from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 
-__all__ = ["Block", "Column", "Kept", "Table", "read_column", "read_table"]
+__all__ = [
+    "Column",
+    "Table",
+    "Values",
+    "column_position",
+    "read_column",
+    "read_table",
+    "read_values",
+]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -37,7 +44,6 @@ DECLARED = frozenset({"category", "enum"})
 NUMBERS = (numbers.Number, np.bool_, type(None))
 
 
-@dataclass(frozen=True, eq=False)
 class Column:
     """The one form in which a column enters the core: codes and the categories they stand for.
 
@@ -71,32 +77,58 @@ class Column:
     Column(3 rows, 2 ordered categories, source='category')
     """
 
-    codes: AnyArray
-    categories: AnyArray
-    ordered: bool = False
-    source: str = "hash"
+    def __init__(
+        self,
+        codes: AnyArray,
+        categories: AnyArray | Strings,
+        ordered: bool = False,
+        source: str = "hash",
+    ) -> None:
+        self.codes, self.ordered, self.source = codes, ordered, source
+        self.stored = categories
+        self._is_distinct = False
+        _check_array(codes, "codes")
+        if not isinstance(categories, Strings):
+            _check_array(categories, "categories")
+        _check_codes(codes, len(categories))
 
-    def __post_init__(self) -> None:
-        for name in ("codes", "categories"):
-            array = getattr(self, name)
-            if not isinstance(array, np.ndarray):
-                raise TypeError(f"{name} is a {type(array).__name__}; accepted is an ndarray")
-            if array.ndim != 1:
-                raise ValueError(f"{name} has shape {array.shape}; accepted is one dimension")
-        if self.codes.dtype.kind not in "iu":
-            raise TypeError(f"codes have dtype {self.codes.dtype}; accepted are integers")
-        flags = self.codes.flags
-        if not (flags.c_contiguous and flags.aligned and self.codes.dtype.isnative):
-            raise ValueError("codes must be contiguous, aligned and in native byte order")
-        largest = int(self.codes.max()) if self.codes.size else -1
-        if largest >= len(self.categories):
-            at = int(np.argmax(self.codes))
-            raise ValueError(f"codes[{at}] = {largest} is outside [-1, {len(self.categories)})")
+    @classmethod
+    def _of_distinct(cls, codes: AnyArray, categories: AnyArray | Strings, source: str) -> Column:
+        """Return a column of codes and categories that are known to be right."""
+        column = cls.__new__(cls)
+        column.codes, column.ordered, column.source = codes, False, source
+        column.stored, column._is_distinct = categories, True
+        return column
+
+    @cached_property
+    def categories(self) -> AnyArray:
+        """The categories as an array; texts become objects when they are asked for."""
+        if isinstance(self.stored, Strings):
+            return self.stored.to_object()
+        return self.stored
+
+    @property
+    def n_categories(self) -> int:
+        """How many categories there are."""
+        return len(self.stored)
+
+    def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
+        """Return the distinct categories, and the position there of each one here (None: its own).
+
+        Equal values of different types, such as 1 and 1.0, are one category.
+        """
+        if self._is_distinct:
+            return Categories.of(self.stored), None
+        return Categories.distinct(self.stored)
 
     @property
     def declared(self) -> bool:
         """Whether the categories were declared, the unobserved ones and their order included."""
         return self.source in DECLARED
+
+    def encode(self) -> Column:
+        """Return the column itself: it holds codes already."""
+        return self
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -105,7 +137,86 @@ class Column:
     def __repr__(self) -> str:
         """Name the size and the source; the values may be many."""
         kind = "ordered categories" if self.ordered else "categories"
-        return f"Column({len(self)} rows, {len(self.categories)} {kind}, source={self.source!r})"
+        return f"Column({len(self)} rows, {self.n_categories} {kind}, source={self.source!r})"
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A column of plain values: one or more arrays, one after the other, that nobody has hashed.
+
+    Parameters
+    ----------
+    chunks : sequence of ndarray, or of chunks of an Arrow array
+        All of one kind: one-dimensional arrays of any dtype that `read_column` takes, or what
+        `onehot_fast._arrow.reader.read` yields of texts, bytes, numbers, Booleans, instants without
+        a zone and durations. There may be none.
+    convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
+        Makes the categories out of distinct integers, where these only stand for the values: dates,
+        times of day and instants with a zone of an Arrow array.
+    missing : sequence of object, optional
+        Objects beside None and NaN that stand for no value in an array of objects, such as
+        ``pandas.NA``; others that are not equal to themselves are found by a slower way.
+
+    Examples
+    --------
+    >>> values = Values([np.array([7, 5]), np.array([5])])
+    >>> len(values), values.encode()
+    (3, Column(3 rows, 2 categories, source='hash'))
+    """
+
+    chunks: Sequence[Any]
+    convert: Callable[[Any], AnyArray] | None = None
+    missing: Sequence[object] = ()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return sum(map(len, self.chunks))
+
+    def encode(self) -> Column:
+        """Return the values as codes and the categories that occur."""
+        codes, categories, source = factorize_chunks(self.chunks, self.missing)
+        if self.convert is None:
+            return Column._of_distinct(codes, categories, source)
+        return Column(codes, self.convert(categories), source=source)
+
+    def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
+        """Return the position of each value among known categories.
+
+        Returns
+        -------
+        ndarray of int32, shape (n_rows,), or None
+            -1 for a missing value, -2 for an unknown one. None where values and categories are of
+            different kinds: what `encode` returns can be looked up then.
+        """
+        if self.convert is not None:
+            return None
+        found = [np.empty(0, np.int32)]
+        for chunk in self.chunks:
+            codes = known.lookup(chunk, self.missing)
+            if codes is None:
+                return None
+            found.append(codes)
+        return concatenated(found[1:] or found)
+
+
+def _check_array(array: Any, name: str) -> None:
+    """Refuse what is no one-dimensional array."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} is a {type(array).__name__}; accepted is an ndarray")
+    if array.ndim != 1:
+        raise ValueError(f"{name} has shape {array.shape}; accepted is one dimension")
+
+
+def _check_codes(codes: AnyArray, n_categories: int) -> None:
+    """Refuse codes that the kernels cannot read, or that stand for nothing."""
+    if codes.dtype.kind not in "iu":
+        raise TypeError(f"codes have dtype {codes.dtype}; accepted are integers")
+    if not (codes.flags.c_contiguous and codes.flags.aligned and codes.dtype.isnative):
+        raise ValueError("codes must be contiguous, aligned and in native byte order")
+    largest = int(codes.max()) if codes.size else -1
+    if largest >= n_categories:
+        row = int(np.argmax(codes))
+        raise ValueError(f"codes[{row}] = {largest} is outside [-1, {n_categories})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +232,9 @@ class Table:
     encodable : tuple of bool
         For each column, whether it is encoded where nobody says which: texts, objects and declared
         categories are, numbers and Booleans are not.
-    read : callable, position → Column
-        Reads one column into codes.
+    read : callable, position → Column or Values
+        Reads one column: its codes, if it has any, or its values. Called once for each column that
+        is encoded.
     values : callable, position → ndarray of shape (n_rows,)
         One column as it is, for the decoder and for tables of another library.
     library : str, default "numpy"
@@ -134,7 +246,7 @@ class Table:
     names: tuple[Hashable, ...]
     n_rows: int
     encodable: tuple[bool, ...]
-    read: Callable[[int], Column]
+    read: Callable[[int], Column | Values]
     values: Callable[[int], AnyArray]
     library: str = "numpy"
     source: Any = None
@@ -147,36 +259,17 @@ class Table:
         ValueError
             No column has the name, or several have.
         """
-        found = [at for at, other in enumerate(self.names) if other == name]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(f"the table has {len(found)} columns named {name!r}")
-        raise ValueError(f"the table has no column {name!r}; its columns are {list(self.names)!r}")
+        return column_position(self.names, name)
 
 
-@dataclass(frozen=True)
-class Kept:
-    """An input column that goes to the output as it is: the one at `position` of the table."""
-
-    position: int
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Output columns that stand side by side and share their memory.
-
-    Parameters
-    ----------
-    names : tuple of hashable
-        One for each output column; there may be none.
-    values : ndarray, shape (n_columns, n_rows), C-contiguous
-        Row ``j`` is the output column ``names[j]``: transposed, the column-major block of a frame.
-        The dtype is that of the encoder; it is object for a decoded column of mixed values.
-    """
-
-    names: tuple[Hashable, ...]
-    values: AnyArray
+def column_position(names: Sequence[Hashable], name: Hashable) -> int:
+    """Return where the one column of a name is; see `Table.position`."""
+    positions = [i for i, other in enumerate(names) if other == name]
+    if len(positions) == 1:
+        return positions[0]
+    if positions:
+        raise ValueError(f"the table has {len(positions)} columns named {name!r}")
+    raise ValueError(f"the table has no column {name!r}; its columns are {list(names)!r}")
 
 
 def read_table(table: Any) -> Table:
@@ -205,7 +298,7 @@ def read_table(table: Any) -> Table:
     >>> table = read_table({"size": ["S", "L", "S"], "price": np.array([1.5, 2.5, 1.0])})
     >>> table.names, table.encodable
     (('size', 'price'), (True, False))
-    >>> table.read(0).codes
+    >>> table.read(0).encode().codes
     array([0, 1, 0], dtype=int32)
     """
     if isinstance(table, Table):
@@ -251,16 +344,20 @@ def read_column(values: Any) -> Column:
     --------
     >>> column = read_column(np.array([2.5, np.nan, -0.0, 0.0]))
     >>> column.codes, column.categories
-    (array([ 1, -1,  0,  0], dtype=int32), array([0. , 2.5]))
+    (array([ 0, -1,  1,  1], dtype=int32), array([2.5, 0. ]))
     """
-    if isinstance(values, Column):
-        return values
-    library = reader_of(values)
-    if library is not None:
-        column: Column = integration(library).read_column(values)
+    return read_values(values).encode()
+
+
+def read_values(column: Any) -> Column | Values:
+    """Return any supported column in the form in which its source holds it; see `read_column`."""
+    if isinstance(column, Column | Values):
         return column
-    codes, categories, source = factorize(as_values(values))
-    return Column(codes, categories, source=source)
+    library = reader_of(column)
+    if library is not None:
+        read: Column | Values = integration(library).read_column(column)
+        return read
+    return Values((as_values(column),))
 
 
 def as_values(column: Any) -> AnyArray:
@@ -321,7 +418,7 @@ def _array_table(
         tuple(names),
         n_rows,
         tuple(encodable),
-        lambda at: read_column(columns[at]),
+        lambda at: read_values(columns[at]),
         lambda at: as_values(columns[at]),
         source=source,
     )

@@ -11,17 +11,18 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.indices import as_integer, require_word
+from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
-from onehot_fast._categories.keys import as_array
+from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.learn import code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
 from onehot_fast._categories.options import column_names, resolve
 from onehot_fast._categories.schema import Schema, Special
-from onehot_fast._encode import decode, outputs
+from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import as_mapping, decoded_pieces, encoded_pieces
+from onehot_fast._encode.table_layout import decoded_mapping, decoded_parts, encoded_parts
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.column import read_table
 
@@ -84,14 +85,14 @@ class Encoder:
     >>> encoder = Encoder(handle_unknown="indicator", dtype="uint8").fit(train)
     >>> encoder
     <Encoder(handle_unknown='indicator', dtype='uint8'): 1 column -> 3 features, from 4 rows>
-    >>> encoder.feature_names()
-    ('size_L', 'size_S', 'size_(unknown)')
+    >>> encoder.get_feature_names_out()
+    array(['size_L', 'size_S', 'size_(unknown)'], dtype=object)
     >>> encoded = encoder.transform({"size": ["M", "S", None]})
     >>> encoded
     array([[0, 0, 1],
            [0, 1, 0],
            [0, 0, 0]], dtype=uint8)
-    >>> encoder.inverse(encoded)
+    >>> encoder.inverse_transform(encoded)
     {'size': array([Special.UNKNOWN, 'S', None], dtype=object)}
     """
 
@@ -206,8 +207,8 @@ class Encoder:
         Examples
         --------
         >>> parts = [Encoder().fit({"size": sizes}) for sizes in (["S", "L"], ["M", None])]
-        >>> parts[0].merge(parts[1]).feature_names()
-        ('size_L', 'size_M', 'size_S')
+        >>> parts[0].merge(parts[1]).get_feature_names_out()
+        array(['size_L', 'size_M', 'size_S'], dtype=object)
         """
         merged = Encoder.__new__(Encoder)
         merged.__dict__.update(self.__dict__, _known_schema=None)
@@ -241,7 +242,7 @@ class Encoder:
         Returns
         -------
         ndarray of shape (n_rows, n_features), csr_array, csc_array, or a table
-            The features stand in the order of `feature_names`.
+            The features stand in the order of `get_feature_names_out`.
 
         Raises
         ------
@@ -255,26 +256,26 @@ class Encoder:
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
         """
-        schema = self._schema()
+        schema = self.schema
         source = read_table(table)
         form = source.library if output is None else output
-        require_word(form, "output", ("numpy", *FORMATS, *wrappers()))
-        coded = code_table(source, schema)
+        check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
+        columns = code_table(source, schema)
         if form == "numpy":
-            return outputs.matrix(coded)
+            return write.rows(columns, schema.dtype, n_rows=source.n_rows)
         if form in FORMATS:
-            return outputs.sparse(coded, form)
-        library = integration(form)
-        write = getattr(library, "block", outputs.block)
-        return library.wrap(source, encoded_pieces(source, coded, write))
+            return write.sparse_array(form, columns, schema.dtype, n_rows=source.n_rows)
+        return integration(form).wrap(source, encoded_parts(source, schema, columns))
 
     def fit_transform(self, table: Any, output: Any = None) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         source = read_table(table)
-        once = dataclasses.replace(source, read=functools.cache(source.read))
+        # Coded in `fit`, so that no value is hashed a second time.
+        coded = functools.cache(lambda position: source.read(position).encode())
+        once = dataclasses.replace(source, read=coded)
         return self.fit(once).transform(once, output)
 
-    def inverse(
+    def inverse_transform(
         self,
         encoded: Any,
         *,
@@ -311,7 +312,7 @@ class Encoder:
             The shape differs, a feature is absent, several outputs of one column are on, or none is
             and that stands for nothing.
         """
-        schema = self._schema()
+        schema = self.schema
         words = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip
@@ -326,10 +327,10 @@ class Encoder:
             return table.values(table.position(name))
 
         values = decode.decode_features(schema, feature, table.n_rows, words)
-        pieces = decoded_pieces(table, schema, values)
+        parts = decoded_parts(table, schema, values)
         if table.library == "numpy":
-            return as_mapping(table, pieces)
-        return integration(table.library).wrap(table, pieces)
+            return decoded_mapping(table, parts)
+        return integration(table.library).wrap(table, parts)
 
     def estimate(self, n_rows: int) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.
@@ -353,7 +354,7 @@ class Encoder:
         rows = as_integer(n_rows, "n_rows")
         if rows < 0:
             raise ValueError(f"n_rows = {rows} is negative")
-        return estimate(self._schema(), rows)
+        return estimate(self.schema, rows)
 
     def to_json(self) -> str:
         """Return the encoder as text: its options and all it has learned.
@@ -382,22 +383,22 @@ class Encoder:
         Examples
         --------
         >>> encoder = Encoder(drop="first").fit({"size": ["S", "L"]})
-        >>> Encoder.from_json(encoder.to_json()).feature_names()
-        ('size_S',)
+        >>> Encoder.from_json(encoder.to_json()).get_feature_names_out()
+        array(['size_S'], dtype=object)
         """
         columns, options, state = serialize.loads(text)
         encoder = cls(columns, **options)
         encoder._state = state
         return encoder
 
-    def feature_names(self) -> tuple[str, ...]:
-        """Return the names of the outputs, in order."""
-        return self._schema().names
+    def get_feature_names_out(self) -> npt.NDArray[np.object_]:
+        """Return the names of the outputs in order, an array of str of shape (n_features,)."""
+        return as_objects(list(self.schema.names))
 
     @property
     def n_features(self) -> int:
         """How many outputs there are."""
-        return self._schema().n_features
+        return self.schema.n_features
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
@@ -407,7 +408,7 @@ class Encoder:
     @property
     def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
         """The categories of each column in their order, infrequent and dropped ones included."""
-        return {column.name: as_array(column.categories) for column in self._schema().columns}
+        return {column.name: column.known.to_array() for column in self.schema.columns}
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
@@ -423,8 +424,10 @@ class Encoder:
             features = self.n_features
         return f"<{call}: {n} column{plural} -> {features} features, from {rows} rows>"
 
-    def _schema(self) -> Schema:
-        """Return the schema; threads that settle it at once come to the same one."""
+    @property
+    def schema(self) -> Schema:
+        """The output columns of each encoded column."""
+        # Threads that decide it at once come to the same one.
         if self._known_schema is None:
             if self._state is None:
                 raise RuntimeError("the encoder is not fitted: call fit or partial_fit first")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.indices import as_indices, require_word, resolve_depth
-from onehot_fast._arguments.shapes import check_size
-from onehot_fast._arguments.values import resolve_values
-from onehot_fast._categories.keys import as_array, in_order, keys, plain
+from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.indices import as_indices, resolve_depth
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows, read_rows
 from onehot_fast._categories.options import declared_categories, number_dtype
+from onehot_fast._encode import write
 from onehot_fast._encode.scipy_sparse import sparse_array
-from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._encode.write import CodedColumn
 from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]
@@ -54,8 +55,8 @@ def multi_hot(
         `rows` is flat, and row ``i`` has the elements ``offsets[i]:offsets[i + 1]``, as in an
         Arrow list array. They may also be a `Column`.
     sep : str, optional
-        `rows` are texts (or None), and this stands between the labels of each. Nothing is
-        stripped; an empty label is none.
+        `rows` are texts (or None), or a library's column of them, and this stands between the
+        labels of each. Nothing is stripped; an empty label is none.
     mode : {"set", "count"}, default "set"
         Whether an element is 1 where its class occurs in the row, or how often it does (modulo
         the range of an integer dtype).
@@ -97,9 +98,9 @@ def multi_hot(
            [0, 0],
            [2, 0]])
     """
-    require_word(mode, "mode", ("set", "count"))
-    require_word(out_of_range, "out_of_range", ("ignore", "error"))
-    require_word(output, "output", ("numpy", "csr"))
+    check_choice(mode, "mode", ("set", "count"))
+    check_choice(out_of_range, "out_of_range", ("ignore", "error"))
+    check_choice(output, "output", ("numpy", "csr"))
     element = _element(dtype, mode)
     ragged = read_rows(rows, offsets, sep)
     if categories is not None and depth is not None:
@@ -107,12 +108,11 @@ def multi_hot(
     coded = _classes(ragged, depth) if categories is None else _labelled(ragged, categories)
     if out_of_range == "error":
         _check_classes(ragged, coded)
+    counts = mode == "count"
     if output == "csr":
-        parts = dispatch.multi_hot_csr(
-            ragged.offsets, coded.codes, coded.table, coded.depth, element, mode == "count"
-        )
-        return sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.depth))
-    return _dense(ragged.offsets, coded, mode, element, num_threads)
+        parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
+        return sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.n_outputs))
+    return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 
 def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
@@ -125,40 +125,11 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
     return element
 
 
-class Coded(NamedTuple):
-    """Flat codes, the table that gives them their classes, and the number of classes."""
-
-    codes: AnyArray
-    table: npt.NDArray[np.int32]
-    depth: int
-
-
-def _dense(
-    offsets: npt.NDArray[np.int64],
-    coded: Coded,
-    mode: str,
-    element: np.dtype[Any],
-    num_threads: int | None,
-) -> AnyArray:
-    """Return the row-major matrix."""
-    shape = len(offsets) - 1, coded.depth
-    threads = parallel.resolve(num_threads, check_size(shape, element))
-    out, fresh = memory.allocate(shape, element)
-    if mode == "set":
-        on, off = (value.reshape(1).view(np.uint8) for value in resolve_values(1, 0, element)[1:])
-        dispatch.multi_hot(offsets, coded.codes, coded.table, out, on, off, threads)
-        return out
-    if not fresh:
-        out.fill(0)
-    dispatch.multi_hot_count(offsets, coded.codes, coded.table, out)
-    return out
-
-
-def _classes(ragged: Rows, depth: Any) -> Coded:
+def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     """Return elements that are the classes themselves."""
     elements = ragged.elements
     if isinstance(elements, Column):
-        depth = len(elements.categories) if depth is None else depth
+        depth = elements.n_categories if depth is None else depth
         elements = elements.codes
     if elements.dtype.kind not in "iu":
         raise TypeError(
@@ -169,38 +140,34 @@ def _classes(ragged: Rows, depth: Any) -> Coded:
     n_classes = resolve_depth(depth, codes, None)
     if n_classes > MAX_DEPTH:
         raise ValueError(f"depth = {n_classes} is too large: accepted are numbers to {MAX_DEPTH}")
-    return Coded(codes, np.append(np.arange(n_classes, dtype=np.int32), np.int32(-1)), n_classes)
+    return CodedColumn(codes, None, n_classes)
 
 
-def _labelled(ragged: Rows, categories: Any) -> Coded:
+def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
     """Return elements that are looked up among the categories."""
     known = declared_categories(categories, "categories")
     if known is None:
         raise ValueError("categories = 'auto' is not accepted here; see distinct_labels")
-    places = {key: at for at, key in enumerate(keys(known))}
     column = read_column(ragged.elements)
-    found = [places.get(key, -1) for key in keys(map(plain, column.categories))]
-    return Coded(column.codes, np.array([*found, -1], np.int32), len(known))
+    outputs = Categories.of(known).find(Categories.of(column.stored))
+    return CodedColumn(column.codes, np.append(outputs, -1).astype(np.int32), len(known))
 
 
-def _check_classes(ragged: Rows, coded: Coded) -> None:
+def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     """Refuse the first element that is no class."""
-    codes = coded.codes
-    last = len(coded.table) - 1
-    beyond = (codes >= 0) & (codes >= last)
-    inside = np.where((codes >= 0) & ~beyond, codes, last).astype(np.intp)
-    offends = beyond | ((coded.table[inside] < 0) & (inside < last))
     start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
-    if offends[start:stop].any():
-        position = start + int(np.argmax(offends[start:stop]))
-        row, place = ragged.row_of(position)
-        elements = ragged.elements
-        is_column = isinstance(elements, Column)
-        value = elements.categories[codes[position]] if is_column else elements[position]
-        where = f"rows[{row}][{place}] = {plain(value)!r}"
-        if last == coded.depth and (coded.table[:-1] >= 0).all():
-            raise ValueError(f"{where} is outside [0, {coded.depth})")
-        raise ValueError(f"{where} is none of the {coded.depth} categories")
+    offends = (coded.codes >= 0) & (coded.outputs() < 0)
+    if not offends[start:stop].any():
+        return
+    position = start + int(np.argmax(offends[start:stop]))
+    row, place = ragged.row_of(position)
+    elements = ragged.elements
+    is_column = isinstance(elements, Column)
+    value = elements.categories[coded.codes[position]] if is_column else elements[position]
+    where = f"rows[{row}][{place}] = {plain(value)!r}"
+    if coded.lut is None:
+        raise ValueError(f"{where} is outside [0, {coded.n_outputs})")
+    raise ValueError(f"{where} is none of the {coded.n_outputs} categories")
 
 
 def encode_labels(
@@ -243,5 +210,6 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     ragged = read_rows(rows, offsets, sep)
     column = read_column(ragged.elements)
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
-    occurs = dispatch.count(used, len(column.categories), parallel.resolve(None, used.nbytes)) > 0
-    return as_array(in_order(plain(item) for item in column.categories[occurs]))
+    occurring = np.flatnonzero(write.count(used, column.n_categories))
+    labels = Categories.of(column.stored).take(occurring)
+    return labels.take(labels.argsort()).to_array()

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
+from onehot_fast._arguments.choices import check_choice
 from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
     Policy,
@@ -20,7 +21,6 @@ from onehot_fast._arguments.indices import (
     as_indices,
     as_integer,
     check_range,
-    require_word,
     resolve_depth,
     resolve_policy,
 )
@@ -260,7 +260,7 @@ def decode(
     ValueError: tensor[1, :] has more than one element equal to on_value = 1
     """
     cells = as_array(tensor, "tensor")
-    require_word(multiple, "multiple", ("error", "first"))
+    check_choice(multiple, "multiple", ("error", "first"))
     refuse_all_off = isinstance(all_off, str)
     filler = _all_off_index(all_off)
     require_bytes(cells.dtype)

@@ -1,10 +1,16 @@
-"""Hypothesis profiles: `HYPOTHESIS_PROFILE=thorough pytest` searches much longer."""
+"""The search of hypothesis and the marks of tests.
+
+`HYPOTHESIS_PROFILE=thorough pytest` searches much longer.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+from libraries import LIBRARIES, Library
 
 # A hostile array of some thousand elements is slow to draw, and the machine may be busy:
 # neither is a failure.
@@ -14,3 +20,18 @@ settings.register_profile("dev", max_examples=80, **COMMON)
 settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(scope="session", params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> Library:
+    """Return each library in turn: what all of them must do alike is one test."""
+    return LIBRARIES[request.param]()
+
+
+def pytest_collection_finish() -> None:
+    """Take what was collected out of the sight of the garbage collector.
+
+    Ten thousand tests are a million objects. Every `gc.collect()` in a test would visit them all.
+    """
+    gc.collect()
+    gc.freeze()

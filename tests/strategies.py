@@ -9,6 +9,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+from hypothesis import settings
 
 INTEGERS = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
 FLOATS = tuple(map(np.dtype, ("f2", "f4", "f8")))
@@ -26,6 +27,12 @@ WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 17, 20, 24, 31, 32, 33, 40, 63
 
 # Elements in one drawn output: enough for every block and vector path, and still fast.
 OUTPUT_LIMIT = 300_000
+
+
+def examples(share: float, **others: Any) -> settings:
+    """Return settings with a share of the profile's examples, for a test of many parameters."""
+    whole = settings().max_examples
+    return settings(max_examples=max(1, round(share * whole)), **others)
 
 
 def special_indices(dtype: np.dtype, depth: int) -> np.ndarray:

@@ -73,14 +73,14 @@ def test_refuses_what_is_not_one_hot(call, all_off):
 
 
 @pytest.mark.parametrize("name", DISTINCT)
-@pytest.mark.parametrize("axis", [0, 1, -1])
-def test_every_value_type(name, axis):
+def test_every_value_type(name):
     """Every dtype is decoded, along every axis."""
     off, on = DISTINCT[name]
-    indices = np.arange(66).reshape(3, 22) % 9
-    tensor = oracle.one_hot(indices, 9, on, off, axis)
+    indices = np.arange(66, dtype=np.int64).reshape(3, 22) % 9
+    for axis in (0, 1, -1):
+        tensor = oracle.one_hot(indices, 9, on, off, axis)
 
-    oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on), indices.astype(np.int64))
+        oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on), indices)
 
 
 def test_all_off_is_not_class_zero():
@@ -158,13 +158,13 @@ def test_empty(shape, axis, expected):
     assert (actual.dtype, actual.tolist()) == (np.dtype(np.int64), expected)
 
 
-@pytest.mark.parametrize("n_rows", [1, 63, 64, 65, 4095, 4097])
 @pytest.mark.parametrize("width", strategies.WIDTHS)
-def test_last_byte_decides(width, n_rows):
+def test_last_byte_decides(width):
     """Elements that differ in their last byte only are told apart."""
     off = np.zeros((), f"V{width}")
     on = np.frombuffer(bytes(width - 1) + b"\x01", f"V{width}").reshape(())
-    indices = np.arange(n_rows) * 7 % 5
+    for n_rows in (1, 63, 64, 65, 4095, 4097):
+        indices = np.arange(n_rows, dtype=np.int64) * 7 % 5
+        tensor = oracle.one_hot(indices, 5, on, off)
 
-    tensor = oracle.one_hot(indices, 5, on, off)
-    oracle.assert_same(onehot_fast.decode(tensor, on_value=on), indices.astype(np.int64))
+        oracle.assert_same(onehot_fast.decode(tensor, on_value=on), indices)

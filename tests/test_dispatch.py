@@ -3,7 +3,8 @@
 A call passes through two stages that are chosen separately: the narrowing of indices (by their
 type) and the writing of elements (by their width and the layout). So the pairs are tried in the
 variant this processor would choose, and in every variant each stage is tried on its own, the
-writing with ordinary and with streaming stores.
+writing with ordinary and with streaming stores. A test goes over the lengths, widths and alignments
+of one kernel by itself: a call takes less time than a test, and a failure shows its arguments.
 """
 
 from __future__ import annotations
@@ -94,53 +95,49 @@ def test_variants():
 
 
 @every_geometry
-@pytest.mark.parametrize("width", WIDTHS)
 @every_index_type
-def test_every_pair(dtype, width, shape, axis):
+def test_every_pair(dtype, shape, axis):
     """Each pair of index type and element width runs in each layout."""
-    check(dtype, width, shape, axis, DEPTH)
+    for width in WIDTHS:
+        check(dtype, width, shape, axis, DEPTH)
 
 
 @pytest.mark.parametrize("mode", CACHED.values(), ids=CACHED, indirect=True)
-@every_geometry
 @pytest.mark.parametrize(
     ("depth", "negative"), [(3, "ignore"), (255, "normalize"), (511, "ignore")]
 )
 @every_index_type
-def test_every_narrowing(mode, dtype, depth, negative, shape, axis):
+def test_every_narrowing(mode, dtype, depth, negative):
     """Each variant reads each index type, in one and in several segments of classes."""
-    check(dtype, 1, shape, axis, depth, negative)
+    for shape, axis in GEOMETRIES.values():
+        check(dtype, 1, shape, axis, depth, negative)
 
 
 @every_geometry
-@pytest.mark.parametrize("width", [*WIDTHS, 7, 24, 33])
 @pytest.mark.parametrize(("shift", "num_threads"), [(0, 2), (1, 1), (8, 1)])
-def test_every_writer(mode, width, shift, num_threads, shape, axis):
+def test_every_writer(mode, shift, num_threads, shape, axis):
     """Each variant writes each width, on and off its alignment, by one thread and by two."""
-    check(INT16, width, shape, axis, DEPTH, shift=shift, num_threads=num_threads)
+    for width in (*WIDTHS, 7, 24, 33):
+        check(INT16, width, shape, axis, DEPTH, shift=shift, num_threads=num_threads)
 
 
-@pytest.mark.parametrize(
-    "depth", [*range(1, 18), 21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1025, 5003]
-)
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
-def test_every_row_length(mode, width, depth):
+def test_every_row_length(mode, width):
     """Rows from a single element to many pages, which the kernels write in different ways."""
-    check(INT16, width, (131,), -1, depth, shift=width)
+    for depth in (*range(1, 18), 21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1025, 5003):
+        check(INT16, width, (131,), -1, depth, shift=width)
 
 
-@pytest.mark.parametrize(
-    "inner", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200]
-)
 @pytest.mark.parametrize("width", [1, 2, 4, 12, 16])
-def test_every_inner_length(mode, width, inner):
+def test_every_inner_length(mode, width):
     """Planes of every short length, whole and with a tail."""
-    check(INT16, width, (5, inner), 1, 9)
+    for inner in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200):
+        check(INT16, width, (5, inner), 1, 9)
 
 
-@pytest.mark.parametrize("shift", [1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63])
 @pytest.mark.parametrize("width", [1, 4, 16])
 @pytest.mark.parametrize(("depth", "axis"), [(5, -1), (150, -1), (5, 0)])
-def test_every_alignment(mode, depth, axis, width, shift):
+def test_every_alignment(mode, depth, axis, width):
     """A buffer may start at any byte of a cache line."""
-    check(INT16, width, (257,), axis, depth, shift=shift)
+    for shift in (1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63):
+        check(INT16, width, (257,), axis, depth, shift=shift)

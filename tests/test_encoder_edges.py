@@ -78,10 +78,10 @@ def test_constructor_refuses(options, error, message):
     "call",
     [
         lambda e: e.transform({}),
-        lambda e: e.feature_names(),
+        lambda e: e.get_feature_names_out(),
         lambda e: e.estimate(1),
         lambda e: e.categories,
-        lambda e: e.inverse(np.zeros((1, 1))),
+        lambda e: e.inverse_transform(np.zeros((1, 1))),
     ],
 )
 def test_an_encoder_that_is_not_fitted_says_so(call):
@@ -133,7 +133,7 @@ def test_nothing_to_encode(table, output):
     encoded = encoder.transform(table, output)
 
     assert encoded.shape == (len(table.get("p", [])), 0)
-    assert list(encoder.inverse(encoded)) == list(table)
+    assert list(encoder.inverse_transform(encoded)) == list(table)
 
 
 def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
@@ -186,7 +186,7 @@ def test_fit_keeps_nothing_of_the_data():
     gc.collect()
 
     assert [one() for one in gone] == [None] * 3
-    assert encoder.feature_names() == ("x0_a",)
+    assert tuple(encoder.get_feature_names_out()) == ("x0_a",)
 
 
 def test_inputs_are_not_changed():
@@ -246,14 +246,14 @@ def test_inverse_refuses(encoded, message, form):
     given_form = array if form == "numpy" else getattr(sparse, f"{form}_array")(array)
 
     with pytest.raises(ValueError, match=message):
-        encoder.inverse(given_form)
+        encoder.inverse_transform(given_form)
 
 
 def test_inverse_of_named_columns():
     """A table of outputs is decoded by their names; its other columns stay."""
     encoder = Encoder(dtype="uint8").fit({"p": ["a", "b"], "q": [1, 2, 1][:2], "r": ["x", "y"]})
     table = {"price": np.array([5.5]), "r_y": [1], "p_b": [0], "r_x": [0], "p_a": [1]}
-    decoded = encoder.inverse(table)
+    decoded = encoder.inverse_transform(table)
 
     assert {name: column.tolist() for name, column in decoded.items()} == {
         "price": [5.5], "p": ["a"], "r": ["y"],

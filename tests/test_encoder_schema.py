@@ -15,7 +15,7 @@ def test_numbers_match_whatever_holds_them():
     encoder = Encoder(["p"]).fit({"p": np.array([3, 1], np.int8)})
     encoded = encoder.transform({"p": np.array([1.0, np.nan, 3.0], np.float32)})
 
-    assert encoder.feature_names() == ("p_1", "p_3")
+    assert tuple(encoder.get_feature_names_out()) == ("p_1", "p_3")
     assert encoded.tolist() == [[True, False], [False, False], [False, True]]
 
 
@@ -24,7 +24,7 @@ def test_times_match_whatever_their_unit():
     days = np.array(["2024-02-29", "1969-12-31", "NaT"], "M8[D]")
     encoder = Encoder(["p"], dtype="uint8").fit({"p": days})
 
-    assert encoder.feature_names() == ("p_1969-12-31", "p_2024-02-29")
+    assert tuple(encoder.get_feature_names_out()) == ("p_1969-12-31", "p_2024-02-29")
     assert encoder.transform({"p": days.astype("M8[ns]")}).tolist() == [[0, 1], [1, 0], [0, 0]]
     assert encoder.transform({"p": days.astype("M8[s]").astype(object)}).tolist() == [
         [0, 1], [1, 0], [0, 0],
@@ -45,7 +45,7 @@ def test_times_match_whatever_their_unit():
 )
 def test_names_of_times(time, name):
     """A time is named as short as it can be, whatever its unit."""
-    assert Encoder(["p"]).fit({"p": np.array([time])}).feature_names() == (name,)
+    assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
 
 def test_declared_categories_keep_their_order_and_those_that_do_not_occur():
@@ -53,7 +53,7 @@ def test_declared_categories_keep_their_order_and_those_that_do_not_occur():
     column = Column(np.array([1, -1], np.int8), np.array(["S", "M", "L"]), source="category")
     encoder = Encoder().fit(column)
 
-    assert encoder.feature_names() == ("x0_S", "x0_M", "x0_L")
+    assert tuple(encoder.get_feature_names_out()) == ("x0_S", "x0_M", "x0_L")
     assert encoder.transform(column).tolist() == [[False, True, False], [False, False, False]]
 
 
@@ -121,7 +121,7 @@ def test_categories_that_do_not_occur_do_not_count():
     """Unless they are declared: an encoding that has more of them is only an encoding."""
     column = Column(np.array([1, 1, -1]), np.array(["a", "b", "c"]), source="dictionary")
 
-    assert Encoder().fit(column).feature_names() == ("x0_b",)
+    assert tuple(Encoder().fit(column).get_feature_names_out()) == ("x0_b",)
 
 
 def test_fit_transform_reads_a_column_once():
@@ -147,7 +147,8 @@ def test_names_that_collide_are_named():
         Encoder().fit(table)
     with pytest.raises(ValueError, match="category 1, and that of column 'a', category '1'"):
         Encoder(["a"]).fit({"a": [1, "1"]})
-    assert Encoder(prefix_sep={"a": "="}).fit(table).feature_names() == ("a=b_c", "a_b_c")
+    encoder = Encoder(prefix_sep={"a": "="}).fit(table)
+    assert tuple(encoder.get_feature_names_out()) == ("a=b_c", "a_b_c")
 
 
 def test_an_unknown_value_is_named():
@@ -174,7 +175,7 @@ def test_a_missing_value_is_named():
         encoder.transform({"p": ["a", None]})
     with pytest.raises(ValueError, match="column 'p', row 0: the value is missing"):
         encoder.fit({"p": [None, "b"]})
-    assert encoder.feature_names() == ("p_a",)
+    assert tuple(encoder.get_feature_names_out()) == ("p_a",)
 
 
 def test_dropped_and_unknown_are_told_apart():
@@ -183,8 +184,9 @@ def test_dropped_and_unknown_are_told_apart():
     encoded = encoder.fit({"p": ["a", "b"]}).transform({"p": ["a", "b", "z", None]})
 
     assert encoded.astype(int).tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    assert encoder.inverse(encoded)["p"].tolist() == ["a", "b", Special.UNKNOWN, None]
-    assert encoder.inverse(encoded, unknown="?", missing="-")["p"].tolist() == ["a", "b", "?", "-"]
+    assert encoder.inverse_transform(encoded)["p"].tolist() == ["a", "b", Special.UNKNOWN, None]
+    decoded = encoder.inverse_transform(encoded, unknown="?", missing="-")
+    assert decoded["p"].tolist() == ["a", "b", "?", "-"]
 
 
 @pytest.mark.parametrize(
@@ -201,4 +203,4 @@ def test_drop(drop, names):
     """A rule or a category chooses what has no column."""
     table = {"p": ["a", "b", "first", "b"], "q": ["x", "y", "x", None]}
 
-    assert Encoder(drop=drop).fit(table).feature_names() == names
+    assert tuple(Encoder(drop=drop).fit(table).get_feature_names_out()) == names

@@ -24,7 +24,7 @@ def encode(num_threads=2):
 def child(work, fork=os.fork):
     number = fork()
     if number == 0:
-        signal.alarm(30)
+        signal.alarm(300)
         os._exit(0 if work() else 1)
     return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
 
@@ -120,7 +120,7 @@ def work(number):
 if __name__ == "__main__":
     encode(2)
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        print(pool.map_async(work, range(6)).get(60), encode(2))
+        print(pool.map_async(work, range(6)).get(300), encode(2))
 """
 
     assert run(program, *BESIDE_THREADS) == f"{[True] * 6} True"
@@ -135,7 +135,7 @@ def worker():
 def spawn():
     number = os.fork()
     if number == 0:
-        signal.alarm(30)
+        signal.alarm(300)
         os._exit(0 if worker() else 1)
     return number
 
@@ -162,7 +162,7 @@ class Rows(torch.utils.data.Dataset):
 encode(2)
 torch.ones(1000, 1000).sum()
 loader = torch.utils.data.DataLoader(
-    Rows(), num_workers=2, multiprocessing_context="fork", timeout=60
+    Rows(), num_workers=2, multiprocessing_context="fork", timeout=300
 )
 print([bool(each) for each in loader], encode(2))
 """

@@ -124,7 +124,6 @@ def test_float16_is_widened(order):
         (np.array([2**64 - 1], object), "u8", (1,)),
         (np.array([np.uint8(3), 4], object), "i8", (2,)),
     ],
-    ids=repr,
 )
 def test_everything_array_like_is_read(source, dtype, shape):
     """Sequences, numbers, buffers, protocols and objects that are all integers."""
@@ -216,7 +215,6 @@ def test_ragged_sequence_is_refused():
         ([3], 3),
         (Exporter(np.array([3])), 3),
     ],
-    ids=repr,
 )
 def test_depth_is_one_number_truncated(depth, expected):
     """Integers, floats and arrays of exactly one of them."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
+import functools
+import importlib
 import re
 import tomllib
-from collections.abc import Iterator
 from fnmatch import fnmatch
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 from programs import run
+
+from onehot_fast._runtime.registry import READERS
+from onehot_fast.adapter import Integration
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "onehot_fast"
@@ -21,13 +25,16 @@ INTEGRATIONS = ROOT / "integrations"
 LAYERS = (
     {"_version", "_runtime", "_runtime.system"},
     {"_kernels", "_kernels.*"},
-    {"_*", "column"},  # a Column is what the private modules of the encoder work on
+    {"_ar*", "_[!a]*", "column"},  # a Column is what the private modules of the encoder work on
     {"tensor", "ragged", "encoder", ""},  # "" is the package itself: the public names
-    {"operators", "operators.*", "integrations", "integrations.*", "adapter"},
+    {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor"},
     {"cli", "cli.*"},
 )
-# The frames may stand on the Arrow adapter; otherwise no integration knows another.
-STANDS_ON_ARROW = {"pandas", "polars"}
+# All that an integration and the command may import of the core.
+SEAM = {"", "adapter", "encoder"}
+ABOVE = {"integrations", "cli"}
+# The library of an integration, where it has another name, or the part of it that is meant.
+LIBRARIES = {"arrow": "pyarrow", "sklearn": "sklearn.preprocessing"}
 CYTHON_IMPORT = re.compile(
     r"^\s*(?:from\s+([\w.]+)\s+c?import\s+\(?\s*(\w+)|c?import\s+([\w.]+))", re.M
 )
@@ -48,23 +55,28 @@ def module_name(path: Path) -> str:
 MODULES = {module_name(path) for path in sources()}
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Yield the full name of everything a file imports."""
+@functools.cache
+def imported(path: Path) -> set[str]:
+    """Return the full name of everything a file imports."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
-        for package, name, plain in CYTHON_IMPORT.findall(text):
-            yield plain or f"{package}.{name}"
-        return
+        found = CYTHON_IMPORT.findall(text)
+        return {plain or f"{package}.{name}" for package, name, plain in found}
+    names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{'.' * node.level}{node.module}.{alias.name}" for alias in node.names)
+            module = f"{'.' * node.level}{node.module or ''}"
+            names |= {f"{module}.{alias.name}" for alias in node.names}
+    return names
 
 
 def own_imports(path: Path) -> set[str]:
     """Return the modules of the package that a file imports, below ``onehot_fast``."""
-    names = {name for name in imported(path) if name.split(".")[0] == "onehot_fast"}
+    folder = f"onehot_fast.{module_name(path.parent / '__init__.py')}".rstrip(".")
+    full = (f"{folder}{name}" if name.startswith(".") else name for name in imported(path))
+    names = {name for name in full if name.split(".")[0] == "onehot_fast"}
     below = {name.removeprefix("onehot_fast").lstrip(".") for name in names}
     # `from module import name` is an import of the module, `from package import module` too.
     return {name if name in MODULES else name.rpartition(".")[0] for name in below}
@@ -82,34 +94,87 @@ def adapter_of(module: str) -> str:
     return module.removeprefix("integrations.").split(".")[0] if "integrations." in module else ""
 
 
-every_source = pytest.mark.parametrize("path", sources(), ids=lambda path: path.name)
-
-
-@every_source
-def test_imports_go_only_downward(path: Path) -> None:
+def test_imports_go_only_downward() -> None:
     """A module imports from its own layer or from a lower one."""
-    here = layer(module_name(path))
-    upward = {name for name in own_imports(path) if layer(name) > here}
+    upward = {
+        (path.name, name)
+        for path in sources()
+        for name in own_imports(path)
+        if layer(name) > layer(module_name(path))
+    }
 
     assert upward == set()
 
 
-@every_source
-def test_integrations_do_not_know_each_other(path: Path) -> None:
-    """An integration imports no other one, except that frames may stand on arrow."""
-    adapter = adapter_of(module_name(path))
-    allowed = {"", adapter, *(["arrow"] if adapter in STANDS_ON_ARROW else [])}
-    sideways = {adapter_of(name) for name in own_imports(path)} - allowed
-
-    assert sideways == set() or not adapter
+def above_the_seam() -> dict[str, Path]:
+    """Return the files of the integrations and of the command, by their modules."""
+    names = {module_name(path): path for path in sources()}
+    return {name: path for name, path in names.items() if name.split(".")[0] in ABOVE}
 
 
-@every_source
-def test_imports_name_the_package(path: Path) -> None:
-    """No import is relative, and none goes to ``integrations`` beside the package."""
-    odd = {name for name in imported(path) if name.split(".")[0] in {"", "integrations"}}
+def test_integrations_and_the_command_import_the_seam_alone() -> None:
+    """Of the core they know its public names, the encoder and the adapter; of others nothing.
+
+    The command is no integration, and uses what the Arrow integration offers in public.
+    """
+    foreign = set()
+    for module, path in above_the_seam().items():
+        folder = ".".join(module.split(".")[: 2 if module.startswith("integrations.") else 1])
+        allowed = SEAM | ({"integrations.arrow"} if folder == "cli" else set())
+        foreign |= {
+            (module, name)
+            for name in own_imports(path) - allowed
+            if name != folder and not name.startswith(f"{folder}.")
+        }
+
+    assert foreign == set()
+
+
+def test_no_private_name_crosses_the_seam() -> None:
+    """Nothing that begins with an underscore is imported from the core."""
+    private = {
+        (module, name)
+        for module, path in above_the_seam().items()
+        for name in imported(path)
+        if re.match(r"onehot_fast\.((adapter|encoder)\.)?_(?!_)", name)
+    }
+
+    assert private == set()
+
+
+def test_relative_imports_stay_within_an_integration() -> None:
+    """``from ._read import`` is for neighbours; all else is named from ``onehot_fast`` on."""
+    odd = {
+        (path.name, name)
+        for path in sources()
+        for name in imported(path)
+        if name.split(".")[0] == "integrations"
+        or name.startswith("..")
+        or (name.startswith(".") and INTEGRATIONS not in path.parents)
+    }
 
     assert odd == set()
+
+
+def test_no_module_hides_behind_a_name_of_its_package() -> None:
+    """What a package offers is no function or class by the name of one of its modules."""
+    hidden = set()
+    for path in (path for path in sources() if path.name == "__init__.py"):
+        modules = {other.stem for other in path.parent.glob("*.py*")} - {"__init__"}
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                names = {alias.asname or alias.name for alias in node.names}
+                hidden |= {(module_name(path), name) for name in names & modules}
+
+    assert hidden == set()
+
+
+@pytest.mark.parametrize("name", sorted(set(READERS.values())))
+def test_an_integration_fulfils_the_protocol(name: str) -> None:
+    """Every integration that the core calls by name offers what the core asks of it."""
+    pytest.importorskip(LIBRARIES.get(name, name))
+
+    assert isinstance(importlib.import_module(f"onehot_fast.integrations.{name}"), Integration)
 
 
 def test_every_folder_of_sources_is_packaged() -> None:
@@ -152,7 +217,6 @@ def test_the_package_imports_numpy_and_nothing_else() -> None:
 
 
 ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
-LIBRARIES = {"arrow": "pyarrow", "sklearn": "sklearn"}
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)

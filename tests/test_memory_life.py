@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     Bundle,
@@ -20,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from programs import needs_fork, run, start
+from strategies import examples
 
 from onehot_fast._runtime import memory
 
@@ -103,7 +103,7 @@ class Life(RuleBasedStateMachine):
 
 def test_random_lives():
     """No order of operations hands out memory that somebody still looks at."""
-    run_state_machine_as_test(Life, settings=settings(max_examples=25, stateful_step_count=30))
+    run_state_machine_as_test(Life, settings=examples(0.3, stateful_step_count=30))
 
 
 def test_threads_pass_arrays_on():

@@ -122,26 +122,26 @@ def test_out_of_references(name, axis):
 
 @pytest.mark.parametrize("layout", strategies.LAYOUTS)
 @pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
-@pytest.mark.parametrize("depth", [3, 21, 300])
-def test_every_index_type_and_layout(dtype, layout, depth):
+def test_every_index_type_and_layout(dtype, layout):
     """Every layout of every index type is read, at all its extremes."""
-    values = strategies.special_indices(dtype, depth)
-    indices = strategies.LAYOUTS[layout](values[: len(values) // 2 * 2].reshape(2, -1))
-    actual = onehot_fast.one_hot(indices, depth, negative_indices="normalize")
-
     one, zero = np.float32([1, 0])
-    oracle.assert_same(actual, oracle.one_hot(indices, depth, one, zero, -1, "normalize"))
+    for depth in (3, 21, 300):
+        values = strategies.special_indices(dtype, depth)
+        indices = strategies.LAYOUTS[layout](values[: len(values) // 2 * 2].reshape(2, -1))
+        actual = onehot_fast.one_hot(indices, depth, negative_indices="normalize")
+
+        oracle.assert_same(actual, oracle.one_hot(indices, depth, one, zero, -1, "normalize"))
 
 
 @pytest.mark.parametrize("name", [name for name in strategies.VALUES if name != "big-endian"])
-@pytest.mark.parametrize("axis", [0, -1])
-def test_every_value_type(name, axis):
+def test_every_value_type(name):
     """Elements of every dtype are copied exactly, and their dtype is that of the result."""
     off, on = strategies.VALUES[name]
     indices = np.arange(-3, 70).reshape(1, -1) % 11 - 1
-    actual = onehot_fast.one_hot(indices, 9, on_value=on, off_value=off, axis=axis)
+    for axis in (0, -1):
+        actual = onehot_fast.one_hot(indices, 9, on_value=on, off_value=off, axis=axis)
 
-    oracle.assert_same(actual, oracle.one_hot(indices, 9, on, off, axis))
+        oracle.assert_same(actual, oracle.one_hot(indices, 9, on, off, axis))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3, 0), (0, 3), (2, 0, 4)], ids=str)

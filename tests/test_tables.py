@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 from onehot_fast._kernels import simd
 from onehot_fast._runtime import dispatch
@@ -13,8 +16,14 @@ from onehot_fast._runtime import dispatch
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385)
 CATEGORIES = (0, 1, 2, 3, 12, 50, 100, 120)
+# Of a column: its codes, how many categories it has, and what share of them is kept.
+KINDS = tuple(itertools.product(CODE_DTYPES, CATEGORIES, (0.0, 0.5, 1.0)))
 WIDTHS = (1, 2, 3, 4, 8, 16, 20)
+# In one drawn output: several blocks of rows, and still fast.
+MOST_ELEMENTS = 1_000_000
 
+# Each of these runs in every variant, most of them in every width.
+few, some = examples(0.3), examples(0.6)
 
 MODES = [(name, how) for name in simd.variants() for how in ("cached", "streamed")]
 
@@ -32,13 +41,15 @@ def mode(request):
 @st.composite
 def columns(draw):
     """Draw columns of codes and their tables: categories dropped, codes missing or wild."""
-    n_rows, rng = draw(st.sampled_from(ROWS)), np.random.default_rng(draw(st.integers(0, 2**32)))
+    drawn = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=6))
+    most = MOST_ELEMENTS // max(1, sum(n_categories for _, n_categories, _ in drawn))
+    n_rows = draw(st.sampled_from([n for n in ROWS if n <= most]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     codes, tables, first = [], [], 0
-    for dtype in draw(st.lists(st.sampled_from(CODE_DTYPES), min_size=1, max_size=6)):
-        n_categories = draw(st.sampled_from(CATEGORIES))
+    for dtype, n_categories, share in drawn:
         low = 0 if dtype[0] == "u" else -2
         codes.append(rng.integers(low, n_categories + 2, n_rows).astype(dtype))
-        kept = rng.random(n_categories + 1) < draw(st.sampled_from((0.0, 0.5, 1.0)))
+        kept = rng.random(n_categories + 1) < share
         table = np.full(n_categories + 1, -1, np.int32)
         table[kept] = first + np.arange(kept.sum())
         tables.append(table)
@@ -63,7 +74,7 @@ def elements(width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=25)
+@few
 @given(drawn=columns())
 def test_matrix(mode, width, drawn):
     """Several columns become one row-major matrix."""
@@ -78,7 +89,7 @@ def test_matrix(mode, width, drawn):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-@settings(max_examples=25)
+@few
 @given(drawn=columns(), part=st.floats(0, 1))
 def test_block(mode, width, drawn, part):
     """One column becomes planes, from any output column on."""
@@ -94,7 +105,7 @@ def test_block(mode, width, drawn, part):
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
 
 
-@settings(max_examples=25)
+@few
 @given(drawn=columns())
 def test_block_without_table(mode, drawn):
     """Without a table the codes are the columns, and a missing code has none."""
@@ -109,7 +120,7 @@ def test_block_without_table(mode, drawn):
     assert np.array_equal(np.where(is_on, on, off), out)
 
 
-@settings(max_examples=25)
+@few
 @given(drawn=columns(), part=st.floats(0, 1))
 def test_bits(mode, drawn, part):
     """The bits of Arrow: the lowest first, and those behind the last row are 0."""
@@ -124,7 +135,7 @@ def test_bits(mode, drawn, part):
     assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out)
 
 
-@settings(max_examples=25)
+@few
 @given(drawn=columns())
 def test_csr(mode, drawn):
     """CSR holds the ons row by row, sorted, whatever rows lack some."""
@@ -140,7 +151,7 @@ def test_csr(mode, drawn):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@settings(max_examples=25)
+@few
 @given(drawn=columns())
 def test_csc(mode, threads, drawn):
     """CSC holds the ons column by column, sorted."""
@@ -233,7 +244,7 @@ def test_bad_offsets_are_refused(offsets):
         dispatch.multi_hot(np.array(offsets, np.int64), codes, table, out, element, element)
 
 
-@settings(max_examples=50)
+@some
 @given(drawn=columns(), threads=st.sampled_from((1, 2)))
 def test_recode(mode, drawn, threads):
     """Codes become the entries of their table; what is no code finds the last one."""
@@ -245,7 +256,7 @@ def test_recode(mode, drawn, threads):
     assert np.array_equal(is_on.any(axis=0), ons(*drawn))
 
 
-@settings(max_examples=50)
+@some
 @given(drawn=columns(), n_codes=st.integers(0, 130), threads=st.sampled_from((1, 2)))
 def test_count(mode, drawn, n_codes, threads):
     """Every code below the limit is counted, and nothing else."""

@@ -16,7 +16,7 @@ from onehot_fast._runtime import parallel
 
 LARGE = parallel.WORTH_THREADS
 CPUS = os.cpu_count() or 1
-AVAILABLE = "from onehot_fast import _threads; print(parallel.available())"
+AVAILABLE = "from onehot_fast._runtime import parallel; print(parallel.available())"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def machine(monkeypatch):
         )
         monkeypatch.setattr(parallel, "chunks", chunks)
         monkeypatch.setattr(parallel, "_quota", lambda: quota)
-        monkeypatch.setattr(parallel._system, "running_threads", lambda: running)
+        monkeypatch.setattr(parallel.system, "running_threads", lambda: running)
         monkeypatch.setattr(os, "cpu_count", lambda: cpus)
         monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(affinity), raising=False)
 
@@ -84,7 +84,7 @@ def test_more_threads_than_any_system_has(asked):
 def test_small_work_takes_one(n_bytes, machine, monkeypatch):
     """Small work takes one thread, and does not even ask about the machine."""
     machine()
-    monkeypatch.delattr(parallel._system, "running_threads")
+    monkeypatch.delattr(parallel.system, "running_threads")
 
     assert parallel.resolve(None, n_bytes) == 1
 
@@ -149,7 +149,7 @@ def test_busy_processors_are_left_alone(load, expected, machine):
 def test_one_processor_is_never_asked_about_its_load(machine, monkeypatch):
     """Where one thread is all there is, nobody looks at the load."""
     machine(affinity=1)
-    monkeypatch.delattr(parallel._system, "running_threads")
+    monkeypatch.delattr(parallel.system, "running_threads")
 
     assert parallel.resolve(None, LARGE) == 1
 

@@ -9,6 +9,7 @@ import numpy as np
 import oracle
 import pytest
 import strategies
+from programs import HANG
 
 import onehot_fast
 
@@ -18,7 +19,7 @@ REPEATS = 5
 
 def in_threads(call):
     """Run `call(number)` in every caller at the same moment, several times; return the results."""
-    barrier = Barrier(N_CALLERS, timeout=60)
+    barrier = Barrier(N_CALLERS, timeout=HANG)
 
     def run(number):
         barrier.wait()

@@ -18,19 +18,15 @@ nanoarrow, narwhals and others. Dictionary codes and integers are read where the
 hashed by pyarrow, and what comes out is over memory of our own that no library copies.
 """
 
-from onehot_fast.integrations.arrow.decode import decode
-from onehot_fast.integrations.arrow.encode import encode, encoded_schema
-from onehot_fast.integrations.arrow.layouts import block
-from onehot_fast.integrations.arrow.lists import read_lists
-from onehot_fast.integrations.arrow.one_hot import one_hot
-from onehot_fast.integrations.arrow.read import read_column, read_table
-from onehot_fast.integrations.arrow.register import expression, register
-from onehot_fast.integrations.arrow.result import OneHotArray
-from onehot_fast.integrations.arrow.wrap import wrap
+from ._read import read_column, read_lists, read_table
+from ._write import wrap
+from .decoding import decode
+from .encoding import encode, encoded_schema
+from .functions import expression, register
+from .tensors import OneHotArray, one_hot
 
 __all__ = [
     "OneHotArray",
-    "block",
     "decode",
     "encode",
     "encoded_schema",

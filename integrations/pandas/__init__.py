@@ -18,19 +18,17 @@ writes the codes as one (categories, rows) block. The frame is a view of that bl
 every column contiguous, nothing copied.
 """
 
-from onehot_fast.integrations.pandas.accessors import OneHotAccessor
-from onehot_fast.integrations.pandas.dummies import get_dummies
-from onehot_fast.integrations.pandas.frame_accessor import FrameAccessor
-from onehot_fast.integrations.pandas.lists import read_lists
-from onehot_fast.integrations.pandas.read import factorize
-from onehot_fast.integrations.pandas.strings import str_get_dummies
-from onehot_fast.integrations.pandas.tables import read_column, read_table, wrap
-from onehot_fast.integrations.pandas.undummies import from_dummies
+from ._lists import read_lists
+from ._read import read_column, read_table
+from ._write import wrap
+from .accessors import FrameAccessor, OneHotAccessor
+from .dummies import get_dummies
+from .str_dummies import str_get_dummies
+from .undummies import from_dummies
 
 __all__ = [
     "FrameAccessor",
     "OneHotAccessor",
-    "factorize",
     "from_dummies",
     "get_dummies",
     "read_column",

@@ -1,35 +1,50 @@
-"""``Series.onehot`` and ``Index.onehot``: registered when this module is imported."""
+"""``Series.onehot``, ``Index.onehot`` and ``DataFrame.onehot``: registered by this module."""
 
-from typing import Any, Literal, Unpack
+from collections.abc import Mapping
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast._runtime.registry import library
-from onehot_fast.integrations.pandas.encoded import (
-    ColumnOptions,
-    check_names,
-    encode,
-    result_dtype,
+from onehot_fast import Column
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnKeywords,
+    ColumnSchema,
+    SeriesAccessor,
+    Special,
+    TableAccessor,
+    encode_alone,
+    write,
 )
-from onehot_fast.integrations.pandas.lists import encode_lists
-from onehot_fast.integrations.pandas.read import Codes, read
-from onehot_fast.integrations.pandas.wrap import frame, prefixed
 
-__all__ = ["OneHotAccessor"]
+from ._lists import read_labels
+from ._read import as_series, code_series, level_codes, prefixed
+from ._write import block_frame
+
+__all__ = ["FrameAccessor", "OneHotAccessor"]
+
+# With these every category has a column of its own, and no encoder is needed.
+DEFAULTS: dict[str, Any] = {
+    "categories": "auto",
+    "drop": None,
+    "handle_missing": "ignore",
+    "handle_unknown": "error",
+    "min_frequency": None,
+    "max_categories": None,
+}
 
 
 @pd.api.extensions.register_index_accessor("onehot")
 @pd.api.extensions.register_series_accessor("onehot")
-class OneHotAccessor:
+class OneHotAccessor(SeriesAccessor):
     """The one-hot forms of a Series or an Index, as ``series.onehot``.
 
-    It holds category, string (``str``, ``string``, ``object``, Arrow), integer or Boolean
-    values, nullable ones included. The categories, their order and so the columns are those of
-    `pandas.get_dummies`: the declared categories of a categorical Series in their order,
-    unobserved ones included; otherwise the distinct values, sorted. A missing value is off in
-    every column.
+    It holds values of any dtype that can be hashed; lists and separated texts are for `multi_hot`.
+    The categories, their order and so the columns are those of `pandas.get_dummies`: the declared
+    categories of a categorical Series in their order, unobserved ones included; otherwise the
+    distinct values, sorted. A missing value is off in every column.
 
     Every form but `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. As there is
@@ -41,17 +56,42 @@ class OneHotAccessor:
     data : pandas.Series or pandas.Index of n_rows
         Supplied by pandas. Nothing is read before a method is called: pandas 3 makes a new
         accessor on every access.
+
+    Examples
+    --------
+    >>> sizes = pd.Series(["S", "L", None])
+    >>> sizes.onehot(prefix="size")
+       size_L  size_S
+    0   False    True
+    1    True   False
+    2   False   False
+    >>> sizes.onehot.to_numpy()
+    array([[0., 1.],
+           [1., 0.],
+           [0., 0.]], dtype=float32)
+    >>> sizes.onehot.to_csr().indices.tolist(), sizes.onehot.to_csc().indptr.tolist()
+    ([1, 0], [0, 1, 2])
+    >>> sizes.onehot.to_arrow().to_pydict()
+    {'L': [False, True, False], 'S': [True, False, False]}
+    >>> sizes.onehot.codes().tolist()
+    [1, 0, -1]
+    >>> pd.Series(["new|red", None, "red"]).onehot.multi_hot("|", dtype="uint8")
+       new  red
+    0    1    1
+    1    0    0
+    2    0    1
     """
 
-    def __init__(self, data: "pd.Series[Any] | pd.Index[Any]") -> None:
-        self._data = data
+    library = "pandas"
 
     def __call__(
         self,
         prefix: str | None = None,
         prefix_sep: str = "_",
         dtype: npt.DTypeLike = bool,
-        **options: Unpack[ColumnOptions],
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
     ) -> pd.DataFrame:
         """Encode as a frame with one column per category.
 
@@ -59,12 +99,14 @@ class OneHotAccessor:
         ----------
         prefix : str, optional
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
-            are the categories themselves.
+            are the categories themselves, as in `pandas.get_dummies`.
         prefix_sep : str, default "_"
             What stands between prefix and category.
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column. It does not depend on
             the input: nullable and Arrow columns give NumPy Booleans too.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
         **options
             See the class.
 
@@ -78,9 +120,8 @@ class OneHotAccessor:
         Raises
         ------
         TypeError
-            If the Series' dtype is none of those above, if `dtype` is not a NumPy number or
-            Boolean, if `prefix` or `prefix_sep` is not a string, or if an option is of the wrong
-            kind.
+            If the values cannot be hashed, if `dtype` is not a NumPy number or Boolean, if `prefix`
+            or `prefix_sep` is not a string, or if an option is unknown or of the wrong kind.
         ValueError
             If an option or a value is refused.
         MemoryError
@@ -100,189 +141,34 @@ class OneHotAccessor:
         1  0  1          0
         2  0  0          1
         """
-        element = result_dtype(dtype)
-        check_names(prefix, prefix_sep)
+        element = self._element(dtype)
+        column, labels = self._coded(element, options, prefix, prefix_sep)
+        index = self._data.index if isinstance(self._data, pd.Series) else None
+        if not column.n_outputs:
+            return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
+        return block_frame(write.columns([column], element, num_threads=num_threads), index, labels)
+
+    def _encode(self, options: Mapping[str, Any]) -> "tuple[CodedColumn, pd.Index[Any]]":
         series = self._series()
-        encoded = encode(series, element, options)
-        if len(encoded.labels) == 0:
-            return pd.DataFrame(index=series.index)
-        named = encoded.labels if prefix is None else prefixed(encoded.labels, prefix, prefix_sep)
-        return frame(encoded.block(element), series.index, named)
+        column, labels = code_series(series)
+        # An array of categories is no default, and has no truth value.
+        if any(options[name] is not value for name, value in DEFAULTS.items() if name in options):
+            # As declared, so that they keep pandas' order and its unobserved ones.
+            levels = labels.to_numpy(object)
+            declared = Column(level_codes(column), levels, source="category")
+            name = "x0" if series.name is None else series.name
+            column, schema = encode_alone(declared, name, options)
+            labels = _labels(column, schema, labels)
+        if options["prefix"] is None:
+            return column, labels
+        return column, prefixed(labels, options["prefix"], options["prefix_sep"])
 
-    def to_numpy(
-        self, dtype: npt.DTypeLike = np.float32, **options: Unpack[ColumnOptions]
-    ) -> npt.NDArray[Any]:
-        """Encode as a row-major array, the layout tensor libraries expect.
+    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
+        return read_labels(self._series(), sep)
 
-        Parameters
-        ----------
-        dtype : NumPy dtype, default float32
-            Boolean, integer, floating or complex dtype of the elements.
-        **options
-            See the class.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-            C-contiguous; its columns are those of the frame ``series.onehot()``.
-
-        Raises
-        ------
-        TypeError, ValueError, MemoryError
-            As for the frame.
-
-        Examples
-        --------
-        >>> pd.Series([7, 5, 7]).onehot.to_numpy()
-        array([[0., 1.],
-               [1., 0.],
-               [0., 1.]], dtype=float32)
-        """
-        element = result_dtype(dtype)
-        return encode(self._series(), element, options).matrix(element)
-
-    def to_csr(self, dtype: npt.DTypeLike = np.float32, **options: Unpack[ColumnOptions]) -> Any:
-        """Encode as a sparse array, which is small however many categories there are.
-
-        Parameters
-        ----------
-        dtype : NumPy dtype, default float32
-            Boolean, integer, floating or complex dtype of the elements.
-        **options
-            See the class.
-
-        Returns
-        -------
-        scipy.sparse.csr_array of shape (n_rows, n_columns)
-            In canonical form; its columns are those of the frame ``series.onehot()``.
-
-        Raises
-        ------
-        ImportError
-            If SciPy is not installed.
-        TypeError, ValueError
-            As for the frame.
-
-        Examples
-        --------
-        >>> ones = pd.Series(["b", None, "a"]).onehot.to_csr()
-        >>> ones.indices.tolist(), ones.indptr.tolist(), ones.shape
-        ([1, 0], [0, 1, 1, 2], (3, 2))
-        """
-        library("scipy.sparse", "to_csr")
-        element = result_dtype(dtype)
-        return encode(self._series(), element, options).csr(element)
-
-    def to_arrow(
-        self, prefix: str | None = None, prefix_sep: str = "_", **options: Unpack[ColumnOptions]
-    ) -> Any:
-        """Encode as Arrow's Booleans, eight in a byte.
-
-        Parameters
-        ----------
-        prefix, prefix_sep
-            As for the frame.
-        **options
-            See the class.
-
-        Returns
-        -------
-        pyarrow.RecordBatch of n_rows
-            One Boolean column per category, without nulls: a missing value is off in all of them.
-            All lie in one buffer. Without any category it has no columns and so no rows.
-
-        Raises
-        ------
-        ImportError
-            If pyarrow is not installed.
-        TypeError, ValueError, MemoryError
-            As for the frame; two columns of one name are an error.
-
-        Examples
-        --------
-        >>> batch = pd.Series(["b", "a", None]).onehot.to_arrow(prefix="is")
-        >>> batch.to_pydict()
-        {'is_a': [False, True, False], 'is_b': [True, False, False]}
-        """
-        pa = library("pyarrow", "to_arrow")
-        check_names(prefix, prefix_sep)
-        encoded = encode(self._series(), np.dtype(bool), options)
-        labels = encoded.labels if prefix is None else prefixed(encoded.labels, prefix, prefix_sep)
-        return encoded.record_batch(pa, list(map(str, labels)))
-
-    def codes(self) -> Codes:
-        """Return the column in which each row is on.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,), signed integer
-            Position of the row's column in ``series.onehot()``, -1 where the value is missing.
-            For a categorical Series this is a read-only view of its own codes.
-
-        Raises
-        ------
-        TypeError
-            If the Series' dtype is not supported.
-
-        Examples
-        --------
-        >>> pd.Series(["b", "a", None, "b"]).onehot.codes().tolist()
-        [1, 0, -1, 1]
-        """
-        return read(self._series())[0]
-
-    def multi_hot(
-        self,
-        sep: str | None = None,
-        *,
-        categories: Any = None,
-        mode: Literal["set", "count"] = "set",
-        dtype: npt.DTypeLike | None = None,
-        output: Literal["pandas", "numpy", "csr"] = "pandas",
-    ) -> Any:
-        """Encode rows of several labels: lists, Arrow's lists, or separated texts.
-
-        Parameters
-        ----------
-        sep : str, optional
-            What stands between the labels of a text, literally. An empty label is none. Without
-            it, every row is a list. A missing row has no labels.
-        categories : sequence of scalars, optional
-            The labels with a column, in their order; others are skipped. By default all that
-            occur, sorted.
-        mode : {"set", "count"}, default "set"
-            Whether an element is 1 where its label occurs in the row, or how often it does.
-        dtype : NumPy dtype, optional
-            By default bool, and int64 for counts.
-        output : {"pandas", "numpy", "csr"}, default "pandas"
-            A frame, a row-major array, or a ``scipy.sparse.csr_array``.
-
-        Returns
-        -------
-        DataFrame, ndarray or csr_array of shape (n_rows, n_labels)
-            The frame is a view of the array, with the Series' index.
-
-        Raises
-        ------
-        ImportError
-            If `output` is "csr" and SciPy is not installed.
-        TypeError, ValueError
-            If a row is no list, or no text where there is a `sep`, or an option is refused.
-        MemoryError
-            If the result cannot fit in memory, before it is allocated.
-
-        Examples
-        --------
-        >>> pd.Series(["new|red", None, "red"]).onehot.multi_hot("|", dtype="uint8")
-           new  red
-        0    1    1
-        1    0    0
-        2    0    1
-        """
-        if output == "csr":
-            library("scipy.sparse", "multi_hot")
-        element = result_dtype((np.int64 if mode == "count" else bool) if dtype is None else dtype)
-        return encode_lists(self._series(), sep, categories, mode, element, output)
+    def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:
+        columns = pd.Index(labels, tupleize_cols=False)
+        return pd.DataFrame(matrix, index=self._series().index, columns=columns, copy=False)
 
     def _series(self) -> "pd.Series[Any]":
         """Return the values as a Series, as `pandas.get_dummies` sees them."""
@@ -291,9 +177,50 @@ class OneHotAccessor:
                 "a MultiIndex has several values in each row: encode one level of it, with"
                 " index.get_level_values(level).onehot"
             )
-        if isinstance(self._data, pd.Series):
-            return self._data
-        # Before pandas 3 a Series of a CategoricalIndex itself would copy its codes.
-        values = self._data
-        coded = values.array if isinstance(values, pd.CategoricalIndex) else values
-        return pd.Series(coded, name=values.name, copy=False)
+        return as_series(self._data)
+
+
+def _labels(column: CodedColumn, schema: ColumnSchema, levels: "pd.Index[Any]") -> "pd.Index[Any]":
+    """Return what the outputs stand for: the levels themselves where each output is one."""
+    outputs = column.lut_from(0)[:-1]
+    level_of = np.full(column.n_outputs, -1)
+    level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
+    is_special = any(isinstance(label, Special) for label in schema.labels)
+    if not is_special and (level_of >= 0).all():
+        return levels.take(level_of)
+    labels = [
+        f"({label.value})" if isinstance(label, Special) else label for label in schema.labels
+    ]
+    return pd.Index(labels, tupleize_cols=False)
+
+
+@pd.api.extensions.register_dataframe_accessor("onehot")
+class FrameAccessor(TableAccessor):
+    """The one-hot form of a DataFrame, as ``frame.onehot``.
+
+    New columns of one dtype that stand side by side are one block of memory, which the frame alone
+    owns.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame of n_rows
+        Supplied by pandas. Nothing is read before the accessor is called: pandas 3 makes a new one
+        on every access.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"price": [2, 3], "size": ["S", "L"], "sold": [True, False]})
+    >>> frame.onehot(dtype="uint8")
+       price  size_L  size_S   sold
+    0      2       0       1   True
+    1      3       1       0  False
+    >>> frame.onehot(["size"], drop={"size": "L"}, prefix="is")
+       price   is_S   sold
+    0      2   True   True
+    1      3  False  False
+    >>> encoder = frame.onehot.fit(handle_unknown="ignore")
+    >>> pd.DataFrame({"size": ["M", "S"]}).onehot(encoder)
+       size_L  size_S
+    0   False   False
+    1   False    True
+    """

@@ -1,7 +1,7 @@
 """`pandas.get_dummies` as a drop-in: its signature, results and errors, from our kernels."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise, repeat
+from itertools import groupby, repeat
 from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
@@ -9,21 +9,14 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_list_like, is_object_dtype, pandas_dtype
 
-from onehot_fast._runtime import parallel
-from onehot_fast.integrations.pandas.read import coded, is_encodable
-from onehot_fast.integrations.pandas.wrap import (
-    COPY_ON_WRITE,
-    AnyDtype,
-    Part,
-    dense_frame,
-    prefixed,
-    side_by_side,
-    sparse_frame,
-)
+from onehot_fast.adapter import CodedColumn, map_columns
+
+from ._read import code_series, is_encodable, prefixed, python_values
+from ._write import COPY_ON_WRITE, AnyDtype, dense_frame, side_by_side, sparse_frame
 
 __all__ = ["get_dummies"]
 
-Words: TypeAlias = str | Iterable[Any] | dict[Any, Any] | None
+PerColumn: TypeAlias = str | Iterable[Any] | dict[Any, Any] | None
 
 
 class _Options(NamedTuple):
@@ -38,15 +31,15 @@ class _Options(NamedTuple):
 class _Variable(NamedTuple):
     """The columns that one Series becomes."""
 
-    part: Part
+    column: CodedColumn
     names: "pd.Index[Any]"
     dtype: AnyDtype
 
 
 def get_dummies(
     data: Any,
-    prefix: Words = None,
-    prefix_sep: Words = "_",
+    prefix: PerColumn = None,
+    prefix_sep: PerColumn = "_",
     dummy_na: bool = False,
     columns: Any = None,
     sparse: bool = False,
@@ -118,33 +111,33 @@ def get_dummies(
         return _encode_table(data, prefix, prefix_sep, columns, options)
     variable = _variable(data, prefix, prefix_sep, options)
     index = data.index if isinstance(data, pd.Series) else None
-    if not variable.part.width:
+    if not variable.column.n_outputs:
         return pd.DataFrame(index=pd.RangeIndex(len(data)) if index is None else index)
     return _build([variable], sparse, index, variable.names)
 
 
 def _encode_table(
-    data: pd.DataFrame, prefix: Words, prefix_sep: Words, columns: Any, options: _Options
+    data: pd.DataFrame, prefix: PerColumn, prefix_sep: PerColumn, columns: Any, options: _Options
 ) -> pd.DataFrame:
     """Return the frame with its categorical columns replaced by indicators at the end."""
     chosen, rest = _split(data, columns)
     _check_length(prefix, "prefix", chosen)
     _check_length(prefix_sep, "prefix_sep", chosen)
-    prefixes = _one_each(chosen.columns if prefix is None else prefix, chosen)
+    prefixes = _per_column(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 refuses.
-    named = zip(chosen.items(), prefixes, _one_each(prefix_sep, chosen), strict=COPY_ON_WRITE)
-    variables = parallel.each(
+    named = zip(chosen.items(), prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
+    variables = map_columns(
         lambda item: _variable(item[0][1], item[1], item[2], options),
         named,
         chosen.size * np.dtype(np.intp).itemsize,
     )
 
     # Before pandas 3 what is only sliced or dropped from a frame may still be a view of it.
-    pieces = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
-    pieces += [_build(run, options.sparse, data.index) for run in _neighbours(variables)]
-    if not pieces and not variables:
+    frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
+    frames += [_build(run, options.sparse, data.index) for run in _runs_of_one_dtype(variables)]
+    if not frames and not variables:
         raise ValueError("No objects to concatenate")
-    result = side_by_side(pieces) if pieces else pd.DataFrame(index=data.index)
+    result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
     labels = [] if rest is None else [rest.columns]
     labels += [variable.names for variable in variables]
     # `pandas.concat` asks all of them for the dtype of the labels, but not frames of shape (0, 0).
@@ -161,20 +154,22 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
         return chosen, None if chosen.shape == data.shape else data.drop(columns, axis=1)
     encodable = np.fromiter(map(is_encodable, data.dtypes), bool, data.shape[1])
     chosen = data.loc[:, encodable]
-    return chosen, None if encodable.all() else _kept(data, ~encodable)
+    return chosen, None if encodable.all() else _untouched(data, ~encodable)
 
 
-def _kept(data: pd.DataFrame, wanted: npt.NDArray[np.bool_]) -> pd.DataFrame:
+def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
     """Return some columns of a frame, each run of neighbours as a slice: views of its blocks."""
-    if not wanted.any():
-        return data.loc[:, wanted]
-    borders = np.flatnonzero(np.diff(wanted, prepend=False, append=False)).tolist()
-    kept = side_by_side([data.iloc[:, a:b] for a, b in pairwise(borders) if wanted[a]])
-    kept.columns = data.columns[wanted]
-    return cast(pd.DataFrame, cast(Any, kept).__finalize__(data))
+    if not is_untouched.any():
+        return data.loc[:, is_untouched]
+    borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
+    # Runs that are untouched and runs that are not take turns.
+    runs = zip(borders[::2], borders[1::2], strict=True)
+    rest = side_by_side([data.iloc[:, first:stop] for first, stop in runs])
+    rest.columns = data.columns[is_untouched]
+    return cast(pd.DataFrame, cast(Any, rest).__finalize__(data))
 
 
-def _check_length(item: Words, name: str, chosen: pd.DataFrame) -> None:
+def _check_length(item: PerColumn, name: str, chosen: pd.DataFrame) -> None:
     """Refuse a list of names that would leave columns out."""
     n_columns = chosen.shape[1]
     if is_list_like(item) and len(cast(Any, item)) != n_columns:
@@ -184,45 +179,41 @@ def _check_length(item: Words, name: str, chosen: pd.DataFrame) -> None:
         )
 
 
-def _one_each(words: Any, chosen: pd.DataFrame) -> Iterable[Any]:
+def _per_column(value: Any, chosen: pd.DataFrame) -> Iterable[Any]:
     """Return the prefix, or the separator, of each column."""
-    if isinstance(words, str):
-        return repeat(words, chosen.shape[1])
-    if isinstance(words, dict):
-        return [words[name] for name in chosen.columns]
-    return cast("Iterable[Any]", words)
+    if isinstance(value, str):
+        return repeat(value, chosen.shape[1])
+    if isinstance(value, dict):
+        return [value[name] for name in chosen.columns]
+    return cast("Iterable[Any]", value)
 
 
 def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) -> _Variable:
     """Return what becomes of one Series or array-like."""
-    codes, levels, table = coded(pd.Series(data, copy=False))
+    column, levels = code_series(pd.Series(data, copy=False))
     dtype = _result_dtype(getattr(data, "dtype", None), options)
-    n_levels = len(levels)
     if options.dummy_na:
-        levels = levels.insert(n_levels, np.nan)
+        levels = levels.insert(len(levels), np.nan)
     if not len(levels) or (options.drop_first and len(levels) == 1):
-        return _Variable(Part(codes, None, 0), pd.DataFrame(index=[]).columns, dtype)
+        return _Variable(CodedColumn(column.codes, None, 0), pd.DataFrame(index=[]).columns, dtype)
     names = levels if prefix is None else prefixed(levels, prefix, prefix_sep)
     names = names[int(options.drop_first) :]
     if options.dummy_na or options.drop_first:
-        table = _shifted(table, n_levels, options)
+        column = CodedColumn(column.codes, _shifted(column, options), len(names))
     if options.sparse:
         # Sparse values are NumPy's, which refuses the name of any other dtype.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
         # pandas makes a Series of every sparse column, so the names become the labels one by one.
-        names = pd.Index([*names])
-    return _Variable(Part(codes, table, len(names)), names, dtype)
+        names = pd.Index(python_values(names))
+    return _Variable(column, names, dtype)
 
 
-def _shifted(
-    table: npt.NDArray[np.int32] | None, n_levels: int, options: _Options
-) -> npt.NDArray[np.int32]:
-    """Return the table with a column for missing values, or without the first column."""
-    if table is None:
-        table = np.append(np.arange(n_levels, dtype=np.int32), np.int32(-1))
-    missing = n_levels if options.dummy_na else -1
-    columns = np.where(table < 0, np.int32(missing), table) - np.int32(options.drop_first)
-    return np.maximum(columns, np.int32(-1))
+def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
+    """Return the look-up table with a column for missing values, or without the first column."""
+    lut = column.lut_from(0)
+    missing = column.n_outputs if options.dummy_na else -1
+    outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
+    return np.maximum(outputs, np.int32(-1))
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
@@ -241,9 +232,9 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
     return np.dtype(bool)
 
 
-def _neighbours(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
+def _runs_of_one_dtype(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
     """Yield the runs of variables of one dtype, without those that have no columns."""
-    with_columns = (variable for variable in variables if variable.part.width)
+    with_columns = (variable for variable in variables if variable.column.n_outputs)
     for _, run in groupby(with_columns, key=lambda variable: variable.dtype):
         yield list(run)
 
@@ -260,10 +251,10 @@ def _build(
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
     """Return the frame of variables of one dtype; without names its columns are counted."""
-    parts = [variable.part for variable in variables]
+    columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:
-        return dense_frame(parts, dtype, index, names)
+        return dense_frame(columns, dtype, index, names)
     element = cast("np.dtype[Any]", dtype)
     fill_value = 0 if is_integer_dtype(element) else False if element == np.dtype(bool) else 0.0
-    return sparse_frame(parts, element, fill_value, index, names)
+    return sparse_frame(columns, element, fill_value, index, names)

@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast._arguments import shapes
-from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast import decode
 
 __all__ = ["from_dummies"]
 
@@ -66,14 +65,14 @@ def from_dummies(
     defaults = _defaults(default_category, variables)
     decoded = {}
     for variable, positions in variables.items():
-        found = _decode(_rows(block, positions), data.index, default_category is not None)
+        codes = _decode(_rows(block, positions), data.index, default_category is not None)
         names: list[Any] = [data.columns[position] for position in positions]
         if sep is not None:
             names = [name[len(variable + sep) :] for name in names]
-        if found.size and found.max() == len(names):
+        if codes.size and codes.max() == len(names):
             names.append(defaults[variable])
         categories = pd.Series(names, dtype=data.columns.dtype)
-        decoded[variable] = categories.take(found).set_axis(data.index)
+        decoded[variable] = categories.take(codes).set_axis(data.index)
     result = pd.DataFrame(decoded)
     if sep is not None:
         result.columns = result.columns.astype(data.columns.dtype)
@@ -97,9 +96,7 @@ def _as_block(data: pd.DataFrame) -> Booleans:
         whole: Booleans = data.to_numpy().T
         if whole.flags.c_contiguous:
             return whole
-    shape = data.shape[::-1]
-    shapes.check_size(shape, bool)
-    block: Booleans = memory.allocate(shape, np.dtype(bool))[0]
+    block: Booleans = np.empty(data.shape[::-1], bool)
     for row, (_, column) in zip(block, data.items(), strict=True):
         row[:] = _truth(column)
     return block
@@ -126,24 +123,24 @@ def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]
             f"Received 'sep' of type: {type(sep).__name__}"
         )
     variables: dict[str, list[int]] = {"": []} if sep is None else {}
-    places = _places(columns)
+    repeated = _repeated_names(columns)
     for position, name in enumerate(columns):
         variable = "" if sep is None else name.split(sep)[0]
         if sep is not None and len(variable) == len(name):
             raise ValueError(f"Separator not specified for column: {name}")
-        variables.setdefault(variable, []).extend(places.get(name, [position]))
+        variables.setdefault(variable, []).extend(repeated.get(name, [position]))
     return variables
 
 
-def _places(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
+def _repeated_names(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
     """Return all positions of each name that is there more than once.
 
     pandas looks columns up by name, so a row that is on in one of them has several categories.
     """
-    places: dict[Hashable, list[int]] = {}
+    positions: dict[Hashable, list[int]] = {}
     for position in np.flatnonzero(columns.duplicated(keep=False)).tolist():
-        places.setdefault(columns[position], []).append(position)
-    return places
+        positions.setdefault(columns[position], []).append(position)
+    return positions
 
 
 def _defaults(given: Any, variables: dict[str, list[int]]) -> dict[str, Hashable]:
@@ -175,18 +172,18 @@ def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
 
 def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
     """Return for each row of the frame which indicator is on; their number stands for none."""
-    n_categories, n_rows = rows.shape
-    found = np.empty(n_rows, np.int64)
-    threads = parallel.resolve(None, rows.nbytes)
-    on = np.ones(1, np.uint8)
-    none, several = dispatch.decode(rows, found, n_categories, n_rows, on, n_categories, threads)
-    if several >= 0:
+    n_categories = len(rows)
+    try:
+        codes = decode(rows, 0, on_value=True, all_off=n_categories)
+    except ValueError:
         fullest = rows.sum(axis=0).argmax()
         raise ValueError(
             f"Dummy DataFrame contains multi-assignment(s); First instance in row: {index[fullest]}"
-        )
-    if none >= 0 and not has_default:
+        ) from None
+    is_unassigned = codes == n_categories
+    if not has_default and is_unassigned.any():
         raise ValueError(
-            f"Dummy DataFrame contains unassigned value(s); First instance in row: {index[none]}"
+            "Dummy DataFrame contains unassigned value(s); First instance in row:"
+            f" {index[is_unassigned.argmax()]}"
         )
-    return found
+    return codes

@@ -10,24 +10,21 @@ Importing the package registers the namespaces: `SeriesNamespace` as ``Series.on
 `LazyFrameNamespace` as ``LazyFrame.onehot``.
 
 A column is read into codes, by the Arrow C data interface where they lie in memory already. The
-kernel writes the outputs of a column as one block, bit-packed where they are Booleans, which polars
-takes over without a copy. It needs no pyarrow.
+outputs of a column are written as one block, bit-packed where they are Booleans, which polars takes
+over without a copy. No pyarrow is needed for it, but for `to_arrow`.
 """
 
-from onehot_fast.integrations.polars.expr_namespace import ExprNamespace
-from onehot_fast.integrations.polars.frame_namespaces import DataFrameNamespace, LazyFrameNamespace
-from onehot_fast.integrations.polars.frames import block
-from onehot_fast.integrations.polars.lists import read_lists
-from onehot_fast.integrations.polars.read import read_column
-from onehot_fast.integrations.polars.series_namespace import SeriesNamespace
-from onehot_fast.integrations.polars.tables import read_table, wrap
+from ._read import read_column, read_lists, read_table
+from ._write import wrap
+from .expr import ExprNamespace
+from .frame import DataFrameNamespace, LazyFrameNamespace
+from .series import SeriesNamespace
 
 __all__ = [
     "DataFrameNamespace",
     "ExprNamespace",
     "LazyFrameNamespace",
     "SeriesNamespace",
-    "block",
     "read_column",
     "read_lists",
     "read_table",

@@ -13,14 +13,14 @@ array([[1],
        [0],
        [1]])
 
-`OneHotEncoder`, `LabelBinarizer`, `MultiLabelBinarizer` and `label_binarize` have the parameters,
-attributes, results, warnings and errors of those in `sklearn.preprocessing`: an import is all that
-changes. scikit-learn's own tests of them are run against these.
+`OneHotEncoder`, `LabelBinarizer` and `MultiLabelBinarizer` are subclasses of those in
+`sklearn.preprocessing`, and `label_binarize` is a function around the original: an import is all
+that changes. Common inputs are read and written by this package, all others by scikit-learn's own
+code. scikit-learn's own tests of them are run against these.
 """
 
-from onehot_fast.integrations.sklearn.encoder import OneHotEncoder
-from onehot_fast.integrations.sklearn.label_matrix import label_binarize
-from onehot_fast.integrations.sklearn.label_sets import MultiLabelBinarizer
-from onehot_fast.integrations.sklearn.labels import LabelBinarizer
+from .label_binarizer import LabelBinarizer, label_binarize
+from .multilabel_binarizer import MultiLabelBinarizer
+from .one_hot_encoder import OneHotEncoder
 
 __all__ = ["LabelBinarizer", "MultiLabelBinarizer", "OneHotEncoder", "label_binarize"]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import check_choice
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
@@ -98,8 +99,8 @@ def resolve_policy(
     negative_indices: str, out_of_range: str, ignore_index: int | None, dtype: np.dtype[Any]
 ) -> Policy:
     """Check the policy words and turn them into what the kernels are asked."""
-    require_word(negative_indices, "negative_indices", _NEGATIVE_WORDS)
-    require_word(out_of_range, "out_of_range", _OUT_OF_RANGE_WORDS)
+    check_choice(negative_indices, "negative_indices", _NEGATIVE_WORDS)
+    check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_WORDS)
     wrap = negative_indices == "normalize"
     check_large = out_of_range == "error"
     return Policy(
@@ -109,19 +110,6 @@ def resolve_policy(
         check_large=check_large,
         ignore_index=None if ignore_index is None else _reachable(ignore_index, dtype),
     )
-
-
-def require_word(word: object, name: str, words: tuple[str, ...]) -> None:
-    """Refuse what is not one of the words."""
-    if not isinstance(word, str):
-        raise TypeError(f"{name} = {word!r} is no string: accepted are {_listed(words)}")
-    if word not in words:
-        raise ValueError(f"{name} = {word!r} is unknown: accepted are {_listed(words)}")
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    """Return the words quoted, as in 'a', 'b'."""
-    return ", ".join(map(repr, words))
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:

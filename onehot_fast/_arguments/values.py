@@ -30,13 +30,19 @@ def resolve_values(
     default is the dtype where neither dtype nor a typed value names one.
     """
     if type(on_value) is int and type(off_value) is int:
-        return _resolve_integers(on_value, off_value, default if dtype is None else np.dtype(dtype))
+        wanted = default if dtype is None else np.dtype(dtype)
+        return _resolve_integers(on_value, off_value, wanted, getattr(wanted, "char", None))
     return _resolve(on_value, off_value, None if dtype is None else np.dtype(dtype), default)
 
 
 @lru_cache(maxsize=64)
-def _resolve_integers(on: int, off: int, dtype: Dtype | None) -> tuple[Dtype, Element, Element]:
-    """Remember the common case; integers only, for which equal means identical (0.0 == -0.0)."""
+def _resolve_integers(
+    on: int, off: int, dtype: Dtype | None, char: str | None
+) -> tuple[Dtype, Element, Element]:
+    """Remember the common case; integers only, for which equal means identical (0.0 == -0.0).
+
+    char tells dtypes of two C types apart, such as long and long long, which are equal.
+    """
     result = _resolve(on, off, dtype, None)
     for element in result[1:]:
         element.flags.writeable = False

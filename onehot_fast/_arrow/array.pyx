@@ -26,7 +26,7 @@ from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, int
 
 import numpy as np
 
-from onehot_fast._runtime import memory
+from onehot_fast._runtime.memory import allocate
 
 cnp.import_array()
 
@@ -325,7 +325,7 @@ cdef void destroy_array(object capsule) noexcept:
 
 cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
     """Return an uninitialised array, over recycled memory where it is large."""
-    return memory.allocate((n,), dtype)[0]
+    return allocate((n,), dtype)[0]
 
 
 cdef Array make_array(

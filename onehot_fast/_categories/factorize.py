@@ -3,33 +3,77 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arrow.array import Array
+from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import is_missing
-from onehot_fast._runtime.registry import loaded
+from onehot_fast._categories.kinds import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
+from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Below, asking another library costs more than it saves.
-WORTH_ASKING = 4096
 # Integers whose range is at most so many times their number are counted and not hashed.
 DENSE_RANGE = 4
 SMALL_RANGE = 1 << 16
+DOUBLE_BYTES = 8
+# The kind of the dictionary for objects of one type.
+KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
+# Rows in which a value is looked for that tells the type of all.
+SAMPLE = 1024
 
 
 class Factorized(NamedTuple):
     """The codes of some values (missing = -1), their categories, and where the codes came from."""
 
     codes: AnyArray
-    categories: AnyArray
+    categories: AnyArray | Strings
     source: str
 
 
-def factorize(values: AnyArray) -> Factorized:
+def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
+    """Return the codes of arrays that follow each other: ndarrays, Strings or Arrow arrays.
+
+    Of an array of objects the ones in `missing` are missing too.
+    """
+    chunks = [_as_ndarray(chunk) for chunk in chunks]
+    if all(isinstance(chunk, np.ndarray) for chunk in chunks):
+        return factorize(concatenated(chunks), missing)
+    dtype = dtype_of(chunks[0])
+    if dtype == np.bool_:
+        codes = concatenated([chunk.codes() for chunk in chunks])
+        return Factorized(codes, np.array([False, True]), "bool")
+    table = Dictionary(kind_of(chunks[0]), counting=False)
+    codes = concatenated([table.encode(chunk) for chunk in chunks])
+    return Factorized(codes, _with_dtype(table.values, dtype), "hash")
+
+
+def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
+    """Return arrays as one."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays) if arrays else np.empty(0, object)
+
+
+def _as_ndarray(chunk: Any) -> Any:
+    """Return integers of Arrow without nulls as the array that they are."""
+    if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count:
+        return chunk.codes()
+    return chunk
+
+
+def _with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
+    """Return what a dictionary holds as values of the dtype that came in."""
+    if dtype is None or isinstance(values, Strings):
+        return values
+    return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
+
+
+def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     """Return the codes of a one-dimensional array."""
     if isinstance(values, np.ma.MaskedArray):
         codes, categories, _ = factorize(values.data)
@@ -41,26 +85,23 @@ def factorize(values: AnyArray) -> Factorized:
         return Factorized(values.astype(np.int8), np.array([False, True]), "bool")
     if kind in "iu":
         return _integers(values.astype(values.dtype.newbyteorder("="), copy=False))
-    if kind in "fcmM":
-        return _with_missing(values.astype(values.dtype.newbyteorder("="), copy=False))
+    if kind in "fc":
+        return _floats(values.astype(values.dtype.newbyteorder("="), copy=False))
+    if kind in "mM":
+        return _times(values.astype(values.dtype.newbyteorder("="), copy=False))
     if kind in "OSUT":
-        return _objects(values)
+        return _objects(values, missing)
     raise TypeError(
         f"dtype {values.dtype} cannot be encoded; accepted are Booleans, numbers, texts, bytes,"
         " dates, times and objects"
     )
 
 
-def _hashed_elsewhere(values: AnyArray) -> Factorized | None:
-    """Return the codes by pandas' hash tables, if the program has loaded them."""
-    is_float = values.dtype in (np.float32, np.float64)
-    if len(values) < WORTH_ASKING or not (is_float or values.dtype.kind in "iuOSU"):
-        return None
-    frames = loaded("pandas", "pandas")
-    if frames is None or not hasattr(frames, "factorize"):
-        return None
-    codes, categories = frames.factorize(values)
-    return Factorized(codes, categories, "hash")
+def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Factorized:
+    """Return the codes by a hash table, with the categories in order of appearance."""
+    table = Dictionary(kind, counting=False)
+    codes = table.encode(values, missing=missing)
+    return Factorized(codes, _with_dtype(table.values, dtype_of(values)), "hash")
 
 
 def _integers(values: AnyArray) -> Factorized:
@@ -70,7 +111,7 @@ def _integers(values: AnyArray) -> Factorized:
     low, high = values.min(), values.max()
     span = int(high) - int(low) + 1
     if span > max(SMALL_RANGE, DENSE_RANGE * len(values)):
-        return _hashed_elsewhere(values) or _sorted(values)
+        return _hashed(values, kind_of_dtype(values.dtype))
     # Eight and more bits wide enough that the difference cannot overflow.
     wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
     steps = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
@@ -85,38 +126,56 @@ def _integers(values: AnyArray) -> Factorized:
 
 def _sorted(values: AnyArray) -> Factorized:
     """Return the codes of values that have a dtype NumPy can sort."""
+    values = values + values.dtype.type(0)  # which makes 0.0 of -0.0
     categories, codes = np.unique(values, return_inverse=True)
     narrow = np.int32 if len(categories) <= np.iinfo(np.int32).max else np.int64
     return Factorized(codes.reshape(-1).astype(narrow), categories, "hash")
 
 
-def _with_missing(values: AnyArray) -> Factorized:
-    """Return the codes of numbers and times of which some may be missing: NaN, NaT."""
-    missing = np.isnat(values) if values.dtype.kind in "mM" else np.isnan(values)
+def _floats(values: AnyArray) -> Factorized:
+    """Return the codes of floats and complex numbers, of which NaN is missing."""
+    if values.dtype.kind == "f" and values.dtype.itemsize <= DOUBLE_BYTES:
+        return _hashed(values, "float64")
+    return _spread(_sorted, values, np.isnan(values))
+
+
+def _times(values: AnyArray) -> Factorized:
+    """Return the codes of instants and durations by the integers that they are."""
+    counts = np.ascontiguousarray(values).view(np.int64)
+    codes, categories, source = _spread(_integers, counts, np.isnat(values))
+    return Factorized(codes, _with_dtype(categories, values.dtype), source)
+
+
+def _spread(
+    factorize_known: Callable[[AnyArray], Factorized],
+    values: AnyArray,
+    missing: npt.NDArray[np.bool_],
+) -> Factorized:
+    """Return the codes of values of which some are missing."""
     if not missing.any():
-        return _without_missing(values)
-    codes, categories, source = _without_missing(values[~missing])
+        return factorize_known(values)
+    codes, categories, source = factorize_known(values[~missing])
     spread = np.full(len(values), -1, codes.dtype)
     spread[~missing] = codes
     return Factorized(spread, categories, source)
 
 
-def _without_missing(values: AnyArray) -> Factorized:
-    """Return the codes of floats, complex numbers, dates and times."""
-    if values.dtype.kind in "mM":
-        codes, categories, source = _integers(np.ascontiguousarray(values).view(np.int64))
-        return Factorized(codes, categories.view(values.dtype), source)
-    values = values + values.dtype.type(0)  # which makes 0.0 of -0.0
-    return _hashed_elsewhere(values) or _sorted(values)
-
-
-def _objects(values: AnyArray) -> Factorized:
+def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
     """Return the codes of objects and texts."""
-    try:
-        hashed = _hashed_elsewhere(values)
-    except TypeError:  # the dictionary will say which value cannot be hashed
-        hashed = None
-    return hashed or _by_dictionary(values)
+    kind = TEXT_KINDS.get(values.dtype.kind)
+    if kind is None:
+        kind = KINDS_OF_OBJECTS.get(type(_first_known(values)))
+    if kind is not None:
+        try:
+            return _hashed(values, kind, missing)
+        except TypeError:  # another value is of another type
+            pass
+    return _by_dictionary(values)
+
+
+def _first_known(values: AnyArray) -> Any:
+    """Return the first value that is not missing, if one of the first rows has one."""
+    return next((value for value in values[:SAMPLE] if not is_missing(value)), None)
 
 
 def _by_dictionary(values: AnyArray) -> Factorized:

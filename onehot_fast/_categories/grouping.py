@@ -1,29 +1,49 @@
-"""Which categories share a column, and which one is left out."""
+"""Which categories share an output column, and which one is left out."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
 
-from onehot_fast._categories.keys import keys
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.options import DropValue
 
+Flags = npt.NDArray[np.bool_]
 
-class Group(NamedTuple):
-    """The categories that one output column stands for: one, or all the infrequent ones."""
 
-    value: Any
-    keys: list[Hashable]
-    n_rows: int
-    is_rare: bool
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The groups of categories that make an output column: each frequent one, all infrequent ones.
+
+    Attributes
+    ----------
+    of_category : ndarray of int32, shape (n_categories,)
+        The group of each category; the infrequent ones share the last.
+    n_rows : ndarray of int64, shape (n_groups,)
+        The rows of each group.
+    has_infrequent : bool
+        Whether the last group is that of the infrequent categories.
+    """
+
+    of_category: npt.NDArray[np.int32]
+    n_rows: npt.NDArray[np.int64]
+    has_infrequent: bool
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return len(self.n_rows)
 
 
 def infrequent(
-    counts: Sequence[int],
+    counts: npt.NDArray[np.int64],
     n_rows: int,
     min_frequency: int | float | None,
     max_categories: int | None,
-) -> list[bool]:
+) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 
     `max_categories` counts the column of the infrequent ones, also where there would be none; of
@@ -32,65 +52,57 @@ def infrequent(
     least = 0.0 if min_frequency is None else min_frequency
     if isinstance(min_frequency, float):
         least = min_frequency * n_rows
-    rare = [count < least for count in counts]
-    if max_categories is not None and max_categories < len(rare) - sum(rare) + 1:
-        by_count = sorted(range(len(rare)), key=counts.__getitem__)
-        for at in by_count[: len(rare) - (max_categories - 1)]:
-            rare[at] = True
+    rare: Flags = counts < least
+    n_frequent = len(rare) - int(rare.sum())
+    if max_categories is not None and max_categories < n_frequent + 1:
+        by_count = np.argsort(counts, kind="stable")
+        rare[by_count[: len(rare) - (max_categories - 1)]] = True
     return rare
 
 
-def group(
-    order: Sequence[Hashable],
-    categories: Sequence[Any],
-    counts: Sequence[int],
-    rare: Sequence[bool],
-) -> list[Group]:
-    """Return the columns of the categories in order; the infrequent ones share the last."""
-    rows = list(zip(order, categories, counts, rare, strict=True))
-    groups = [Group(value, [key], n, False) for key, value, n, is_rare in rows if not is_rare]
-    shared = [(key, count) for key, _, count, is_rare in rows if is_rare]
-    if shared:
-        total = sum(count for _, count in shared)
-        groups.append(Group(None, [key for key, _ in shared], total, True))
-    return groups
+def group(counts: npt.NDArray[np.int64], rare: Flags) -> Groups:
+    """Return the groups of the categories, in their order."""
+    frequent = ~rare
+    n_frequent = int(frequent.sum())
+    of_category = np.where(rare, n_frequent, np.cumsum(frequent) - 1).astype(np.int32)
+    if n_frequent == len(rare):
+        return Groups(of_category, counts, has_infrequent=False)
+    n_rows = np.append(counts[frequent], counts[rare].sum())
+    return Groups(of_category, n_rows, has_infrequent=True)
 
 
 def which_to_drop(
-    name: Hashable,
-    drop: str | DropValue | None,
-    groups: Sequence[Group],
-    categories: Sequence[Any],
+    name: Hashable, drop: str | DropValue | None, groups: Groups, categories: Categories
 ) -> int | None:
-    """Return the position of the column that is left out, None for none."""
+    """Return the group that is left out, None for none."""
     if isinstance(drop, DropValue):
-        return _position_of(name, drop.value, groups, categories)
-    if drop is None or not groups or (drop == "if_binary" and len(groups) != 2):
+        return _group_of(name, drop.value, groups, categories)
+    if drop is None or not len(groups) or (drop == "if_binary" and len(groups) != 2):
         return None
     if drop == "last":
         return len(groups) - 1
-    if drop == "most_frequent":
-        return max(range(len(groups)), key=lambda at: groups[at].n_rows)
-    return 0
+    return int(np.argmax(groups.n_rows)) if drop == "most_frequent" else 0
 
 
-def _position_of(
-    name: Hashable, value: Any, groups: Sequence[Group], categories: Sequence[Any]
-) -> int:
-    """Return the column of the category to drop."""
-    key = keys([value])[0]
-    at = next((at for at, one in enumerate(groups) if key in one.keys), None)
-    if at is None:
+def _group_of(name: Hashable, value: Any, groups: Groups, categories: Categories) -> int:
+    """Return the group of the category to drop."""
+    try:
+        position = int(categories.find(Categories.of([value]))[0])
+    except TypeError:  # it cannot be hashed, as no category is
+        position = -1
+    if position < 0:
         raise ValueError(
             f"drop[{name!r}] = {value!r} is no category of the column; they are"
             f" {shortened(categories)}"
         )
-    if groups[at].is_rare:
+    dropped = int(groups.of_category[position])
+    if groups.has_infrequent and dropped == len(groups) - 1:
         raise ValueError(f"drop[{name!r}] = {value!r} is infrequent: it has no column of its own")
-    return at
+    return dropped
 
 
-def shortened(values: Sequence[Any], limit: int = 20) -> str:
-    """Return the first values as text, and how many there are where those are not all."""
-    text = ", ".join(map(repr, values[:limit]))
-    return text if len(values) <= limit else f"{text}, … ({len(values)} in all)"
+def shortened(categories: Categories, limit: int = 20) -> str:
+    """Return the first categories as text, and how many there are where those are not all."""
+    n = len(categories)
+    text = ", ".join(map(repr, categories.take(range(min(n, limit))).tolist()))
+    return text if n <= limit else f"{text}, … ({n} in all)"

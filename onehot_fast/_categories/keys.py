@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 ATTOSECONDS = {
     "W": 604800 * 10**18, "D": 86400 * 10**18, "h": 3600 * 10**18, "m": 60 * 10**18,
@@ -192,10 +193,16 @@ def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):
-        return np.array(items)
+        native: np.ndarray[Any, np.dtype[Any]] = np.array(items)
+        return native
     if items and all(type(item) is int and -(2**63) <= item < 2**63 for item in items):
         return np.array(items, np.int64)
-    array = np.empty(len(items), object)
+    return as_objects(items)
+
+
+def as_objects(items: list[Any]) -> npt.NDArray[np.object_]:
+    """Return a list as an array of the same objects."""
+    array: npt.NDArray[np.object_] = np.empty(len(items), object)
     array[:] = items
     return array
 

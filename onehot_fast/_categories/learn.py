@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.keys import keys
-from onehot_fast._categories.learned import Learned, State, learn
-from onehot_fast._categories.lookup import check_known, check_no_missing, table_of
-from onehot_fast._categories.options import ColumnOptions, Options
-from onehot_fast._categories.schema import Schema, check_names, column_schema
-from onehot_fast._encode.outputs import Coded
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.learned import Learned, State, learn, learn_known
+from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, table_of
+from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
+from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, column_schema
+from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime import parallel
-from onehot_fast.column import Column, Table
+from onehot_fast.column import Column, Table, Values
+
+Result = TypeVar("Result")
 
 # What reading one value touches, about: a code, or a short text.
 VALUE_BYTES = 8
@@ -47,33 +49,35 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
             )
 
 
-def read_named(table: Table, name: Hashable) -> Column:
+def read_named(table: Table, name: Hashable) -> Column | Values:
     """Read a column, and name it if it cannot be read."""
     position = table.position(name)
+    return _named(name, lambda: table.read(position))
+
+
+def _named(name: Hashable, work: Callable[[], Result]) -> Result:
+    """Return what some work on a column makes, and name the column in an error."""
     try:
-        return table.read(position)
+        return work()
     except TypeError as error:
         raise TypeError(f"column {name!r}: {error}") from error
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from error
 
 
-def _learn_column(name: Hashable, column: Column, options: ColumnOptions) -> Learned:
+def _learn_column(name: Hashable, read: Column | Values, options: ColumnOptions) -> Learned:
     """Return what one column teaches, if it keeps to the options."""
+    column = _named(name, read.encode)
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
-    declared = column.declared and options.categories is None
-    learned = learn(column.codes, column.categories, declared)
     if options.categories is None:
-        return learned
-    known = keys(options.categories)
-    if options.handle_unknown == "error":
-        every = set(known)
-        is_unknown = [key not in every for key in keys(column.categories)]
-        mask = np.array([*is_unknown, False])
-        if mask.any():
-            check_known(name, options.categories, column.codes, column.categories, mask)
-    return learned.only(known)
+        return _named(name, lambda: learn(column, declared=column.declared))
+    known = Categories.of(options.categories)
+    learned, positions = _named(name, lambda: learn_known(column, known))
+    if options.handle_unknown == "error" and (positions < 0).any():
+        is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
+        check_known(name, known, column.codes, column.categories, is_unknown)
+    return learned
 
 
 def schema_of(state: State, options: Options) -> Schema:
@@ -85,14 +89,60 @@ def schema_of(state: State, options: Options) -> Schema:
     return schema
 
 
-def code_table(table: Table, schema: Schema) -> Coded:
-    """Return the codes of the rows to encode, and the tables that give them their outputs."""
+def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
+    """Return the rows to encode: each column of the schema as codes and their outputs."""
+    return parallel.each(
+        lambda column: code_values(column, read_named(table, column.name)),
+        schema.columns,
+        len(schema.columns) * table.n_rows * VALUE_BYTES,
+    )
 
-    def code(at: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-        known = schema.columns[at]
-        column = read_named(table, known.name)
-        return column.codes, table_of(known, column.codes, column.categories, schema.starts[at])
 
-    n_columns = len(schema.columns)
-    pairs = parallel.each(code, range(n_columns), n_columns * table.n_rows * VALUE_BYTES)
-    return Coded(schema, [codes for codes, _ in pairs], [t for _, t in pairs], table.n_rows)
+def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
+    """Return a column as codes and their outputs; plain values are looked up where they lie."""
+    if isinstance(read, Values):
+        found = _named(schema.name, lambda: read.lookup(schema.known))
+        codes = None if found is None else codes_of_known(schema, found)
+        if codes is not None:
+            return CodedColumn(codes, schema.lut, schema.n_outputs, schema.propagates_missing)
+    column = _named(schema.name, read.encode)
+    return code_column(schema, column.codes, column.stored)
+
+
+def code_column(
+    schema: ColumnSchema,
+    codes: npt.NDArray[Any],
+    categories: Any,
+    outputs: npt.NDArray[np.int64] | None = None,
+) -> CodedColumn:
+    """Return a column whose codes stand for other categories than those of the schema.
+
+    `outputs` is what `places_of` returns, where these categories were met before.
+    """
+    lut = table_of(schema, codes, categories, outputs)
+    return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
+
+
+def declared_column(categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
+    """Return the schema of a column of given categories; any other value is all off.
+
+    Its outputs are named by the categories alone.
+    """
+    declared = declared_categories(categories, "categories")
+    if declared is None:
+        raise ValueError("categories = 'auto' is not accepted here")
+    options = ColumnOptions(
+        declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
+    )
+    known = Categories.of(declared)
+    outputs = np.arange(len(known), dtype=np.int32)
+    return ColumnSchema("array", options, known, outputs, {}, len(known), ())
+
+
+def sorted_categories(categories: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
+    """Return categories in the order in which `fit` puts them, and the look-up table to it."""
+    every = Categories.of(categories)
+    order = every.argsort()
+    lut = np.full(len(order) + 1, -1, np.int32)
+    lut[order] = np.arange(len(order))
+    return every.take(order).to_array(), lut

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from onehot_fast._categories.factorize import factorize
 from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -111,15 +112,25 @@ def check_separator(sep: Any) -> None:
 def _split(rows: Any, sep: str) -> Rows:
     """Return the labels in separated texts; an empty label is none. Equal texts are split once."""
     check_separator(sep)
-    texts = np.empty(len(rows), object)
-    texts[:] = list(rows)
-    codes, distinct, _ = factorize(texts)
+    codes, distinct = _distinct_texts(rows)
     parts = [_labels(text, sep) for text in distinct]
     starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)))
     labels = np.empty(int(starts[-1]), object)
     labels[:] = list(chain.from_iterable(parts))
     offsets, places = spread(starts, codes)
     return Rows(offsets, labels[places])
+
+
+def _distinct_texts(rows: Any) -> tuple[AnyArray, AnyArray]:
+    """Return the texts that occur, and the position of each row's among them, -1 for none."""
+    library = reader_of(rows)
+    if library is not None:
+        column = integration(library).read_column(rows).encode()
+        return column.codes, column.categories
+    texts = np.empty(len(rows), object)
+    texts[:] = list(rows)
+    codes, distinct, _ = factorize(texts)
+    return codes, distinct.to_object() if isinstance(distinct, Strings) else distinct
 
 
 def spread(

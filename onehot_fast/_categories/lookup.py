@@ -1,33 +1,51 @@
 """From the categories of the data at hand to output columns: decided once per category.
 
-The table of a column (see `dispatch.encode_matrix`) gives each local code its output column.
+The look-up table of a column (see `CodedColumn`) gives each code its output column; its last entry
+is that of a missing value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import shortened
-from onehot_fast._categories.keys import keys, plain
+from onehot_fast._categories.keys import plain
 from onehot_fast._categories.schema import ColumnSchema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-UNKNOWN = -2  # beside the places of the schema, where -1 is a category without a column
+UNKNOWN = -2  # beside the output columns, where -1 is a category without one
+
+
+def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
+    """Return the positions of known categories as codes for `ColumnSchema.lut`.
+
+    `codes` are those of `Values.lookup`, and changed in place. None where a row is refused.
+    """
+    lowest = int(codes.min()) if len(codes) else 0
+    if lowest >= 0:
+        return codes
+    options = schema.options
+    if options.handle_missing == "error" and (codes == -1).any():
+        return None
+    if lowest == UNKNOWN:
+        if options.handle_unknown == "error":
+            return None
+        codes[codes == UNKNOWN] = len(schema.known)
+    return codes
 
 
 def table_of(
     schema: ColumnSchema,
     codes: AnyArray,
-    categories: AnyArray,
-    start: int,
+    categories: Any,
     places: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the table of a column whose output begins at `start`, or refuse a row of it.
+    """Return the look-up table of a column, code → output column, or refuse a row of it.
 
     `places` is what `places_of` returns, where the categories were met before.
     """
@@ -38,25 +56,21 @@ def table_of(
     is_unknown = places == UNKNOWN
     if is_unknown[:-1].any():
         if schema.options.handle_unknown == "error":
-            check_known(schema.name, schema.categories, codes, categories, is_unknown)
+            check_known(schema.name, schema.known, codes, categories, is_unknown)
         places = np.where(is_unknown, schema.unknown_place, places)
-    return np.where(places >= 0, places + start, -1).astype(np.int32)
+    return np.maximum(places, -1).astype(np.int32)
 
 
-def places_of(schema: ColumnSchema, categories: AnyArray) -> npt.NDArray[np.int64]:
+def places_of(schema: ColumnSchema, categories: Any) -> npt.NDArray[np.int64]:
     """Return the output column of each local category, and in the last entry of a missing value."""
-    known = schema.places
-    found = (known.get(key, UNKNOWN) for key in _keys(categories))
-    places = np.fromiter(found, np.int64, len(categories))
-    return np.append(places, schema.missing_place)
-
-
-def _keys(categories: AnyArray) -> Iterable[Any]:
-    """Return the keys of an array; the elements of its plain dtypes are their own."""
-    if categories.dtype.kind in "iubSUT":
-        plain_values: list[Any] = categories.tolist()
-        return plain_values
-    return keys(categories)
+    if not isinstance(categories, Categories):
+        categories = Categories.of(categories)
+    positions = schema.known.find(categories)
+    places = np.full(len(positions) + 1, schema.missing_place, np.int64)
+    is_known = positions >= 0
+    places[:-1] = UNKNOWN
+    places[:-1][is_known] = schema.outputs[positions[is_known]]
+    return places
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:
@@ -71,9 +85,9 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
 
 def check_known(
     name: Any,
-    known: Sequence[Any],
+    known: Categories,
     codes: AnyArray,
-    categories: AnyArray,
+    categories: Any,
     is_unknown: npt.NDArray[np.bool_],
 ) -> None:
     """Refuse the first row whose value is unknown; a category without rows offends nobody."""

@@ -9,11 +9,13 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from onehot_fast._arguments.indices import require_word
+from onehot_fast._arguments.choices import check_choice
 from onehot_fast._categories.keys import is_missing, keys, plain
 
 DROP_WORDS = ("first", "last", "if_binary", "most_frequent")
 MISSING_WORDS = ("ignore", "indicator", "error", "propagate")
+# Values of these types are their own keys.
+NEVER_MISSING = frozenset({str, bytes, int, bool})
 UNKNOWN_WORDS = ("error", "ignore", "indicator", "infrequent")
 
 
@@ -121,7 +123,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     """Return declared categories in their order, None for "auto"."""
     value = getattr(value, "categories", value)  # a dtype, a Column or a categorical's own
     if isinstance(value, str):
-        require_word(value, where, ("auto",))
+        check_choice(value, where, ("auto",))
         return None
     # Of a set the order, and so that of the columns, would be another in every process.
     if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
@@ -130,6 +132,8 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
             " of categories"
         )
     items = tuple(map(plain, value))
+    if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
+        return items
     seen: dict[Hashable, int] = {}
     for at, item in enumerate(items):
         if is_missing(item):
@@ -156,7 +160,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 def _drop(value: Any, where: str) -> str | None:
     """Return the rule for the category to drop."""
     if value is not None:
-        require_word(value, where, DROP_WORDS)
+        check_choice(value, where, DROP_WORDS)
     return value  # type: ignore[no-any-return]
 
 
@@ -173,7 +177,7 @@ def _word_of(accepted: tuple[str, ...]) -> Callable[[Any, str], str]:
     """Return the check for one of these words."""
 
     def check(value: Any, where: str) -> str:
-        require_word(value, where, accepted)
+        check_choice(value, where, accepted)
         return str(value)
 
     return check

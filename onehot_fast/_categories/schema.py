@@ -6,16 +6,17 @@ All of it follows from the options and what was learned; the rows to encode have
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from onehot_fast._categories.grouping import Group, group, infrequent, which_to_drop
-from onehot_fast._categories.keys import keys, title
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Learned
 from onehot_fast._categories.options import ColumnOptions
 
@@ -42,28 +43,74 @@ class Special(enum.Enum):
         return f"Special.{self.name}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """The output columns that one input column makes."""
+    """The output columns that one input column makes.
+
+    Attributes
+    ----------
+    name : hashable
+    options : ColumnOptions
+    known : Categories
+        All categories in their order, the infrequent ones too.
+    outputs : ndarray of int32, shape (n_categories,)
+        The output column of each category, -1 if it is dropped.
+    specials : dict of Special to int
+        Where the columns are that stand for no single category.
+    n_outputs : int
+    all_off : tuple
+        What a row without any on can stand for, the likeliest first: a category or a `Special`.
+    """
 
     name: Hashable
     options: ColumnOptions
-    categories: tuple[Any, ...]  # all of them in their order, the infrequent ones too
-    labels: tuple[Any, ...]  # what each output column stands for: a category or a Special
-    places: dict[Hashable, int]  # key of a category → its output column, -1 if dropped
-    all_off: tuple[Any, ...]  # what a row without any on can stand for, the likeliest first
+    known: Categories
+    outputs: npt.NDArray[np.int32]
+    specials: dict[Special, int]
+    n_outputs: int
+    all_off: tuple[Any, ...]
 
     @cached_property
-    def specials(self) -> dict[Special, int]:
-        """Where the columns are that stand for no category."""
-        return {label: at for at, label in enumerate(self.labels) if isinstance(label, Special)}
+    def categories(self) -> tuple[Any, ...]:
+        """All categories in their order, as objects."""
+        return tuple(self.known.tolist())
 
-    @property
+    @cached_property
+    def labelled(self) -> npt.NDArray[np.int64]:
+        """The position of the category of each output column, up to the first that has none."""
+        is_own = self.outputs >= 0
+        if Special.INFREQUENT in self.specials:
+            is_own &= self.outputs != self.specials[Special.INFREQUENT]
+        return np.flatnonzero(is_own)
+
+    @cached_property
+    def labels(self) -> tuple[Any, ...]:
+        """What each output column stands for: a category or a Special."""
+        return (*self.known.take(self.labelled).tolist(), *self.specials)
+
+    @cached_property
     def names(self) -> list[str]:
         """The names of the output columns."""
+        titles = self.known.take(self.labelled).titles()
+        titles += [_special_title(special) for special in self.specials]
+        return [self.prefix + title for title in titles]
+
+    @property
+    def prefix(self) -> str:
+        """What the names of the output columns begin with."""
         prefix = self.name if self.options.prefix is None else self.options.prefix
-        start = f"{prefix}{self.options.prefix_sep}"
-        return [f"{start}{_title(label)}" for label in self.labels]
+        return f"{prefix}{self.options.prefix_sep}"
+
+    @cached_property
+    def lut(self) -> npt.NDArray[np.int32]:
+        """The output column of each category, then of an unknown value, and of a missing one."""
+        last = [self.unknown_place, self.missing_place]
+        return np.concatenate([self.outputs, np.array(last, np.int32)])
+
+    @property
+    def propagates_missing(self) -> bool:
+        """Whether all outputs of a missing value are NaN."""
+        return self.options.handle_missing == "propagate"
 
     @property
     def missing_place(self) -> int:
@@ -77,8 +124,19 @@ class ColumnSchema:
         label = Special.INFREQUENT if rule == "infrequent" else Special.UNKNOWN
         return self.specials.get(label, -1)
 
+    @cached_property
+    def has_distinct_titles(self) -> bool:
+        """Whether it is certain that no two output columns have the same name."""
+        if self.known.family in (None, "binary"):
+            return False
+        if self.known.family != "string":
+            return True
+        titles = Categories.of([_special_title(special) for special in self.specials])
+        found = self.known.find(titles) if len(titles) else np.empty(0, np.int64)
+        return not np.isin(found[found >= 0], self.labelled).any()
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Schema:
     """The output columns of all input columns, side by side."""
 
@@ -87,7 +145,7 @@ class Schema:
     @cached_property
     def starts(self) -> list[int]:
         """The first output column of each input column, and the end."""
-        return list(accumulate((len(column.labels) for column in self.columns), initial=0))
+        return list(accumulate((column.n_outputs for column in self.columns), initial=0))
 
     @property
     def n_features(self) -> int:
@@ -111,55 +169,106 @@ def column_schema(
 ) -> ColumnSchema:
     """Return the output columns of an input column."""
     if options.categories is None:
-        order = learned.ordered()
-        categories = tuple(learned.values[key] for key in order)
+        known, counts = learned.ordered()
     else:
-        order, categories = keys(options.categories), options.categories
-    counts = [learned.counts.get(key, 0) for key in order]
+        known = Categories.of(options.categories)
+        counts = np.zeros(len(known), np.int64)
+        counts[known.find(learned.categories)] = learned.counts
     rare = infrequent(counts, n_rows, options.min_frequency, options.max_categories)
-    groups = group(order, categories, counts, rare)
-    dropped = which_to_drop(name, options.drop, groups, categories)
-    kept = [one for at, one in enumerate(groups) if at != dropped]
-    places = {key: at for at, one in enumerate(kept) for key in one.keys}
-    labels = [Special.INFREQUENT if one.is_rare else one.value for one in kept]
-    labels += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
-    labels += [Special.MISSING] if options.handle_missing == "indicator" else []
+    groups = group(counts, rare)
+    dropped = which_to_drop(name, options.drop, groups, known)
+    outputs, n_outputs, specials = groups.of_category, len(groups), []
     all_off: list[Any] = []
     if dropped is not None:
-        places.update(dict.fromkeys(groups[dropped].keys, -1))
-        all_off += [Special.INFREQUENT if groups[dropped].is_rare else groups[dropped].value]
+        all_off.append(_label_of(groups, dropped, known))
+        outputs = np.where(outputs == dropped, -1, outputs - (outputs > dropped)).astype(np.int32)
+        n_outputs -= 1
+    if groups.has_infrequent and dropped != len(groups) - 1:
+        specials.append(Special.INFREQUENT)
+        n_outputs -= 1
+    specials += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
+    specials += [Special.MISSING] if options.handle_missing == "indicator" else []
     all_off += [Special.MISSING] if options.handle_missing == "ignore" else []
     all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
-    return ColumnSchema(name, options, categories, tuple(labels), places, tuple(all_off))
+    places = {special: n_outputs + at for at, special in enumerate(specials)}
+    n_outputs += len(specials)
+    return ColumnSchema(name, options, known, outputs, places, n_outputs, tuple(all_off))
 
 
-def _ignores_unknown(options: ColumnOptions, groups: Sequence[Group]) -> bool:
+def _label_of(groups: Groups, position: int, known: Categories) -> Any:
+    """Return what a group stands for."""
+    if groups.has_infrequent and position == len(groups) - 1:
+        return Special.INFREQUENT
+    category = int(np.argmax(groups.of_category == position))
+    return known.take([category]).tolist()[0]
+
+
+def _ignores_unknown(options: ColumnOptions, groups: Groups) -> bool:
     """Tell whether the row of an unknown value is all off for that reason alone."""
     rule = options.handle_unknown
-    return rule == "ignore" or (rule == "infrequent" and not any(one.is_rare for one in groups))
+    return rule == "ignore" or (rule == "infrequent" and not groups.has_infrequent)
 
 
-def _title(label: Any) -> str:
+def _special_title(special: Special) -> str:
     """Return what a name says after the prefix; parentheses keep apart what is no category."""
-    return f"({label.value})" if isinstance(label, Special) else title(label)
+    return f"({special.value})"
 
 
 def check_names(schema: Schema, kept: Iterable[Hashable] = ()) -> None:
-    """Refuse two output columns of one name, those included that are kept as they are."""
+    """Refuse two output columns of one name, those included that are kept as they are.
+
+    The names are made only for columns whose prefixes and categories do not rule it out.
+    """
+    others = set(kept)
+    doubtful = _doubtful_columns(schema, others)
     makers: dict[Hashable, str] = {}
-    made: list[tuple[Hashable, str]] = [
-        (name, f"column {column.name!r}, {_describe(label)}")
-        for column in schema.columns
-        for name, label in zip(column.names, column.labels, strict=True)
-    ]
-    made += [(name, f"column {name!r}, which is not encoded") for name in set(kept)]
-    for name, maker in made:
-        if name in makers:
-            raise ValueError(
-                f"two output columns would be named {name!r}: that of {makers[name]}, and that of"
-                f" {maker}; another prefix, prefix_sep or type of the categories keeps them apart"
-            )
-        makers[name] = maker
+    for column in schema.columns:
+        if id(column) in doubtful:
+            for name, label in zip(column.names, column.labels, strict=True):
+                _add_maker(makers, name, f"column {column.name!r}, {_describe(label)}")
+    for other in others if makers else ():
+        _add_maker(makers, other, f"column {other!r}, which is not encoded")
+
+
+def _doubtful_columns(schema: Schema, kept: Iterable[Hashable]) -> set[int]:
+    """Return the identities of the columns of which an output may have the name of another."""
+    by_prefix: dict[str, list[ColumnSchema]] = {}
+    for column in schema.columns:
+        by_prefix.setdefault(column.prefix, []).append(column)
+    lengths = sorted(set(map(len, by_prefix)))
+
+    def that_may_have(start: str) -> Iterator[ColumnSchema]:
+        """Yield the columns of which the name of an output may begin with a text."""
+        for length in lengths:
+            if length <= len(start):
+                for column in by_prefix.get(start[:length], ()):
+                    if _may_begin_with(column, start[length:]):
+                        yield column
+
+    doubtful = {id(column) for column in schema.columns if not column.has_distinct_titles}
+    for column in schema.columns:
+        others = {id(other) for other in that_may_have(column.prefix)} - {id(column)}
+        doubtful |= {*others, id(column)} if others else set()
+    for name in kept:
+        if isinstance(name, str):
+            doubtful |= {id(column) for column in that_may_have(name)}
+    return doubtful
+
+
+def _may_begin_with(column: ColumnSchema, text: str) -> bool:
+    """Tell whether what a name says after the prefix may begin with a text; False is certain."""
+    titles = map(_special_title, column.specials)
+    return column.known.may_begin_with(text) or any(title.startswith(text) for title in titles)
+
+
+def _add_maker(makers: dict[Hashable, str], name: Hashable, maker: str) -> None:
+    """Note what makes the output column of a name, or refuse a second one."""
+    if name in makers:
+        raise ValueError(
+            f"two output columns would be named {name!r}: that of {makers[name]}, and that of"
+            f" {maker}; another prefix, prefix_sep or type of the categories keeps them apart"
+        )
+    makers[name] = maker
 
 
 def _describe(label: Any) -> str:

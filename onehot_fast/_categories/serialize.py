@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast._categories.keys import in_order, keys
+from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State
 from onehot_fast._categories.options import DROP_WORDS, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 
 FORMAT = "onehot_fast.Encoder"
 VERSION = 1
+# The types that are written as they are: of these only floats can be what JSON has not.
+AS_THEY_ARE = {str, int, bool}
+PLAIN = {*AS_THEY_ARE, float, type(None)}
 
 
 def dumps(wanted: tuple[Hashable, ...] | None, options: Options, state: State | None) -> str:
@@ -26,7 +29,34 @@ def dumps(wanted: tuple[Hashable, ...] | None, options: Options, state: State | 
         "options": {name: _option_to_json(name, value) for name, value in options.chosen()},
         "fitted": None if state is None else _state_to_json(state),
     }
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1)
+    return write_document(document)
+
+
+def write_document(document: Json, level: int = 0) -> str:
+    """Return what ``json.dumps(..., indent=1)`` does; long lists are written at once."""
+    if isinstance(document, dict) and document:
+        rows = [f"{_dump(key)}: {write_document(v, level + 1)}" for key, v in document.items()]
+        return _indented("{", rows, "}", level)
+    if isinstance(document, list) and document:
+        if set(map(type, document)) <= PLAIN:
+            row_end = ",\n" + " " * (level + 1)
+            text = json.dumps(
+                document, ensure_ascii=False, allow_nan=False, separators=(row_end, ": ")
+            )
+            return _indented("[", [text[1:-1]], "]", level)
+        return _indented("[", [write_document(one, level + 1) for one in document], "]", level)
+    return _dump(document)
+
+
+def _indented(first: str, rows: list[str], last: str, level: int) -> str:
+    """Return rows between brackets."""
+    inner = "\n" + " " * (level + 1)
+    return first + inner + f",{inner}".join(rows) + inner[:-1] + last
+
+
+def _dump(value: Json) -> str:
+    """Return a scalar, or what is empty, as JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def read_document(text: str | bytes, wanted: str, version: int) -> dict[str, Any]:
@@ -104,15 +134,24 @@ def _state_to_json(state: State) -> Json:
 
 def learned_to_json(learned: Learned) -> dict[str, Json]:
     """Return the categories of one column, the declared ones first, and their counts."""
-    first = learned.declared or ()
-    others = keys(in_order(v for key, v in learned.values.items() if key not in set(first)))
-    order = [*first, *others]
+    categories, counts = learned.sorted_after_declared()
     return {
-        "declared": None if learned.declared is None else len(first),
+        "declared": learned.n_declared,
         "conflict": learned.conflict,
-        "categories": [to_json(learned.values[key]) for key in order],
-        "counts": [learned.counts[key] for key in order],
+        "categories": _items_to_json(categories.tolist()),
+        "counts": counts.tolist(),
     }
+
+
+def _items_to_json(items: list[Any]) -> list[Json]:
+    """Return scalars as what `json` writes."""
+    return items if set(map(type, items)) <= AS_THEY_ARE else [to_json(item) for item in items]
+
+
+def _items_from_json(source: list[Json]) -> list[Any]:
+    """Return the scalars that were written."""
+    is_plain = set(map(type, source)) <= PLAIN
+    return source if is_plain else [from_json(item) for item in source]
 
 
 def _state_from_json(source: Json) -> State:
@@ -124,8 +163,12 @@ def _state_from_json(source: Json) -> State:
 
 def learned_from_json(source: Json) -> Learned:
     """Return the categories of one column and their counts."""
-    values = [from_json(item) for item in source["categories"]]
-    order = keys(values)
-    declared = None if source["declared"] is None else tuple(order[: source["declared"]])
-    counts = dict(zip(order, source["counts"], strict=True))
-    return Learned(dict(zip(order, values, strict=True)), counts, declared, source["conflict"])
+    items = _items_from_json(source["categories"])
+    categories, repeated = Categories.distinct(items)
+    counts = np.array(source["counts"], np.int64)
+    if repeated is not None or counts.shape != (len(categories),):
+        raise ValueError("the text is no complete encoder: its categories and counts do not fit")
+    n_declared = source["declared"]
+    if n_declared is not None:
+        n_declared = min(n_declared, len(categories))
+    return Learned(categories, counts, n_declared, source["conflict"])

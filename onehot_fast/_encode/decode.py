@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.values import resolve_values
+from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._runtime import dispatch, parallel
@@ -70,7 +71,7 @@ def _decode_dense(
 
 def classes_of(column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int) -> Classes:
     """Return the output that is on in each row of a column's cells, or what else the row says."""
-    width = len(column.labels)
+    width = column.n_outputs
     classes = np.full(n_rows, ALL_OFF, np.int64)
     if width and n_rows:
         _, on, _ = resolve_values(1, 0, cells.dtype)
@@ -116,22 +117,48 @@ def _check_single(column: ColumnSchema, row: int) -> None:
         raise ValueError(f"column {column.name!r}, row {row}: more than one output is on")
 
 
-def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
-    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
+def check_all_off(column: ColumnSchema, classes: Classes) -> None:
+    """Refuse the first row without any on, where no value makes such a row."""
     if not column.all_off and (classes == ALL_OFF).any():
         raise ValueError(
             f"column {column.name!r}, row {np.argmax(classes == ALL_OFF)}: no output is on, and no"
             " value makes such a row"
         )
+
+
+def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
+    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
+    check_all_off(column, classes)
     return [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
 
 
 def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
     """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
-    meanings = meanings_of(column, classes)
-    used, positions = np.unique(classes - NO_VALUE, return_inverse=True)
-    labels = [meanings[at] for at in used]
-    found = [substitutes[one] if isinstance(one, Special) else one for one in labels]
-    if not found:
-        found = list(column.categories[:1])
-    return as_array(found)[positions.reshape(-1)]
+    check_all_off(column, classes)
+    is_used = np.zeros(column.n_outputs - NO_VALUE, np.bool_)
+    is_used[classes - NO_VALUE] = True
+    used = np.flatnonzero(is_used)
+    if not len(used):
+        return column.known.take(range(min(1, len(column.known)))).to_array()[:0]
+    rank = np.cumsum(is_used) - 1
+    n_labelled = len(column.labelled)
+    outputs = used + NO_VALUE
+    if outputs[0] >= 0 and outputs[-1] < n_labelled:
+        values = Categories.of(column.known.take(column.labelled[outputs]).values).to_array()
+    else:
+        labels = _labels(column, outputs)
+        values = as_array([substitutes[one] if isinstance(one, Special) else one for one in labels])
+    decoded: AnyArray = values[rank[classes - NO_VALUE]]
+    return decoded
+
+
+def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
+    """Return what some classes, in ascending order, stand for: categories or Specials."""
+    n_labelled = len(column.labelled)
+    every_special = [*column.specials]
+    is_own = (outputs >= 0) & (outputs < n_labelled)
+    before = [
+        Special.MISSING if at == NO_VALUE else column.all_off[0] for at in outputs[outputs < 0]
+    ]
+    own = column.known.take(column.labelled[outputs[is_own]]).tolist()
+    return before + own + [every_special[at - n_labelled] for at in outputs[outputs >= n_labelled]]

@@ -28,13 +28,6 @@ def sparse_array(
     return matrix
 
 
-def empty(form: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:
-    """Return a matrix without elements that are not zero."""
-    n_groups = shape[FORMATS.index(form)]
-    parts = np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
-    return sparse_array(form, parts, shape)
-
-
 def filled(
     form: str, cells: list[tuple[npt.NDArray[Any], int, int]], shape: tuple[int, int], value: Any
 ) -> Any:

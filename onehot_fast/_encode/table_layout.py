@@ -1,104 +1,180 @@
-"""The columns of an output table, in order: those that are kept, and those that are new."""
+"""The columns of an encoded or decoded table, in order: those that stay, and those that are new."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._categories.schema import Schema, check_names
-from onehot_fast._encode.outputs import Coded, block
-from onehot_fast.column import Block, Kept, Table
+from onehot_fast._encode.write import CodedColumn
+from onehot_fast.column import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-Piece: TypeAlias = Kept | Block
 
 
-def encoded_pieces(
-    table: Table, coded: Coded, write: Callable[[Coded, int, int], Any] = block
-) -> list[Piece]:
-    """Return the table with its encoded columns replaced by their outputs.
+@dataclass(frozen=True)
+class PassThrough:
+    """The input column at `position` of the table, as it is."""
 
-    The outputs stand in the order of the schema, also where the table has another one. `write`
-    makes those of consecutive columns (from one to before another) what the blocks hold.
+    position: int
+
+
+@dataclass(frozen=True)
+class OutputRange:
+    """The outputs of the columns ``first`` to ``stop - 1`` of a schema, which share a dtype."""
+
+    first: int
+    stop: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """New columns of one dtype that stand side by side: an integration writes them, in one block.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One for each output; there may be none.
+    columns : tuple of CodedColumn
+        What the functions of ``write`` take.
+    dtype : numpy.dtype
+        Of all outputs.
     """
-    schema = coded.schema
-    encoded = {table.position(column.name) for column in schema.columns}
-    kept = [at for at in range(len(table.names)) if at not in encoded]
-    check_names(schema, (table.names[at] for at in kept))
-    pieces: list[Piece] = []
-    done = 0
-    for is_encoded, positions in _runs(len(table.names), encoded):
-        if not is_encoded:
-            pieces += map(Kept, positions)
+
+    names: tuple[str, ...]
+    columns: tuple[CodedColumn, ...]
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Decoded:
+    """A new column of decoded values, shape (n_rows,); of dtype object where they are mixed."""
+
+    name: Hashable
+    values: AnyArray
+
+
+Part: TypeAlias = PassThrough | Outputs | Decoded
+
+
+def table_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | OutputRange]:
+    """Return the columns of the encoded table; nothing is written.
+
+    The outputs stand in the order of the schema, where the encoded columns stood, also where the
+    table has these in another order.
+
+    Parameters
+    ----------
+    names : sequence of hashable
+        The columns of the table to encode.
+    schema : Schema
+
+    Returns
+    -------
+    list of PassThrough or OutputRange
+
+    Raises
+    ------
+    ValueError
+        A column of the schema is absent or there twice, or two output columns have one name.
+    """
+    encoded = {column_position(names, column.name) for column in schema.columns}
+    check_names(schema, (names[i] for i in range(len(names)) if i not in encoded))
+    layout: list[PassThrough | OutputRange] = []
+    first = 0
+    for is_encoded, positions in _runs(len(names), encoded):
+        if is_encoded:
+            layout += _same_dtype(schema, first, first + len(positions))
+            first += len(positions)
+        else:
+            layout += map(PassThrough, positions)
+    return layout
+
+
+def encoded_parts(table: Table, schema: Schema, columns: Sequence[CodedColumn]) -> list[Part]:
+    """Return the encoded table, in which the outputs wait to be written."""
+    parts: list[Part] = []
+    for part in table_layout(table.names, schema):
+        if isinstance(part, PassThrough):
+            parts.append(part)
             continue
-        stop = done + len(positions)
-        pieces += (_block(coded, *part, write) for part in _same_dtype(schema, done, stop))
-        done = stop
-    return pieces
+        names = schema.names[schema.starts[part.first] : schema.starts[part.stop]]
+        dtype = schema.columns[part.first].options.dtype
+        parts.append(Outputs(names, tuple(columns[part.first : part.stop]), dtype))
+    return parts
+
+
+def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:
+    """Return the columns of the decoded table: a number is that of a column of the schema.
+
+    A decoded column stands where its first output stood; one without outputs follows the column
+    before it in the schema, or stands first.
+    """
+    owner: dict[Hashable, int] = {
+        name: i for i, column in enumerate(schema.columns) for name in column.names
+    }
+    layout: list[PassThrough | int] = []
+    n_decoded = 0
+    for position, name in enumerate(names):
+        i = owner.get(name)
+        if i is None:
+            layout.append(PassThrough(position))
+        else:
+            layout += range(n_decoded, i + 1)
+            n_decoded = max(n_decoded, i + 1)
+    return [*layout, *range(n_decoded, len(schema.columns))]
+
+
+def decoded_parts(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Part]:
+    """Return the table with the outputs of each column replaced by what they stand for."""
+    return [
+        Decoded(schema.columns[part].name, values[part]) if isinstance(part, int) else part
+        for part in decoded_layout(table.names, schema)
+    ]
+
+
+def part_names(table: Table, parts: Sequence[Part]) -> list[Hashable]:
+    """Return the names of all columns of a table of parts."""
+    names: list[Hashable] = []
+    for part in parts:
+        if isinstance(part, PassThrough):
+            names.append(table.names[part.position])
+        else:
+            names += part.names if isinstance(part, Outputs) else [part.name]
+    return names
+
+
+def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:
+    """Return decoded columns by their names: the form of a table that needs no library."""
+    columns: dict[Hashable, AnyArray] = {}
+    for part in parts:
+        if isinstance(part, PassThrough):
+            columns[table.names[part.position]] = table.values(part.position)
+        elif isinstance(part, Decoded):
+            columns[part.name] = part.values
+    return columns
 
 
 def _runs(n: int, encoded: set[int]) -> Iterator[tuple[bool, list[int]]]:
     """Yield the positions that stand side by side, and whether they are encoded."""
     run: list[int] = []
-    for at in range(n):
-        if run and (at in encoded) != (run[-1] in encoded):
+    for i in range(n):
+        if run and (i in encoded) != (run[-1] in encoded):
             yield run[-1] in encoded, run
             run = []
-        run.append(at)
+        run.append(i)
     if run:
         yield run[-1] in encoded, run
 
 
-def _same_dtype(schema: Schema, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of schema columns that share a dtype, and so a block."""
-    for at in range(start + 1, stop + 1):
-        dtypes = [schema.columns[i].options.dtype for i in (start, min(at, stop - 1))]
-        if at == stop or dtypes[0] != dtypes[1]:
-            yield start, at
-            start = at
-
-
-def _block(coded: Coded, first: int, stop: int, write: Callable[[Coded, int, int], Any]) -> Block:
-    """Return the outputs of some columns."""
-    starts = coded.schema.starts
-    names = coded.schema.names[starts[first] : starts[stop]]
-    return Block(names, write(coded, first, stop))
-
-
-def decoded_pieces(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Piece]:
-    """Return the table with the outputs of each column replaced by what they stand for.
-
-    A column without outputs follows the one before it in the schema, or stands first.
-    """
-    owner: dict[Hashable, int] = {
-        name: at for at, column in enumerate(schema.columns) for name in column.names
-    }
-    pieces: list[Piece] = []
-    done = 0
-    for position, name in enumerate(table.names):
-        at = owner.get(name)
-        if at is None:
-            pieces.append(Kept(position))
-            continue
-        pieces += (_decoded(schema, values, one) for one in range(done, at + 1))
-        done = max(done, at + 1)
-    rest = range(done, len(schema.columns))
-    return pieces + [_decoded(schema, values, one) for one in rest]
-
-
-def _decoded(schema: Schema, values: Sequence[AnyArray], at: int) -> Block:
-    """Return one decoded column."""
-    return Block((schema.columns[at].name,), values[at].reshape(1, -1))
-
-
-def as_mapping(table: Table, pieces: Sequence[Piece]) -> dict[Hashable, AnyArray]:
-    """Return the columns by their names: the form of a table that needs no library."""
-    columns: dict[Hashable, AnyArray] = {}
-    for piece in pieces:
-        if isinstance(piece, Kept):
-            columns[table.names[piece.position]] = table.values(piece.position)
-        else:
-            columns.update(zip(piece.names, piece.values, strict=True))
-    return columns
+def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:
+    """Yield the ranges of columns that share a dtype, and so a block of memory."""
+    for i in range(first + 1, stop + 1):
+        dtypes = [schema.columns[j].options.dtype for j in (first, min(i, stop - 1))]
+        if i == stop or dtypes[0] != dtypes[1]:
+            yield OutputRange(first, i)
+            first = i

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -32,11 +31,17 @@ def library(name: str, method: str) -> ModuleType:
 
 def reader_of(source: object) -> str | None:
     """Return the name of the integration that reads objects of this type, if there is one."""
-    for kind in type(source).__mro__:
+    return _reader_of_type(type(source))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=256)
+def _reader_of_type(source: type) -> str | None:
+    """Return the name of the integration that reads objects of a type."""
+    for kind in source.__mro__:
         name = READERS.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):
             return name
-    speaks_arrow = any(hasattr(type(source), method) for method in ARROW_METHODS)
+    speaks_arrow = any(hasattr(source, method) for method in ARROW_METHODS)
     return "arrow" if speaks_arrow and exists("arrow") else None
 
 
@@ -49,8 +54,3 @@ def exists(name: str) -> bool:
 def wrappers() -> list[str]:
     """Return the integrations that can wrap a table."""
     return sorted(name for name in set(READERS.values()) if exists(name))
-
-
-def loaded(library: str, name: str) -> ModuleType | None:
-    """Return an integration if the program has loaded its library already."""
-    return integration(name) if library in sys.modules and exists(name) else None

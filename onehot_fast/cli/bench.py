@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pyarrow as pa
 
-from onehot_fast._arguments.shapes import human_size
+from onehot_fast.adapter import human_size
 from onehot_fast.cli.conversion import Output, convert
 from onehot_fast.cli.encode import encoding
 from onehot_fast.cli.learning import chosen_columns, learn

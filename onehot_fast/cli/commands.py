@@ -60,8 +60,9 @@ def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, qui
 @with_input
 @with_output
 @column_option
-@click.option("--schema", help="An encoder as --save-schema wrote it: nothing is learned from IN.")
-@click.option("--save-schema", help="Where to write the encoder, for later files.")
+@click.option("--encoder", "encoder_file",
+              help="As --save-encoder wrote it; nothing is learned from IN.")  # fmt: skip
+@click.option("--save-encoder", help="Where to write the encoder, for later files.")
 @click.option("--layout", type=LAYOUTS, default="columns", show_default=True,
               help="Columns for all features, or one for each encoded column.")  # fmt: skip
 @with_policies
@@ -69,8 +70,8 @@ def encode(
     given: Input,
     output: Output,
     columns: Sequence[str],
-    schema: str | None,
-    save_schema: str | None,
+    encoder_file: str | None,
+    save_encoder: str | None,
     layout: str,
     policies: dict[str, Sequence[str]],
 ) -> None:
@@ -80,19 +81,19 @@ def encode(
     where the format has any.
     """
     typed = [f"--{name.replace('_', '-')}" for name, values in policies.items() if values]
-    if schema is not None and typed:
-        raise click.UsageError(f"{typed[0]} is part of what --schema says")
-    run_encode(given, Learning(columns, policies, schema), layout, output, save_schema)
+    if encoder_file is not None and typed:
+        raise click.UsageError(f"{typed[0]} is part of what --encoder says")
+    run_encode(given, Learning(columns, policies, encoder_file), layout, output, save_encoder)
 
 
 @commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
 @with_input
 @with_output
-@click.option("--schema", help="The encoder; default: the one in the metadata of IN.")
+@click.option("--encoder", "encoder_file", help="Default: the encoder in the metadata of IN.")
 @click.option("--layout", type=LAYOUTS, help="Default: by the types of the columns.")
-def decode(given: Input, output: Output, schema: str | None, layout: str | None) -> None:
+def decode(given: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
     """Bring back the columns that were encoded; what was off in all features is null."""
-    run_decode(given, schema, layout, output)
+    run_decode(given, encoder_file, layout, output)
 
 
 @commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")

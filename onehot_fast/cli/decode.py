@@ -24,7 +24,7 @@ __all__ = ["run_decode"]
 TEXT_BYTES = 40
 
 
-def run_decode(given: Input, schema: str | None, layout: str | None, output: Output) -> None:
+def run_decode(given: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
     """Decode a file.
 
     Raises
@@ -34,7 +34,7 @@ def run_decode(given: Input, schema: str | None, layout: str | None, output: Out
     """
     with ExitStack() as resources:
         source = open_source(given, resources)
-        encoder = _find_encoder(source, schema)
+        encoder = _find_encoder(source, encoder_file)
         change = decoding(source, encoder, layout or layout_of(source, encoder))
         if output.format(source).is_text:
             source.keep_text(change.old)
@@ -43,14 +43,14 @@ def run_decode(given: Input, schema: str | None, layout: str | None, output: Out
     tell(f"{output.path}: {len(change.old)} columns became {len(change.new)}", output.is_quiet)
 
 
-def _find_encoder(source: Source, schema: str | None) -> Encoder:
+def _find_encoder(source: Source, encoder_file: str | None) -> Encoder:
     """Return the encoder from a file, or the one that `encode` left in the metadata."""
-    if schema is not None:
-        return load_encoder(schema)
+    if encoder_file is not None:
+        return load_encoder(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         raise CommandError(
-            Exit.SCHEMA, f"{source.name} does not say how it was encoded; --schema names a file"
+            Exit.SCHEMA, f"{source.name} does not say how it was encoded; --encoder names a file"
         )
     return parse_encoder(text, source.name)
 
@@ -65,13 +65,15 @@ def layout_of(source: Source, encoder: Encoder) -> str:
         return "struct"
     if isinstance(kind, pa.BaseExtensionType):
         return "tensor"
-    return "fixed_size_list" if pa.types.is_nested(kind) else "dictionary"
+    return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
 def decoding(source: Source, encoder: Encoder, layout: Any) -> Change:
     """Return what decoding does to the columns of a file."""
     is_wide = layout == "columns"
-    old_names = {*encoder.feature_names()} if is_wide else {str(n) for n in encoder.columns or ()}
+    old_names = (
+        set(encoder.get_feature_names_out()) if is_wide else {str(n) for n in encoder.columns or ()}
+    )
     old = tuple(name for name in source.schema.names if name in old_names)
     try:
         after = decode(source.schema.empty_table(), encoder, layout=layout).schema

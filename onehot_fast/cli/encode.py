@@ -24,7 +24,7 @@ __all__ = ["ENCODER_KEY", "Learning", "encoding", "run_encode"]
 
 # The encoder in the metadata of the output, for `decode`.
 ENCODER_KEY = b"onehot_fast.encoder"
-NOT_IN_TEXT = ("struct", "fixed_size_list", "tensor")
+NOT_IN_TEXT = ("struct", "array", "tensor")
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,17 @@ class Learning:
         Those to encode; none: all texts.
     policies : dict of str to sequence of str
         The options of the encoder, as they were typed.
-    schema : str, optional
-        The file of an encoder that was learned before.
+    encoder_file : str, optional
+        That of an encoder that was learned before.
     """
 
     columns: Sequence[str] = ()
     policies: dict[str, Sequence[str]] | None = None
-    schema: str | None = None
+    encoder_file: str | None = None
 
 
 def run_encode(
-    given: Input, learning: Learning, layout: str, output: Output, save_schema: str | None
+    given: Input, learning: Learning, layout: str, output: Output, save_encoder: str | None
 ) -> None:
     """Encode a file.
 
@@ -64,25 +64,25 @@ def run_encode(
         encoder = find_encoder(source, learning, output)
         change = encoding(source, encoder, layout)
         convert(source, change, output)
-        if save_schema is not None:
-            save_text(save_schema, encoder.to_json())
+        if save_encoder is not None:
+            save_text(save_encoder, encoder.to_json())
     text = f"{output.path}: {len(change.old)} columns became {len(change.new)}"
     tell(text, output.is_quiet)
 
 
 def find_encoder(source: Source, learning: Learning, output: Output) -> Encoder:
-    """Return the encoder from the schema, or learn it."""
-    if learning.schema is None:
+    """Return the encoder from its file, or learn it."""
+    if learning.encoder_file is None:
         columns = chosen_columns(source, learning.columns)
         if output.format(source).is_text:
             source.keep_text(columns)
         encoder = new_encoder(columns, learning.policies or {})
         with showing("learning", output.is_quiet) as step:
             return learn(source, encoder, step)
-    encoder = load_encoder(learning.schema)
+    encoder = load_encoder(learning.encoder_file)
     columns = tuple(map(str, encoder.columns or ()))
     if learning.columns and set(learning.columns) != set(columns):
-        text = f"{learning.schema}: the schema is that of the columns {', '.join(columns)}"
+        text = f"{learning.encoder_file}: the encoder is that of the columns {', '.join(columns)}"
         raise CommandError(Exit.SCHEMA, text)
     if output.format(source).is_text:
         source.keep_text(columns)

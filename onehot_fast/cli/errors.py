@@ -43,7 +43,7 @@ MEANINGS = {
     Exit.INPUT: "the input cannot be opened",
     Exit.CORRUPT: "the input is truncated, corrupt or not of its format",
     Exit.COLUMN: "a column is not there, is there twice or cannot be encoded",
-    Exit.SCHEMA: "the schema cannot be read or does not fit the input",
+    Exit.SCHEMA: "the encoder cannot be read or does not fit the input",
     Exit.VALUE: "a value or a name is refused by an option",
     Exit.OUTPUT: "the output cannot be written: a full disk, no permission",
     Exit.BROKEN_PIPE: "nobody reads standard output any more",

@@ -12,7 +12,7 @@ import click
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast._arguments.shapes import human_size
+from onehot_fast.adapter import human_size
 from onehot_fast.cli.errors import CommandError, Exit, one_line
 from onehot_fast.cli.learning import chosen_columns
 from onehot_fast.cli.pipeline import ahead, batch_rows

@@ -14,8 +14,8 @@ from onehot_fast.cli.change import is_undecodable
 from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead
 from onehot_fast.cli.sources import Source
-from onehot_fast.column import read_table
 from onehot_fast.encoder import Encoder
+from onehot_fast.integrations.arrow import read_table
 
 __all__ = ["chosen_columns", "learn", "load_encoder", "parse_encoder", "require_fit"]
 
@@ -46,7 +46,7 @@ def learn(source: Source, encoder: Encoder, step: Callable[[float], None]) -> En
                 step(source.share())
         if encoder.columns is not None and not source.n_rows:
             encoder.partial_fit(_empty(source.schema, columns))
-        encoder.feature_names()
+        encoder.get_feature_names_out()
     except TypeError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
     except (ValueError, pa.ArrowException) as error:
@@ -74,7 +74,7 @@ def parse_encoder(text: str | bytes, name: str) -> Encoder:
     """Return the encoder that a text is."""
     try:
         encoder = Encoder.from_json(text)
-        encoder.feature_names()
+        encoder.get_feature_names_out()
     except (ValueError, TypeError, RuntimeError) as error:
         raise CommandError(Exit.SCHEMA, f"{name}: {one_line(error)}") from error
     return encoder

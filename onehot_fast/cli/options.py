@@ -17,7 +17,7 @@ __all__ = ["LAYOUTS", "column_option", "with_input", "with_output", "with_polici
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LAYOUTS = click.Choice(["columns", "struct", "fixed_size_list", "tensor", "dictionary"])
+LAYOUTS = click.Choice(["columns", "struct", "array", "tensor", "dictionary"])
 COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 
 # What the encoder is told: the option, what it takes, and what it means.

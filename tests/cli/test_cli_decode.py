@@ -13,7 +13,7 @@ pytest.importorskip("rich")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 COLUMNS = ["-c", "carrier", "-c", "dest"]
-LAYOUTS = ["columns", "struct", "fixed_size_list", "tensor", "dictionary"]
+LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 
 
 @pytest.mark.parametrize("target", ["out.parquet", "out.arrow"])
@@ -40,18 +40,18 @@ def test_there_and_back(
 def test_there_and_back_in_text(
     layout: str, table: Any, files: Any, call: Any, tmp_path: Path
 ) -> None:
-    """CSV has no metadata: the schema comes from its file."""
+    """CSV has no metadata: the encoder comes from its file."""
     path = files.write(table, tmp_path / "in.csv")
-    saved = "--save-schema", tmp_path / "schema.json"
+    saved = "--save-encoder", tmp_path / "encoder.json"
     call("encode", path, *COLUMNS, "--layout", layout, *saved, "-o", tmp_path / "middle.csv")
-    schema = "--schema", tmp_path / "schema.json"
-    ended = call("decode", tmp_path / "middle.csv", *schema, "-o", tmp_path / "out.csv")
+    encoder = "--encoder", tmp_path / "encoder.json"
+    ended = call("decode", tmp_path / "middle.csv", *encoder, "-o", tmp_path / "out.csv")
 
     assert ended == (0, b"", "")
     assert files.read(tmp_path / "out.csv").equals(files.read(path))
 
 
-def test_without_a_schema(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+def test_without_an_encoder(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
     """A file that does not say how it was encoded is refused."""
     path = files.write(table, tmp_path / "in.parquet")
     ended = call("decode", path, "-o", tmp_path / "out.parquet")
@@ -60,14 +60,14 @@ def test_without_a_schema(table: Any, files: Any, call: Any, tmp_path: Path) -> 
     assert not (tmp_path / "out.parquet").exists()
 
 
-def test_a_schema_of_another_file(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """Features that are not there are an error of the schema."""
+def test_an_encoder_of_another_file(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """Features that are not there are an error of the encoder."""
     path = files.write(table, tmp_path / "in.parquet")
-    saved = "--save-schema", tmp_path / "schema.json"
+    saved = "--save-encoder", tmp_path / "encoder.json"
     call("encode", path, *COLUMNS, *saved, "-o", tmp_path / "middle.parquet")
     other = files.write(table.select(["id"]), tmp_path / "other.parquet")
-    schema = "--schema", tmp_path / "schema.json"
-    ended = call("decode", other, *schema, "-o", tmp_path / "x.parquet")
+    encoder = "--encoder", tmp_path / "encoder.json"
+    ended = call("decode", other, *encoder, "-o", tmp_path / "x.parquet")
 
     assert (ended.code, ended.error.count("\n")) == (Exit.SCHEMA, 1)
 
@@ -75,12 +75,12 @@ def test_a_schema_of_another_file(table: Any, files: Any, call: Any, tmp_path: P
 def test_two_features_that_are_on(files: Any, call: Any, tmp_path: Path) -> None:
     """A row that stands for two values is refused by its number."""
     path = files.write(pa.table({"size": ["S", "L"]}), tmp_path / "in.parquet")
-    saved = "--save-schema", tmp_path / "schema.json"
+    saved = "--save-encoder", tmp_path / "encoder.json"
     call("encode", path, *saved, "-o", tmp_path / "middle.parquet")
     both = pa.table({"size_L": [True, False], "size_S": [True, True]})
     wrong = files.write(both, tmp_path / "wrong.parquet")
     ended = call(
-        "decode", wrong, "--schema", tmp_path / "schema.json", "-o", tmp_path / "x.parquet"
+        "decode", wrong, "--encoder", tmp_path / "encoder.json", "-o", tmp_path / "x.parquet"
     )
 
     assert (ended.code, ended.error.count("\n")) == (Exit.VALUE, 1)

@@ -22,7 +22,7 @@ from onehot_fast import Encoder  # noqa: E402
 
 BINARY = ["in.parquet", "in.arrow", "in.feather", "in.arrows", "in.arrows.zst"]
 TEXT = ["in.csv", "in.csv.gz", "in.csv.bz2", "in.csv.zst", "in.tsv"]
-LAYOUTS = ["columns", "struct", "fixed_size_list", "tensor", "dictionary"]
+LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 COLUMNS = ["-c", "carrier", "-c", "dest"]
 
 
@@ -161,24 +161,24 @@ def test_numbers_are_encoded_on_request(table: Any, files: Any, call: Any, tmp_p
     assert_same(files.read(tmp_path / "out.parquet"), expected(table, "month", "late"))
 
 
-def test_a_schema_is_saved_and_used(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+def test_an_encoder_is_saved_and_used(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
     """What one file taught encodes another in one pass, with the same columns."""
     path = files.write(table, tmp_path / "train.parquet")
-    schema = tmp_path / "schema.json"
-    options = "--handle-unknown", "ignore", "--save-schema", schema
+    file = tmp_path / "encoder.json"
+    options = "--handle-unknown", "ignore", "--save-encoder", file
     call("encode", path, *COLUMNS, *options, "-o", tmp_path / "a.parquet")
     later = files.write(table.slice(17, 40), tmp_path / "later.arrow")
-    ended = call("encode", later, "--schema", schema, "-o", tmp_path / "b.parquet")
+    ended = call("encode", later, "--encoder", file, "-o", tmp_path / "b.parquet")
 
     assert ended == (0, b"", "")
-    encoder = Encoder.from_json(schema.read_text())
-    assert encoder.feature_names() == expected_names(table)
+    encoder = Encoder.from_json(file.read_text())
+    assert tuple(encoder.get_feature_names_out()) == expected_names(table)
     assert_same(files.read(tmp_path / "b.parquet"), arrow.encode(table.slice(17, 40), encoder))
 
 
 def expected_names(table: Any) -> tuple[str, ...]:
     """Return the names of the features."""
-    return Encoder(["carrier", "dest"]).fit(table).feature_names()
+    return tuple(Encoder(["carrier", "dest"]).fit(table).get_feature_names_out())
 
 
 def test_the_encoder_is_in_the_metadata(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_the_encoder_is_in_the_metadata(table: Any, files: Any, call: Any, tmp_p
     call("encode", path, *COLUMNS, "-o", tmp_path / "out.parquet")
 
     text = files.read(tmp_path / "out.parquet").schema.metadata[b"onehot_fast.encoder"]
-    assert Encoder.from_json(text).feature_names() == expected_names(table)
+    assert tuple(Encoder.from_json(text).get_feature_names_out()) == expected_names(table)
 
 
 def test_pandas_metadata_fits_the_new_columns(
@@ -253,7 +253,7 @@ def test_a_folder_becomes_a_folder(
 
     assert ended == (0, b"", "")
     parts = [files.read(tmp_path / "out" / f"{name}.{suffix}") for name in ("a", "sub/b")]
-    names = Encoder(["carrier", "dest"]).fit(table.slice(0, 10)).feature_names()
+    names = Encoder(["carrier", "dest"]).fit(table.slice(0, 10)).get_feature_names_out()
     assert set(names) <= set(parts[0].schema.names)
     assert parts[0].schema.names == parts[1].schema.names
     assert files.leftovers(tmp_path) == []

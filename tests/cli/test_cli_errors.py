@@ -64,14 +64,14 @@ def different(folder: Path) -> list[str]:
     return [str(folder / "in"), "-c", "carrier"]
 
 
-def with_schema(columns: dict[str, Any], **learned: Any) -> Make:
-    """Return what writes a table and a schema that was learned from another one."""
+def with_encoder(columns: dict[str, Any], **learned: Any) -> Make:
+    """Return what writes a table and an encoder that was learned from another one."""
 
     def make(folder: Path) -> list[str]:
         from onehot_fast import Encoder
 
-        (folder / "schema.json").write_text(Encoder(list(learned)).fit(learned).to_json())
-        return [*on_table(**columns)(folder), "--schema", str(folder / "schema.json")]
+        (folder / "encoder.json").write_text(Encoder(list(learned)).fit(learned).to_json())
+        return [*on_table(**columns)(folder), "--encoder", str(folder / "encoder.json")]
 
     return make
 
@@ -93,11 +93,11 @@ CASES = {
     "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column holds texts"),
     "lists": (Exit.COLUMN, on_table("-c", "n", n=[[1], [2]]), "column 'n'"),
     "files that differ": (Exit.SCHEMA, different, "b.parquet"),
-    "no schema": (Exit.SCHEMA, on_table("--schema", "{}/none.json"), "none.json"),
-    "schema is none": (Exit.SCHEMA, on_table("--schema", "{}/in.parquet"), "in.parquet"),
-    "schema of other columns": (Exit.SCHEMA, with_schema({"n": [1]}, size=["S"]), "'size'"),
-    "schema of other types": (Exit.SCHEMA, with_schema({"size": [1]}, size=["S"]), "'size'"),
-    "unknown value": (Exit.VALUE, with_schema({"size": ["S", "M"]}, size=["S"]), "'M' is unknown"),
+    "no encoder": (Exit.SCHEMA, on_table("--encoder", "{}/none.json"), "none.json"),
+    "encoder is none": (Exit.SCHEMA, on_table("--encoder", "{}/in.parquet"), "in.parquet"),
+    "encoder of other columns": (Exit.SCHEMA, with_encoder({"n": [1]}, size=["S"]), "'size'"),
+    "encoder of other types": (Exit.SCHEMA, with_encoder({"size": [1]}, size=["S"]), "'size'"),
+    "unknown value": (Exit.VALUE, with_encoder({"size": ["S", "M"]}, size=["S"]), "'M' is unknown"),
     "missing value": (
         Exit.VALUE, on_table("--handle-missing", "error", size=["S", None]), "missing",
     ),
@@ -107,8 +107,8 @@ CASES = {
     "bad dtype": (Exit.USAGE, on_table("--dtype", "datetime64[s]"), "dtype"),
     "bad policy": (Exit.USAGE, on_table("--handle-unknown", "what"), "handle_unknown"),
     "bad layout": (Exit.USAGE, on_table("--layout", "rows"), "layout"),
-    "policy and schema": (
-        Exit.USAGE, on_table("--schema", "x", "--drop", "first"), "--drop",
+    "policy and encoder": (
+        Exit.USAGE, on_table("--encoder", "x", "--drop", "first"), "--drop",
     ),
     "no such option": (Exit.USAGE, on_table("--colour", "red"), "--colour"),
     "bad format": (Exit.USAGE, on_table("--input-format", "xls"), "'xls'"),

@@ -35,7 +35,7 @@ PLACES = [
     "before onehot_fast.cli.sources._open",
     "before onehot_fast.cli.readers.ParquetReader.batches",
     "before onehot_fast.encoder.Encoder.partial_fit",
-    "after onehot_fast.encoder.Encoder.feature_names",
+    "after onehot_fast.encoder.Encoder.get_feature_names_out",
     "before onehot_fast.cli.readers.ParquetReader.coded_schema",
     "after onehot_fast.cli.atomic._claim",
     "after onehot_fast.cli.sinks._sink",
@@ -127,7 +127,7 @@ def test_between_two_outputs(small: Path, call: Any, send_at: Any) -> None:
     out, schema = small.parent / "out.parquet", small.parent / "schema.json"
     send_at("after os.replace")
 
-    assert call("encode", small, *COLUMNS, "-o", out, "--save-schema", schema) == INTERRUPTED
+    assert call("encode", small, *COLUMNS, "-o", out, "--save-encoder", schema) == INTERRUPTED
     assert out.exists()
     assert not schema.exists()
 

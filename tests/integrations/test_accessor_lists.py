@@ -16,7 +16,7 @@ pytest.importorskip("scipy")
 from frame_strategies import TEXT  # noqa: E402  after the skips above
 
 import onehot_fast  # noqa: E402
-from onehot_fast.integrations.pandas import lists  # noqa: E402
+from onehot_fast.integrations.pandas import read_lists  # noqa: E402
 
 letters = st.sampled_from(["a", "b", "c", "d", None])
 
@@ -74,7 +74,7 @@ class TestMultiHot:
         series = pd.Series([[3, 1], [2]], dtype=pd.ArrowDtype(pa.list_(pa.int32())))
         values = np.asarray(pa.array(series.array).flatten())
 
-        assert np.shares_memory(lists.read_lists(series).elements, values)
+        assert np.shares_memory(read_lists(series).elements, values)
 
     def test_fixed_size_lists(self) -> None:
         """A null list has room for elements, which do not count."""
@@ -128,7 +128,7 @@ class TestMultiHot:
             (["a"], {"sep": ""}, ValueError, "sep is empty"),
             (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
             (["a"], {"sep": "|", "output": "xml"}, ValueError, "output"),
-            (["a"], {"sep": "|", "dtype": "O"}, TypeError, "is not a NumPy Boolean"),
+            (["a"], {"sep": "|", "dtype": "O"}, TypeError, "is not a Boolean"),
         ],
         ids=lambda value: str(value)[:20],
     )

@@ -20,7 +20,8 @@ pytest.importorskip("scipy")
 from frame_strategies import TEXT, declared, typed  # noqa: E402  after the skips above
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.integrations.pandas import tables  # noqa: E402
+from onehot_fast import column as column_module  # noqa: E402
+from onehot_fast._categories.categories import Categories  # noqa: E402
 
 BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]})
 
@@ -78,6 +79,7 @@ class TestOptions:
 
         array = series.onehot.to_numpy(**options)
         sparse = series.onehot.to_csr(**options)
+        by_column = series.onehot.to_csc(**options)
         batch = series.onehot.to_arrow(**options)
 
         assert array.flags.c_contiguous
@@ -85,6 +87,7 @@ class TestOptions:
         assert (array.dtype, sparse.dtype) == (np.float32, np.float32)
         np.testing.assert_array_equal(array, frame.to_numpy())
         np.testing.assert_array_equal(sparse.toarray(), frame.to_numpy())
+        np.testing.assert_array_equal(by_column.toarray(), frame.to_numpy())
         batch.validate(full=True)
         assert batch.schema.names == list(map(str, frame.columns))
         rows = [column.to_pylist() for column in batch.columns]
@@ -106,19 +109,24 @@ class TestOptions:
         assert series.onehot(drop=["last"]).columns.tolist() == ["a", "first"]
         assert series.onehot(drop={"place": "first"}).columns.tolist() == ["first", "last"]
 
-    @pytest.mark.parametrize("form", ["__call__", "to_numpy", "to_csr"])
+    @pytest.mark.parametrize("form", ["__call__", "to_numpy", "to_csr", "to_csc"])
     def test_missing_values_propagate(self, form: str) -> None:
         """The row of a missing value is NaN in every column."""
         call = getattr(pd.Series(["b", None]).onehot, form)
         result = call(dtype="float64", handle_missing="propagate")
-        values = result.toarray() if form == "to_csr" else np.asarray(result)
+        values = result.toarray() if "to_cs" in form else np.asarray(result)
 
         np.testing.assert_array_equal(values, [[1.0], [np.nan]])
 
     @pytest.mark.parametrize(
         ("options", "kind", "message"),
         [
-            ({"order": "a"}, TypeError, "'order' is no option; accepted are categories, drop, "),
+            (
+                {"order": "a"},
+                TypeError,
+                "'order' is no option: accepted are 'categories', 'drop', ",
+            ),
+            ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
             ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is no category of the column"),
             ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
             ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
@@ -196,39 +204,55 @@ class TestFrame:
         actual = frame.onehot(["k"], **options)
 
         pd.testing.assert_frame_equal(actual, Encoder(["k"], **options).fit_transform(frame))
+        pd.testing.assert_frame_equal(frame.onehot(frame.onehot.fit(["k"], **options)), actual)
 
     def test_each_column_is_hashed_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Learning and encoding share what was read."""
-        names = []
-        coded = tables.coded
+        hashed = []
+        factorize = column_module.factorize_chunks
         monkeypatch.setattr(
-            tables, "coded", lambda column: names.append(column.name) or coded(column)
+            column_module, "factorize_chunks", lambda *read: hashed.append(1) or factorize(*read)
         )
+        looked_up = []
+        monkeypatch.setattr(Categories, "lookup", lambda *values: looked_up.append(1))
 
-        BARE.onehot()
+        BARE.astype(object).onehot(["size", "kind"])
 
-        assert names == ["size", "kind"]
+        assert (len(hashed), len(looked_up)) == (2, 0)
+
+    def test_an_encoder_brings_its_columns_and_options(self) -> None:
+        """What it has learned from other rows is applied."""
+        encoder = BARE.onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
+
+        frame = pd.DataFrame({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder)
+
+        assert frame.to_dict("list") == {"kind_x": [0, 0], "kind_y": [0, 1], "n": [1, 2]}
 
     @pytest.mark.parametrize(
-        ("columns", "kind", "message"),
-        [("size", TypeError, "a sequence of names"), (["no"], ValueError, "no column 'no'")],
+        ("columns", "options", "kind", "message"),
+        [
+            ("size", {}, TypeError, "a sequence of names"),
+            (["no"], {}, ValueError, "no column 'no'"),
+            (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
+            (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
+        ],
+        ids=["text", "absent", "option", "encoder"],
     )
-    def test_refuses_columns_it_does_not_have(
-        self, columns: Any, kind: type[Exception], message: str
-    ) -> None:
-        """One text is no list of names."""
+    def test_refuses(self, columns: Any, options: Any, kind: type[Exception], message: str) -> None:
+        """One text is no list of names, and an Encoder has its options."""
         with pytest.raises(kind, match=message):
-            BARE.onehot(columns)
+            BARE.onehot(columns, **options)
 
 
 @pytest.mark.parametrize(
     ("library", "call"),
     [
         ("scipy.sparse", lambda of: of.to_csr()),
+        ("scipy.sparse", lambda of: of.to_csc()),
         ("scipy.sparse", lambda of: of.multi_hot("|", output="csr")),
         ("pyarrow", lambda of: of.to_arrow()),
     ],
-    ids=["to_csr", "multi_hot", "to_arrow"],
+    ids=["to_csr", "to_csc", "multi_hot", "to_arrow"],
 )
 def test_a_missing_library_is_named(
     library: str, call: Any, monkeypatch: pytest.MonkeyPatch

@@ -13,7 +13,8 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
 import onehot_fast  # noqa: E402  after the skips above
-from onehot_fast.integrations.pandas import encoded, get_dummies  # noqa: E402
+from onehot_fast._encode import write  # noqa: E402
+from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
 N_ROWS = 100_001  # a block of so many rows is worth keeping when it dies
 CODED = pd.Series(pd.Categorical.from_codes(np.arange(N_ROWS) % 4 - 1, categories=list("abc")))
@@ -26,20 +27,29 @@ BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "m": [0, 1, 2]})
 class TestNothingIsCopied:
     """Codes go in as they are, memory comes out as it is."""
 
-    @pytest.mark.parametrize(("form", "kernel"), [("to_csr", "csr"), ("to_arrow", "encode_bits")])
+    @pytest.mark.parametrize(
+        ("call", "kernel"),
+        [
+            (lambda of: of(dtype=float), "encode_block"),
+            (lambda of: of.to_numpy(), "encode"),
+            (lambda of: of.to_csr(), "csr"),
+            (lambda of: of.to_arrow(), "encode_bits"),
+        ],
+        ids=["frame", "array", "csr", "arrow"],
+    )
     def test_category_codes_reach_the_kernel(
-        self, form: str, kernel: str, monkeypatch: pytest.MonkeyPatch
+        self, call: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """No copy and no hash stands between a categorical Series and the kernel."""
         seen: list[Any] = []
-        write = getattr(encoded._dispatch, kernel)
+        run = getattr(write.dispatch, kernel)
 
-        def recording(codes: Any, *rest: Any) -> Any:
+        def recording(codes: Any, *rest: Any, **options: Any) -> Any:
             seen.append(codes[0] if isinstance(codes, list) else codes)
-            return write(codes, *rest)
+            return run(codes, *rest, **options)
 
-        monkeypatch.setattr(encoded._dispatch, kernel, recording)
-        getattr(CODED.onehot, form)()
+        monkeypatch.setattr(write.dispatch, kernel, recording)
+        call(CODED.onehot)
 
         assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
 

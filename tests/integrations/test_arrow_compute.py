@@ -21,11 +21,11 @@ from arrow_strategies import INTEGERS, NAN, TEXTS, Drawn, can, columns  # noqa: 
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import encode, expression, register  # noqa: E402
-from onehot_fast.integrations.arrow.register import _column, _Function  # noqa: E402
+from onehot_fast.integrations.arrow.functions import _column, _Function  # noqa: E402
 
 TABLE = pa.table({"size": ["S", "L", None, "S", "new"], "n": [1, 2, 3, 4, 5]})
 TRAIN = TABLE.slice(0, 4)
-NESTED = ["tensor", "fixed_size_list", "struct"]
+NESTED = ["tensor", "array", "struct"]
 
 
 DAYS = [datetime.date(2024, 1, 1), datetime.date(2024, 2, 1)]
@@ -242,7 +242,7 @@ def test_the_length_of_a_batch_is_checked() -> None:
     """Pyarrow would take a column of another length for the whole."""
     function = _Function(_column(["a"], None), "tensor")
 
-    with pytest.raises(ValueError, match="1 numbers came in a batch of 2 rows"):
+    with pytest.raises(ValueError, match="1 positions came in a batch of 2 rows"):
         function(SimpleNamespace(batch_length=2), pa.array([0], pa.int32()))
 
 
@@ -276,7 +276,7 @@ def test_a_field_is_a_name_or_an_expression() -> None:
 
     assert by_name[0] == [1, 0, 0, 0]
     assert projected(TABLE, {"x": longer})["x"].to_pylist()[0] == [0, 1, 0, 0]
-    with pytest.raises(TypeError, match="field is a int"):
+    with pytest.raises(TypeError, match="field is an int"):
         expression(encoder, 7)  # type: ignore[arg-type]
 
 

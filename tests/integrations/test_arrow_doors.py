@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 from onehot_fast import Encoder  # noqa: E402  after the skip above
 from onehot_fast._runtime import memory  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import OneHotArray, encode, one_hot  # noqa: E402
-from onehot_fast.integrations.arrow.incoming import as_column, as_table  # noqa: E402
+from onehot_fast.integrations.arrow._read import as_column, as_table  # noqa: E402
 
 TABLE = pa.table(
     {
@@ -44,7 +44,7 @@ class Capsule:
 
 def layout_of(result: OneHotArray) -> str:
     """Return which of the two nested layouts a result has."""
-    return "tensor" if "tensor" in repr(result) else "fixed_size_list"
+    return "tensor" if "tensor" in repr(result) else "array"
 
 
 def polars_of(layout: str) -> Any:
@@ -134,7 +134,7 @@ def test_a_column_alone_is_a_table_of_it(wrapped: bool) -> None:
     """It has no name, and gets that of an array's first column."""
     column = Capsule(TABLE["size"]) if wrapped else TABLE["size"]
 
-    assert Encoder().fit(column).feature_names() == ("x0_L", "x0_S")
+    assert tuple(Encoder().fit(column).get_feature_names_out()) == ("x0_L", "x0_S")
 
 
 def test_empty_streams_have_their_type() -> None:
@@ -172,7 +172,7 @@ NESTED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("consumer", NESTED)
-@pytest.mark.parametrize("layout", ["tensor", "fixed_size_list"])
+@pytest.mark.parametrize("layout", ["tensor", "array"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_rows_are_taken_over_by_any_library(consumer: str, layout: Any, dtype: str) -> None:
     """Each library sees the same cells."""
@@ -236,7 +236,7 @@ HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {
 
 
 @pytest.mark.parametrize("holder", HOLDERS)
-@pytest.mark.parametrize("layout", ["tensor", "fixed_size_list"])
+@pytest.mark.parametrize("layout", ["tensor", "array"])
 def test_memory_is_given_back_with_the_last_reference(holder: str, layout: Any) -> None:
     """Whoever holds it: as long as one does, the memory is not ours again."""
     codes = pa.array(np.arange(LARGE, dtype=np.int32) % 16)
@@ -274,7 +274,7 @@ def test_columns_share_one_memory(layout: Any, dtype: str) -> None:
 def test_what_a_library_gets_is_the_same_memory() -> None:
     """Nothing is copied on the way to pyarrow, NumPy, DLPack and polars."""
     polars = pytest.importorskip("polars")
-    result = one_hot(pa.array(np.arange(LARGE) % 16), depth=16, layout="fixed_size_list")
+    result = one_hot(pa.array(np.arange(LARGE) % 16), depth=16, layout="array")
     address = result.to_arrow().values.buffers()[1].address
 
     assert np.asarray(result).ctypes.data == address

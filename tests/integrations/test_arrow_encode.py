@@ -16,7 +16,7 @@ from arrow_strategies import BYTES, INTEGERS, TEXTS, Drawn, columns  # noqa: E40
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
-from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
+from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
 
 TABLE = pa.table(
     {
@@ -257,7 +257,7 @@ def test_a_column_without_features_keeps_its_rows(layout: Any) -> None:
     assert decode(encoded, encoder, layout=layout)["c"].to_pylist() == ["x", "x", "x"]
 
 
-@pytest.mark.parametrize("layout", ["columns", "struct", "fixed_size_list", "tensor"])
+@pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor"])
 def test_missing_values_are_propagated(layout: Any) -> None:
     """NaN in every output goes there and back."""
     encoder = Encoder(["size"], handle_missing="propagate", dtype="float32").fit(TABLE)
@@ -379,7 +379,7 @@ def test_what_cannot_be_decoded_is_refused(table: Any, layout: Any, error: Any, 
 def test_a_row_that_stands_for_nothing_is_refused() -> None:
     """All off, where neither a dropped nor a missing value makes such a row."""
     encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
-    encoded = pa.table({name: [False] for name in encoder.feature_names()})
+    encoded = pa.table({name: [False] for name in encoder.get_feature_names_out()})
 
     with pytest.raises(ValueError, match="row 0: no output is on"):
         decode(encoded, encoder)
@@ -467,7 +467,7 @@ def test_inverse_of_a_table_is_a_table() -> None:
     encoder = Encoder(["size", "n"]).fit(TABLE)
     encoded = encoder.transform(TABLE)
 
-    assert encoder.inverse(encoded).to_pydict() == decode(encoded, encoder).to_pydict()
+    assert encoder.inverse_transform(encoded).to_pydict() == decode(encoded, encoder).to_pydict()
 
 
 def test_an_arrow_table_becomes_a_frame_and_back() -> None:

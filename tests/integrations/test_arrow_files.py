@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 from onehot_fast import Encoder  # noqa: E402  after the skip above
 from onehot_fast._runtime import memory  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import decode, encode  # noqa: E402
-from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
+from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
 
 TABLE = pa.table(
     {
@@ -120,7 +120,7 @@ def test_tensors_go_to_torch_without_a_copy() -> None:
     assert tensor.data_ptr() == column.storage.flatten().buffers()[1].address
 
 
-@pytest.mark.parametrize("layout", ["columns", "struct", "fixed_size_list", "tensor"])
+@pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor"])
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
 def test_tables_and_batches_give_their_memory_back(layout: Any, dtype: str) -> None:
     """With the last reference to any part of it, whoever holds that."""

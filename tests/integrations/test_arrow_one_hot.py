@@ -14,7 +14,7 @@ pa = pytest.importorskip("pyarrow")
 from arrow_strategies import INTEGERS, TEXTS, Drawn, columns  # noqa: E402  after the skip above
 
 from onehot_fast.integrations.arrow import one_hot  # noqa: E402
-from onehot_fast.integrations.arrow.layouts import LAYOUTS  # noqa: E402
+from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
 
 layouts = st.sampled_from(LAYOUTS)
 dtypes = st.sampled_from(["bool", "uint8", "int64", "float16", "float64"])
@@ -62,7 +62,11 @@ def test_integers_are_the_classes_where_a_depth_is_given(
     assert list(result.categories) == list(range(depth))
 
 
-@pytest.mark.parametrize("array", [SIZES, SIZES.dictionary_encode(), pa.array([1.0])], ids=repr)
+@pytest.mark.parametrize(
+    "array",
+    [SIZES, SIZES.dictionary_encode(), pa.array([1.0])],
+    ids=["text", "dictionary", "floats"],
+)
 def test_only_integers_are_classes_themselves(array: Any) -> None:
     """Of a dictionary it would not be clear which of its numbers are meant."""
     with pytest.raises(TypeError, match="with depth= accepted are integers"):
@@ -89,8 +93,8 @@ def test_classes_are_by_default_the_values(drawn: Drawn) -> None:
     [
         ("tensor", "uint8", "extension<arrow.fixed_shape_tensor[value_type=uint8, shape=[2]]>"),
         ("tensor", "bool", "extension<arrow.fixed_shape_tensor[value_type=uint8, shape=[2]]>"),
-        ("fixed_size_list", "bool", "fixed_size_list<item: uint8>[2]"),
-        ("fixed_size_list", ">f4", "fixed_size_list<item: float>[2]"),
+        ("array", "bool", "fixed_size_list<item: uint8>[2]"),
+        ("array", ">f4", "fixed_size_list<item: float>[2]"),
         ("struct", "bool", "struct<M: bool not null, S: bool not null>"),
         ("struct", "int8", "struct<M: int8 not null, S: int8 not null>"),
         ("columns", "bool", "struct<M: bool not null, S: bool not null>"),
@@ -178,6 +182,10 @@ def test_dlpack_tells_its_device() -> None:
         ({"categories": ["S", None]}, ValueError, r"categories\[1\] = None is a missing value"),
         ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] = 'S' equals"),
         ({"categories": "auto"}, ValueError, "'auto' is not accepted"),
+        ({"num_threads": 0}, ValueError, "num_threads = 0 must be at least 1"),
+        ({"num_threads": 0, "layout": "struct"}, ValueError, "num_threads = 0"),
+        ({"num_threads": 0, "layout": "dictionary"}, ValueError, "num_threads = 0"),
+        ({"depth": -1}, TypeError, "array has the Arrow type string"),
         ({"categories": [1, "1"], "layout": "columns"}, ValueError, "would be named '1'"),
         ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would be '1'"),
     ],

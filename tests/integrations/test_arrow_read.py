@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
 
-from arrow_strategies import INTEGERS, Drawn, can, columns  # noqa: E402  after the skip above
+from arrow_strategies import INTEGERS, TEXTS, Drawn, can, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
@@ -102,7 +102,11 @@ def test_an_ordered_dictionary_is_declared() -> None:
     sizes = pa.array([0, 2], pa.int8())
     array = pa.DictionaryArray.from_arrays(sizes, ["S", "M", "L"], ordered=True)
 
-    assert Encoder().fit(pa.table({"s": array})).feature_names() == ("s_S", "s_M", "s_L")
+    assert tuple(Encoder().fit(pa.table({"s": array})).get_feature_names_out()) == (
+        "s_S",
+        "s_M",
+        "s_L",
+    )
     assert read_column(array).ordered
     assert array.type == kind
 
@@ -173,7 +177,7 @@ def test_nanoseconds_of_a_zoned_time_are_kept() -> None:
     pytest.importorskip("pandas")
     column = read_column(pa.array([1, 2], pa.timestamp("ns", "Europe/Paris")))
 
-    assert len(Encoder(["x0"]).fit(column).feature_names()) == 2
+    assert Encoder(["x0"]).fit(column).n_features == 2
 
 
 @pytest.mark.parametrize(
@@ -286,6 +290,33 @@ def test_lists_of_fixed_size() -> None:
     lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
 
     assert multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+@given(
+    rows=st.lists(st.none() | st.lists(st.sampled_from(["", "a", "b", "é€"])), max_size=9),
+    form=st.sampled_from([*TEXTS, "dictionary", "chunks"]),
+)
+def test_separated_texts_are_those_of_python(rows: list[Any], form: Any) -> None:
+    """Of every type; null is a row without labels, and an empty label is none."""
+    texts = [None if row is None else "|".join(row) for row in rows]
+    array = pa.array(["a", *texts], form if isinstance(form, pa.DataType) else pa.string())[1:]
+    if form == "dictionary":
+        array = array.dictionary_encode()
+    if form == "chunks":
+        array = pa.chunked_array([array[:2], array[2:]])
+    options: Any = {"sep": "|", "categories": ["b", "é€", "a"], "mode": "count", "dtype": "int8"}
+
+    result = multi_hot(array, **options)
+
+    assert result.tolist() == [
+        [(row or []).count(label) for label in options["categories"]] for row in rows
+    ]
+
+
+def test_separated_numbers_are_refused() -> None:
+    """They are no texts."""
+    with pytest.raises(TypeError, match="with sep= every row is a str or None"):
+        multi_hot(pa.array([1]), sep="|", categories=["1"])
 
 
 def test_rows_that_are_no_lists_are_refused() -> None:

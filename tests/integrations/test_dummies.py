@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import zipfile
 from pathlib import Path
@@ -251,6 +252,19 @@ def test_too_large_is_refused_before_it_is_allocated() -> None:
 
     with pytest.raises(MemoryError, match="TiB"):
         get_dummies(data, dtype="float64")
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_the_collector_is_left_as_it_was(enabled: bool) -> None:
+    """It pauses while pandas makes its columns, and goes on if it was on."""
+    (gc.enable if enabled else gc.disable)()
+    try:
+        get_dummies(pd.Series(list("abc")), sparse=True)
+        was_enabled = gc.isenabled()
+    finally:
+        gc.enable()
+
+    assert was_enabled is enabled
 
 
 @pytest.fixture(scope="module")

@@ -154,11 +154,11 @@ def test_the_encoder_gives_every_form_and_the_flights_back(some: Any, output: An
 
     shown = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
     missing = [f"{name}_(missing)" for name in names]
-    at = np.isin(encoder.feature_names(), missing)
+    at = np.isin(encoder.get_feature_names_out(), missing)
     expected = pd.get_dummies(some, columns=names, dtype="int8").to_numpy()
     np.testing.assert_array_equal(shown[:, ~at], expected)
     np.testing.assert_array_equal(shown[:, at], some.isna().to_numpy())
-    decoded = pd.DataFrame(encoder.inverse(encoded)).astype(object)
+    decoded = pd.DataFrame(encoder.inverse_transform(encoded)).astype(object)
     np.testing.assert_array_equal(decoded.isna(), some.isna())
     wanted = some.astype(object).where(some.notna(), "none")
     assert decoded.where(decoded.notna(), "none").to_numpy().tolist() == wanted.to_numpy().tolist()
@@ -175,10 +175,10 @@ def test_the_second_half_of_the_year_has_the_columns_of_the_first(year: Any) -> 
     assert ones.shape == (len(test), encoder.n_features)
     assert (ones.sum(axis=1) == len(names)).all()
     unseen = ~test[WIDE].isin(train[WIDE]) & test[WIDE].notna()
-    features = encoder.feature_names()
+    features = encoder.get_feature_names_out().tolist()
     column = ones.tocsc()[:, [features.index("tailnum_(unknown)")]]
     assert column.nnz == unseen.sum() > 0
-    decoded = encoder.inverse(ones)[WIDE]
+    decoded = encoder.inverse_transform(ones)[WIDE]
     np.testing.assert_array_equal(decoded == Special.UNKNOWN, unseen)
     np.testing.assert_array_equal(
         decoded[~unseen],

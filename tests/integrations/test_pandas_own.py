@@ -11,6 +11,8 @@ from redirect import run_redirected
 pytest.importorskip("pandas")
 pytest.importorskip("hypothesis")  # pandas' fixtures import it
 
+pytestmark = pytest.mark.long
+
 WHOLE = {
     "get_dummies": "pandas.tests.reshape.test_get_dummies",
     "from_dummies": "pandas.tests.reshape.test_from_dummies",

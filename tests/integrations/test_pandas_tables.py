@@ -14,8 +14,21 @@ pytest.importorskip("pyarrow")
 
 from frame_strategies import frames, series  # noqa: E402  after the skips above
 
-from onehot_fast.column import Block, Kept, read_column, read_table  # noqa: E402
-from onehot_fast.integrations.pandas import factorize, wrap  # noqa: E402
+from onehot_fast.adapter import CodedColumn, Decoded, Integration, Outputs, PassThrough  # noqa: E402
+from onehot_fast.column import read_column, read_table  # noqa: E402
+from onehot_fast.integrations import pandas as integration  # noqa: E402
+from onehot_fast.integrations.pandas import wrap  # noqa: E402
+
+
+def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs:
+    """Return outputs of which the first is on in every row."""
+    column = CodedColumn(np.zeros(n_rows, np.int8), None, len(names))
+    return Outputs(names, (column,), np.dtype(dtype))
+
+
+def test_the_package_is_an_integration() -> None:
+    """It has what the core calls by name."""
+    assert isinstance(integration, Integration)
 
 
 @given(data=series())
@@ -72,12 +85,12 @@ def test_a_series_is_a_table_of_its_name() -> None:
 
 @given(table=frames(), data=st.data())
 def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
-    """Kept columns have their dtype, their place among the blocks, and the labels of the rows."""
+    """Input columns have their dtype, their place among the outputs, and the labels of the rows."""
     source = read_table(table)
     positions = data.draw(st.permutations(range(table.shape[1])))
-    block = Block(("new", "newer"), np.ones((2, len(table)), bool))
+    new = outputs(("new", "newer"), len(table))
 
-    result = wrap(source, [Kept(positions[0]), block, *map(Kept, positions[1:])])
+    result = wrap(source, [PassThrough(positions[0]), new, *map(PassThrough, positions[1:])])
 
     order = [positions[0], *positions[1:]]
     kept = result.iloc[:, [0, *range(3, result.shape[1])]]
@@ -85,27 +98,48 @@ def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
     pd.testing.assert_frame_equal(kept, expected)
     assert kept.columns.tolist() == table.columns[order].tolist()
     assert result.columns[1:3].tolist() == ["new", "newer"]
-    assert result.iloc[:, 1:3].to_numpy().all()
+    assert result["new"].all()
+    assert not result["newer"].any()
 
 
-def test_wrap_shares_the_block_and_nothing_of_the_input() -> None:
-    """The block becomes the frame's memory; writing to the frame leaves the input alone."""
+def test_outputs_are_one_block_and_nothing_of_the_input() -> None:
+    """Outputs of one dtype are a block of memory; writing to it leaves the input alone."""
     table = pd.DataFrame({"n": [1, 2]})
-    values = np.zeros((1, 2), np.uint8)
 
-    result = wrap(read_table(table), [Block(("a",), values), Kept(0)])
-    shared = np.shares_memory(result["a"].to_numpy(), values)
-    result.iloc[0, 1] = 100
+    result = wrap(read_table(table), [outputs(("a", "b"), 2, "uint8"), PassThrough(0)])
+    first, second = (result[name].to_numpy() for name in ("a", "b"))
+    result.iloc[0, 2] = 100
 
-    assert shared
+    assert second.ctypes.data - first.ctypes.data == first.nbytes
     assert table["n"].tolist() == [1, 2]
+
+
+def test_the_labels_of_one_result_are_not_those_of_the_next() -> None:
+    """Labels are made once; what a user calls them is no other frame's."""
+    table = read_table(pd.DataFrame({"n": [1, 2]}))
+    first = wrap(table, [outputs(("a",), 2)])
+
+    first.columns.name = "renamed"
+
+    assert wrap(table, [outputs(("a",), 2)]).columns.name is None
+
+
+def test_decoded_columns_keep_their_dtype() -> None:
+    """What was decoded is a column as any other."""
+    parts = [Decoded("n", np.array([2, 1])), Decoded("s", np.array(["x", None], object))]
+
+    result = wrap(read_table(pd.DataFrame({"a": [0, 0]}, index=["u", "v"])), parts)
+
+    expected = pd.DataFrame({"n": [2, 1], "s": ["x", None]}, index=["u", "v"])
+    pd.testing.assert_frame_equal(result, expected, check_dtype=False)
+    assert result["n"].dtype == np.int64
 
 
 def test_wrap_of_another_library_counts_the_rows() -> None:
     """A table that pandas did not read has no labels of rows."""
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
 
-    result = wrap(source, [Kept(0), Block(("a",), np.ones((1, 2), bool)), Kept(1)])
+    result = wrap(source, [PassThrough(0), outputs(("a",), 2), PassThrough(1)])
 
     expected = pd.DataFrame({"n": [1, 2], "a": [True, True], "s": ["x", None]})
     pd.testing.assert_frame_equal(result, expected)
@@ -116,24 +150,3 @@ def test_wrap_without_pieces_keeps_the_rows() -> None:
     table = pd.DataFrame({"n": [1, 2]}, index=["x", "y"])
 
     assert wrap(read_table(table), []).index.tolist() == ["x", "y"]
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        np.array([2.5, np.nan, 2.5]),
-        np.array([2**40, -1, 2**40]),
-        np.array(["b", None, "a", "b"] * 2000, dtype=object),
-        np.array([str(number) for number in range(3000)], dtype=object),
-        np.array(["bb", "a"]),
-    ],
-    ids=["floats", "integers", "repeated", "distinct", "fixed width"],
-)
-def test_factorize_finds_every_value(values: Any) -> None:
-    """The core lends pandas' hash tables for its own arrays."""
-    codes, categories = factorize(values)
-
-    missing = pd.isna(values)
-    np.testing.assert_array_equal(codes < 0, missing)
-    assert categories[codes[~missing]].tolist() == values[~missing].tolist()
-    assert categories.dtype == values.dtype

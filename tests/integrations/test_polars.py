@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 pl = pytest.importorskip("polars")
 
 from polars_strategies import INTEGERS, LETTERS, matrix, series  # noqa: E402  after the skip above
+from programs import WITHOUT_PYARROW, run  # noqa: E402
 
 import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
@@ -59,27 +59,18 @@ class TestFrame:
         assert len(set(other.dtypes)) <= 1
         assert other.cast(pl.UInt8).equals(plain)
 
-    def test_booleans_are_the_default(self) -> None:
-        """As everywhere in this package; to_dummies gives UInt8."""
-        assert pl.Series(["a"]).onehot().dtypes == [pl.Boolean]
-
     def test_columns_are_named_by_prefix_and_category(self) -> None:
         """By default the prefix is the name of the Series, as in to_dummies."""
         column = pl.Series("size", ["S", "L"])
 
-        assert column.onehot().columns == ["size_L", "size_S"]
+        assert column.onehot().schema == {"size_L": pl.Boolean, "size_S": pl.Boolean}
         assert column.onehot("is", prefix_sep="=").columns == ["is=L", "is=S"]
         assert column.alias("").onehot().columns == ["_L", "_S"]
 
-    def test_a_name_may_hold_any_character(self) -> None:
-        """Also the zero byte, which ends a name in C."""
-        column = pl.Series("k", ["a\0b", "a\0c", "€"])
-
-        assert column.onehot().columns == ["k_a\0b", "k_a\0c", "k_€"]
-        assert column.onehot().to_numpy().tolist() == np.eye(3).tolist()
-
     @pytest.mark.parametrize("name", STRANGE_NAMES)
-    @pytest.mark.parametrize("values", [["a", "b\0", None], [1, 10**12, None], [True, False, None]])
+    @pytest.mark.parametrize(
+        "values", [["a\0b", "a\0€", None], [1, 10**12, None], [True, False, None]]
+    )
     def test_a_series_may_have_any_name(self, name: str, values: list[Any]) -> None:
         """Also those that polars takes for patterns, and those that it cannot export."""
         frame = pl.Series(values).alias(name).onehot(prefix_sep="=")
@@ -98,47 +89,35 @@ class TestFrame:
         assert column.sum() == 100_000 // 7 + 1
         assert len(others) == 3
 
-    def test_threads_do_not_disturb_each_other(self) -> None:
-        """The same Series is encoded by several threads at once."""
-        column = pl.Series("k", [f"value {at % 50}" for at in range(20_000)])
-        expected = column.onehot()
-
-        with ThreadPoolExecutor(4) as pool:
-            results = list(pool.map(lambda _: column.onehot(), range(16)))
-
-        assert all(result.equals(expected) for result in results)
-
 
 class TestForms:
     """Array, sparse array, Arrow batch and codes."""
 
     @given(column=series(), options=OPTIONS)
-    def test_options_are_those_of_the_encoder(self, column: Any, options: dict[str, Any]) -> None:
-        """The same columns as from an encoder fitted to the values in a list."""
+    def test_every_form_is_what_an_encoder_gives(
+        self, column: Any, options: dict[str, Any]
+    ) -> None:
+        """The frame, the array and the sparse arrays, from an encoder fitted to the same list."""
+        pytest.importorskip("scipy")
         if column.dtype == pl.Enum:
             options = {"categories": column.dtype.categories.to_list(), **options}
         encoder = Encoder(["k"], dtype="int8", **options)
         expected = encoder.fit_transform({"k": column.to_list()})
 
-        actual = column.onehot(dtype="int8", **options)
-
-        np.testing.assert_array_equal(matrix(actual, len(column)), expected)
-        assert actual.columns == list(encoder.feature_names()) or column.dtype.is_temporal()
-
-    @given(column=series(), options=OPTIONS)
-    def test_array_and_sparse_array_hold_the_same(
-        self, column: Any, options: dict[str, Any]
-    ) -> None:
-        """They have the columns of the frame."""
-        pytest.importorskip("scipy")
+        frame = column.onehot(dtype="int8", num_threads=2, **options)
         array = column.onehot.to_numpy(**options)
-        frame = matrix(column.onehot(dtype="float32", **options), len(column))
-        sparse = column.onehot.to_csr(dtype=pl.Float32, **options)
 
-        assert array.flags.c_contiguous
-        assert (array.dtype, sparse.dtype) == (np.float32, np.float32)
-        np.testing.assert_array_equal(array, frame)
-        np.testing.assert_array_equal(sparse.toarray(), frame)
+        np.testing.assert_array_equal(matrix(frame, len(column)), expected)
+        assert (
+            frame.columns == list(encoder.get_feature_names_out().tolist())
+            or column.dtype.is_temporal()
+        )
+        np.testing.assert_array_equal(array, expected)
+        assert (array.dtype, array.flags.c_contiguous) == (np.float32, True)
+        for form in (column.onehot.to_csr, column.onehot.to_csc):
+            sparse = form(dtype=pl.Float64, **options)
+            np.testing.assert_array_equal(sparse.toarray(), expected)
+            assert sparse.dtype == np.float64
 
     @given(column=series(), options=OPTIONS)
     def test_arrow_batch_holds_the_same(self, column: Any, options: dict[str, Any]) -> None:
@@ -193,13 +172,13 @@ class TestForms:
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"order": "a"}, TypeError, "unexpected keyword argument 'order'"),
+        ({"order": "a"}, TypeError, "'order' is no option"),
         ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is no category of the column"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
         ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
         ({"handle_missing": "propagate"}, ValueError, "needs a float dtype"),
         ({"max_categories": "2"}, TypeError, "max_categories = '2' is a str"),
-        ({"prefix": 1}, TypeError, "prefix = 1 is a int"),
+        ({"prefix": 1}, TypeError, "prefix = 1 is an int"),
     ],
     ids=lambda value: str(value)[:20],
 )
@@ -228,3 +207,43 @@ def test_two_names_that_are_one_text() -> None:
 
     with pytest.raises(ValueError, match="two output columns would be named 'k_1'"):
         column.onehot()
+
+
+def test_pyarrow_is_not_needed() -> None:
+    """All but `to_arrow`, which says what it needs."""
+    run(
+        WITHOUT_PYARROW
+        + """
+import datetime
+import polars as pl
+import onehot_fast.integrations.polars
+from onehot_fast import Encoder
+
+texts = ["a", "b", None] * 200
+frame = pl.DataFrame({
+    "text": texts, "category": pl.Series(texts, dtype=pl.Categorical),
+    "enum": pl.Series(texts, dtype=pl.Enum(["a", "b"])), "whole": [1, None, 10**12] * 200,
+    "day": [datetime.date(2020, 1, 2)] * 600, "moment": [datetime.datetime(2020, 1, 2)] * 600,
+    "bytes": [b"a"] * 600, "real": [1.5] * 600, "truth": [True] * 600,
+})
+encoder = frame.lazy().onehot.fit(frame.columns)
+encoded = encoder.transform(frame)
+assert encoded.equals(frame.lazy().onehot(encoder).collect())
+assert encoded[:1].equals(encoder.transform(frame[:1]))
+assert encoder.inverse_transform(encoded).columns == frame.columns
+for name in frame.columns:
+    assert frame[name].onehot(dtype=pl.UInt8).equals(
+        frame.select(pl.col(name).onehot(encoder, "struct").struct.unnest()).cast(pl.UInt8)
+    )
+assert frame.select(pl.col("text").onehot(["a", "b"])).dtypes == [pl.Array(pl.UInt8, 2)]
+assert pl.Series(texts).onehot.multi_hot("|").columns == ["a", "b"]
+assert pl.Series([texts]).onehot.multi_hot().row(0) == (True, True)
+assert "pyarrow" not in sys.modules
+try:
+    frame["text"].onehot.to_arrow()
+except ImportError as error:
+    assert "to_arrow() needs pyarrow" in str(error)
+else:
+    raise AssertionError
+"""
+    )

@@ -59,7 +59,7 @@ class TestMultiHot:
 
     @given(
         rows=st.lists(st.none() | st.lists(st.sampled_from("abc"), max_size=3), max_size=20),
-        dtype=st.sampled_from([pl.String, pl.Categorical]),
+        dtype=st.sampled_from([pl.String, pl.Categorical, pl.Categorical(pl.Categories("labels"))]),
         cut=st.integers(0, 5),
     )
     def test_separated_texts(self, rows: Any, dtype: Any, cut: int) -> None:
@@ -75,12 +75,13 @@ class TestMultiHot:
         np.testing.assert_array_equal(matrix(frame, len(rows)), expected)
 
     @pytest.mark.parametrize("output", ["polars", "numpy", "csr"])
-    def test_forms_and_categories(self, output: Any) -> None:
+    @pytest.mark.parametrize("categories", [["b", "no", "a"], pl.Enum(["b", "no", "a"])], ids=str)
+    def test_forms_and_categories(self, output: Any, categories: Any) -> None:
         """The labels in the order in which they were declared; others are skipped."""
         pytest.importorskip("scipy")
         column = pl.Series(["a,z", None, "b,a,,a"])
 
-        result = column.onehot.multi_hot(",", categories=["b", "no", "a"], output=output)
+        result = column.onehot.multi_hot(",", categories=categories, output=output)
 
         values = result.toarray() if output == "csr" else np.asarray(result)
         assert values.astype(int).tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 1]]
@@ -92,12 +93,6 @@ class TestMultiHot:
 
         assert frame.to_dict(as_series=False) == {"a": [0, 1], "b": [2, 0]}
         assert set(frame.dtypes) == {pl.UInt8 if dtype == pl.UInt8 else pl.Float32}
-
-    def test_an_enum_declares_the_labels(self) -> None:
-        """As everywhere, by its categories."""
-        frame = pl.Series(["a"]).onehot.multi_hot("|", categories=pl.Enum(["b", "a"]))
-
-        assert frame.columns == ["b", "a"]
 
     def test_numbers_are_labels_too(self) -> None:
         """Integers are labels here, and classes for `multi_hot`; a null is neither."""
@@ -155,17 +150,6 @@ class TestMultiHot:
         assert rows.onehot.multi_hot().to_dict(as_series=False) == expected
         assert texts.onehot.multi_hot("|").to_dict(as_series=False) == expected
         assert read_lists(integers).elements.tolist() == [3, -1]
-
-    def test_separated_texts_of_named_categories(self) -> None:
-        """They are texts as those of any Categorical are."""
-        dtype = pl.Categorical(pl.Categories("labels"))
-
-        frame = pl.Series(["a|b", None, "b"], dtype=dtype).onehot.multi_hot("|")
-
-        assert frame.to_dict(as_series=False) == {
-            "a": [True, False, False],
-            "b": [True, False, True],
-        }
 
     def test_labels_of_one_name(self) -> None:
         """A text and a number are two labels, and one name."""

@@ -138,13 +138,6 @@ def test_what_is_no_indicator_is_refused(indicator: Any, message: str) -> None:
         binarizer.inverse_transform(indicator)
 
 
-def test_a_stored_zero_is_no_label() -> None:
-    """A sparse matrix may store its zeros; scikit-learn takes them for labels."""
-    stored = sparse.csr_array(([0, 1, 1], [0, 1, 0], [0, 2, 3]), shape=(2, 2))
-
-    assert MultiLabelBinarizer().fit([["a", "b"]]).inverse_transform(stored) == [("b",), ("a",)]
-
-
 def test_unknown_labels_are_named_in_one_warning() -> None:
     """Each is named once, sorted by their texts, and the warning is about the caller's line."""
     binarizer = MultiLabelBinarizer().fit([["a"]])
@@ -186,7 +179,7 @@ def test_a_pickled_binarizer_encodes_the_same() -> None:
 
     again = pickle.loads(pickle.dumps(binarizer))
 
-    assert set(vars(again)) == {"classes", "sparse_output", "classes_"}
+    assert vars(again).keys() == vars(binarizer).keys()
     assert plain(again.transform([["b"]])) == plain(binarizer.transform([["b"]]))
 
 

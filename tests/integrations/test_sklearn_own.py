@@ -41,7 +41,6 @@ ESTIMATORS = [
     OneHotEncoder(drop="if_binary", handle_unknown="ignore"),
     OneHotEncoder(max_categories=3, handle_unknown="infrequent_if_exist"),
     OneHotEncoder(min_frequency=2, handle_unknown="warn"),
-    OneHotEncoder(handle_unknown="indicator", handle_missing="indicator"),
     LabelBinarizer(),
     LabelBinarizer(neg_label=-2, pos_label=0),
     LabelBinarizer(sparse_output=True, pos_label=3),
@@ -60,6 +59,7 @@ CHECKS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", ABOUT_THEM)
 def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
     """Every test that scikit-learn has of the classes passes with ours in their place."""
@@ -72,6 +72,7 @@ def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
     assert {name for name in called if found.answered[name] < 10} == set()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("module", USING_THEM)
 def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
     """What scikit-learn builds on the classes works on ours."""

@@ -17,13 +17,13 @@ SMALL_VALUES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "f
 
 @pytest.mark.parametrize("t1", ["int32", "int64"])
 @pytest.mark.parametrize("t2", PLAIN_VALUES)
-@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
-def test_types(t1, t2, axis):
+def test_types(t1, t2):
     """Indices and depth of both types go with values of every type, at every axis."""
     indices, on, off = INDICES.astype(t1), np.array(1, t2), np.array(0, t2)
-    actual = openvino.one_hot(indices, np.array(3, t1), on, off, axis)
+    for axis in (-3, -2, -1, 0, 1, 2):
+        actual = openvino.one_hot(indices, np.array(3, t1), on, off, axis)
 
-    oracle.assert_same(actual, oracle.one_hot(indices, 3, on, off, axis))
+        oracle.assert_same(actual, oracle.one_hot(indices, 3, on, off, axis))
 
 
 @pytest.mark.parametrize("name", SMALL_VALUES)

@@ -1,0 +1,157 @@
+"""The outputs of one encoded column → the values that they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from onehot_fast.adapter import (
+    ColumnSchema,
+    Special,
+    category_keys,
+    category_outputs,
+    declared_column,
+    decode,
+)
+
+from ._read import flattened, read_column
+from ._values import as_categories, as_values, common_values, output_labels, storage
+from ._write import Layout
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+# The output that is on in each row, or decode.ALL_OFF or decode.NO_VALUE.
+Classes: TypeAlias = npt.NDArray[np.int64]
+
+
+class Meanings:
+    """What the rows of an encoded column stand for, as values of one type.
+
+    Parameters
+    ----------
+    column : ColumnSchema
+    substitutes : mapping of Special to scalar
+        What stands for what is no category; None is null.
+
+    Attributes
+    ----------
+    type : pyarrow.DataType
+
+    Raises
+    ------
+    TypeError
+        The categories have no common type, or a substitute is not of it.
+    """
+
+    def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
+        self._column = column
+        categories = common_values(column.categories, f"column {column.name!r}")
+        self.type = categories.type
+        specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
+        values = pa.concat_arrays([categories, *specials])
+        keys = [*category_keys(column.categories), *Special]
+        positions = {key: position for position, key in enumerate(keys)}
+        labels = decode.meanings_of(column, np.empty(0, np.int64))
+        by_class = [positions[key] for key in category_keys(labels)]
+        self._values = values.take(pa.array(by_class, pa.int64()))
+
+    def of(self, classes: Classes) -> pa.Array:
+        """Return the values of the rows, or refuse one that stands for nothing."""
+        decode.meanings_of(self._column, classes)
+        return self._values.take(pa.array(classes - decode.NO_VALUE))
+
+
+def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
+    """Return what stands for a special value, of the type of the categories."""
+    try:
+        return pa.array([value], kind)
+    except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
+        raise TypeError(
+            f"{special.value} = {value!r} is no {kind}, the type of column {column.name!r}: {error}"
+        ) from None
+
+
+def classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
+    """Return the classes of rows whose outputs are columns."""
+    cells = np.empty((len(features), n_rows), _cell_dtype(column))
+    for row, name, values in zip(cells, column.names, features, strict=True):
+        _check_numbers(values, f"column {name!r}")
+        _fill(row, as_values(values))
+    return decode.classes_of(column, cells, n_rows, n_rows)
+
+
+def reader_of_classes(column: ColumnSchema, layout: Layout) -> Callable[[Any], Classes]:
+    """Return what reads the classes of rows whose outputs are one array in a layout."""
+    if layout == "dictionary":
+        labels = declared_column(as_categories(output_labels(column)), column.options.dtype)
+        return partial(_classes_of_labels, column, labels)
+    return partial(_classes_of_struct if layout == "struct" else _classes_of_lists, column)
+
+
+def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of structures whose fields have the names of the outputs."""
+    kind = values.type
+    if not pa.types.is_struct(kind):
+        raise TypeError(f"column {column.name!r} has the Arrow type {kind}; accepted is a struct")
+    for name in column.names:
+        if kind.get_field_index(name) < 0:
+            raise ValueError(f"column {column.name!r} has no field {name!r}, or several")
+    fields = values.flatten()  # a call of struct_field for each would take quadratic time
+    features = [fields[kind.get_field_index(name)] for name in column.names]
+    return classes_of_features(column, features, len(values))
+
+
+def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of tensors or lists, whose elements are the outputs."""
+    width = column.n_outputs
+    try:
+        offsets, elements = flattened(values)
+    except TypeError as error:
+        raise TypeError(f"column {column.name!r}: {error}") from None
+    lengths = np.diff(offsets)
+    if (lengths != width).any():
+        row = int(np.argmax(lengths != width))
+        raise ValueError(
+            f"column {column.name!r}, row {row}: {lengths[row]} elements; accepted are {width}"
+        )
+    _check_numbers(elements, f"column {column.name!r}")
+    cells = np.empty(len(elements), _cell_dtype(column))
+    _fill(cells, as_values(elements))
+    return decode.classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
+
+
+def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of values, which are those of the dictionary that `encode` makes."""
+    rows = read_column(storage(values)).encode()
+    classes = category_outputs(labels, rows.stored)[rows.codes.astype(np.int64)]
+    is_unknown = (classes < 0) & (rows.codes >= 0)
+    if is_unknown.any():
+        row = int(np.argmax(is_unknown))
+        value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
+        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is no feature of it")
+    return classes
+
+
+def _cell_dtype(column: ColumnSchema) -> np.dtype[Any]:
+    """Return the dtype of the cells: that of the outputs if these can be NaN, else bytes."""
+    propagates = column.options.handle_missing == "propagate"
+    return column.options.dtype.newbyteorder("=") if propagates else np.dtype(np.uint8)
+
+
+def _fill(cells: AnyArray, values: AnyArray) -> None:
+    """Set the cells where the values are 1; cells that can be NaN take the values."""
+    if cells.dtype == np.uint8:
+        np.equal(values, 1, out=cells.view(np.bool_))
+    else:
+        cells[:] = values
+
+
+def _check_numbers(values: Any, owner: str) -> None:
+    """Refuse outputs that are neither numbers nor Booleans."""
+    kind = storage(values).type
+    if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise TypeError(f"{owner} has the Arrow type {kind}; accepted are Booleans and numbers")

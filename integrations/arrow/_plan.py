@@ -1,0 +1,145 @@
+"""How the tables and batches of one schema are encoded, settled before the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnSchema,
+    OutputRange,
+    PassThrough,
+    Schema,
+    Values,
+    category_outputs,
+    code_column,
+    code_values,
+    column_position,
+    map_columns,
+    table_layout,
+)
+
+from ._read import ColumnReader
+from ._write import Layout, metadata_without, nested, output_arrays, output_fields
+
+Rows: TypeAlias = pa.Table | pa.RecordBatch
+
+# Hashing a row takes the time of writing so many bytes, by which `map_columns` counts.
+HASH_BYTES = 32
+
+
+class ColumnCoder:
+    """Codes one column batch by batch; a dictionary is looked up once while it stays the same."""
+
+    def __init__(self, schema: ColumnSchema) -> None:
+        self._schema = schema
+        self._reader = ColumnReader()
+        self._categories: Any = None
+        self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
+
+    def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
+        """Return the rows of a batch, or refuse one."""
+        try:
+            column = self._reader.read(values)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"column {self._schema.name!r}: {error}") from error
+        if isinstance(column, Values):
+            return code_values(self._schema, column)
+        if column.stored is not self._categories:
+            self._categories = column.stored
+            self._outputs = category_outputs(self._schema, column.stored)
+        return code_column(self._schema, column.codes, column.stored, self._outputs)
+
+
+class NewColumns(NamedTuple):
+    """What becomes of the encoded columns ``first`` to ``stop - 1`` of the encoder."""
+
+    first: int
+    stop: int
+    fields: list[pa.Field]
+    write: Callable[[Sequence[CodedColumn]], list[pa.Array]]
+
+
+class EncodePlan:
+    """The schema of the output, and what writes its columns.
+
+    Parameters
+    ----------
+    source : pyarrow.Schema
+        Of the tables or batches to encode.
+    schema : Schema
+        Of the encoder.
+    layout : str
+        See `encode`.
+
+    Raises
+    ------
+    TypeError
+        The dtype of an output has no type in Arrow.
+    ValueError
+        An encoded column is absent or there twice, or two columns of the output have one name.
+    """
+
+    def __init__(self, source: pa.Schema, schema: Schema, layout: Layout) -> None:
+        self._positions = [column_position(source.names, c.name) for c in schema.columns]
+        self._coders = [ColumnCoder(column) for column in schema.columns]
+        self._parts: list[PassThrough | NewColumns] = []
+        if layout == "columns":
+            self._parts += [
+                part if isinstance(part, PassThrough) else _output_columns(schema, part)
+                for part in table_layout(source.names, schema)
+            ]
+        else:
+            index_of = {position: index for index, position in enumerate(self._positions)}
+            for position, name in enumerate(source.names):
+                if position in index_of:
+                    self._parts.append(_nested_column(schema, index_of[position], name, layout))
+                else:
+                    self._parts.append(PassThrough(position))
+        fields: list[pa.Field] = []
+        for part in self._parts:
+            if isinstance(part, PassThrough):
+                fields.append(source.field(part.position))
+            else:
+                fields += part.fields
+        changed = {source.names[position] for position in self._positions}
+        self.schema = pa.schema(fields, metadata_without(source.metadata, changed))
+        kinds = [source.field(position).type for position in self._positions]
+        self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
+
+    def encode(self, rows: Rows) -> list[Any]:
+        """Return the columns of the output; read side by side where there is enough to do."""
+
+        def code(index: int) -> CodedColumn:
+            return self._coders[index].code(rows.column(self._positions[index]))
+
+        n_bytes = self._n_hashed * rows.num_rows * HASH_BYTES
+        coded = map_columns(code, range(len(self._coders)), n_bytes)
+        columns: list[Any] = []
+        for part in self._parts:
+            if isinstance(part, PassThrough):
+                columns.append(rows.column(part.position))
+            else:
+                columns += part.write(coded[part.first : part.stop])
+        return columns
+
+
+def _output_columns(schema: Schema, part: OutputRange) -> NewColumns:
+    """Return how the outputs of several columns of the encoder become columns."""
+    columns = schema.columns[part.first : part.stop]
+    dtype = columns[0].options.dtype
+    fields = [field for column in columns for field in output_fields(column)]
+    return NewColumns(part.first, part.stop, fields, lambda coded: output_arrays(coded, dtype))
+
+
+def _nested_column(schema: Schema, index: int, name: str, layout: Layout) -> NewColumns:
+    """Return how the outputs of one column of the encoder become a column in its place."""
+    kind, write = nested(schema.columns[index], layout)
+    field = pa.field(name, kind, nullable=layout == "dictionary")
+    return NewColumns(index, index + 1, [field], lambda coded: [write(coded[0])])

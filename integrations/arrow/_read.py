@@ -1,0 +1,332 @@
+"""Containers of Arrow → tables, columns of codes, and rows of several labels.
+
+Dictionary codes and plain values are read where they lie in memory; pyarrow hashes what the core
+has no hash table for: decimals, dates, times of day and instants with a zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from onehot_fast.adapter import CodedColumn, Column, Table, Values, read_arrow, write
+
+from ._values import as_categories, as_values, chunks_of, runs_of, storage
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
+
+# Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
+FEW_VALUES = 256
+TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+LIST_TYPES = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
+
+def as_column(column: Any) -> ArrowColumn:
+    """Return an object that speaks Arrow as an array of pyarrow, without a copy."""
+    if isinstance(column, ArrowColumn):
+        return column
+    stream = read_arrow(column)
+    kind = pa.field(stream.schema).type
+    return pa.chunked_array([pa.array(chunk) for chunk in stream], kind)
+
+
+def as_table(table: Any) -> pa.Table:
+    """Return an object that speaks Arrow as a table of pyarrow, without a copy."""
+    if isinstance(table, pa.Table):
+        return table
+    if isinstance(table, pa.RecordBatch):
+        return pa.Table.from_batches([table])
+    if isinstance(table, pa.RecordBatchReader):
+        return table.read_all()
+    if isinstance(table, ArrowColumn) and not pa.types.is_struct(table.type):
+        return pa.table({"x0": table})
+    stream = read_arrow(table)
+    if stream.schema.kind != "struct":
+        kind = pa.field(stream.schema).type
+        return pa.table({"x0": pa.chunked_array([pa.array(chunk) for chunk in stream], kind)})
+    schema = pa.schema(stream.schema)
+    batches = [
+        pa.RecordBatch.from_arrays(
+            [pa.array(chunk.child(i)) for i in range(len(schema))], schema=schema
+        )
+        for chunk in stream
+    ]
+    return pa.Table.from_batches(batches, schema)
+
+
+def read_table(table: Any) -> Table:
+    """Return any object that speaks Arrow as a `Table`, without reading a column.
+
+    Parameters
+    ----------
+    table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
+        A reader is read to its end. A column alone is a table of "x0".
+
+    Returns
+    -------
+    Table
+        Texts, bytes and dictionaries count as encodable.
+
+    Raises
+    ------
+    TypeError
+        The object does not offer Arrow data.
+
+    Examples
+    --------
+    >>> table = read_table(pa.table({"size": ["S", "L"], "price": [2, 3]}))
+    >>> table.names, table.encodable
+    (('size', 'price'), (True, False))
+    """
+    rows = as_table(table)
+    return Table(
+        tuple(rows.column_names),
+        rows.num_rows,
+        tuple(_is_encodable(field.type) for field in rows.schema),
+        lambda position: read_column(rows.column(position)),
+        lambda position: as_values(rows.column(position)),
+        "arrow",
+        rows,
+    )
+
+
+def _is_encodable(kind: pa.DataType) -> bool:
+    """Tell whether columns of a type are encoded where nobody says which."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_encodable(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        return _is_encodable(kind.value_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_fixed_size_binary(kind):
+        return True
+    return str(kind) in TEXT_TYPES
+
+
+def read_column(column: Any) -> Column | Values:
+    """Return a column of Arrow: a `Column` where it holds codes, else its `Values`.
+
+    Parameters
+    ----------
+    column : Array, ChunkedArray, or an object with the Arrow PyCapsule interface
+        The indices of a dictionary without nulls become codes without a copy, if the column has one
+        chunk and the dictionary neither nulls nor repetitions. NaN is missing, as null is. Of an
+        extension array the storage counts, of a run-end encoded one the values.
+
+    Returns
+    -------
+    Column or Values
+        The categories of an ordered dictionary are declared.
+
+    Raises
+    ------
+    TypeError
+        The column holds lists, structures, maps or unions.
+    ValueError
+        An index is outside its dictionary, or a time of a day is finer than a microsecond.
+
+    Examples
+    --------
+    >>> column = read_column(pa.array(["b", None, "a", "b"])).encode()
+    >>> column.codes, column.categories
+    (array([ 0, -1,  1,  0], dtype=int32), array(['b', 'a'], dtype=object))
+    """
+    return ColumnReader().read(as_column(column))
+
+
+class ColumnReader:
+    """Reads one column batch by batch, and remembers the dictionaries of the last batch.
+
+    While these stay the same, so does the object that `read` returns as the categories.
+    """
+
+    def __init__(self) -> None:
+        # Both by the identity of the dictionary. Without a look-up table, indices are codes.
+        self._dictionaries: dict[tuple[object, ...], pa.Array] = {}
+        self._luts: dict[tuple[object, ...], npt.NDArray[np.int32] | None] = {}
+        self._categories: AnyArray = np.empty(0, object)
+
+    def read(self, column: ArrowColumn) -> Column | Values:
+        """Return a batch as codes or values; see `read_column`."""
+        column = storage(column)
+        kind = column.type
+        if _is_plain(kind):
+            return Values([_core_array(chunk) for chunk in chunks_of(column)])
+        if pa.types.is_null(kind):
+            return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
+        if pa.types.is_run_end_encoded(kind):
+            values, lengths = runs_of(column)
+            runs = self.read(values).encode()
+            return Column(np.repeat(runs.codes, lengths), runs.stored, source=runs.source)
+        if pa.types.is_dictionary(kind):
+            return self._read_dictionary(column, "dictionary")
+        return self._read_dictionary(_hashed(column), "hash")
+
+    def _read_dictionary(self, column: ArrowColumn, source: str) -> Column:
+        """Return the codes of dictionary arrays, which count in the categories of all chunks."""
+        chunks = chunks_of(column)
+        arrays = [_core_array(chunk) for chunk in chunks]
+        identities = [array.dictionary.identity for array in arrays]
+        dictionaries = {
+            identity: chunk.dictionary for identity, chunk in zip(identities, chunks, strict=True)
+        }
+        if dictionaries.keys() != self._dictionaries.keys() or not dictionaries:
+            self._merge(dictionaries, source == "hash")
+        pairs = zip(arrays, identities, strict=True)
+        codes = _joined([_recoded(array.codes(), self._luts[i]) for array, i in pairs], np.int32)
+        ordered = column.type.ordered
+        is_declared = ordered and all(lut is None for lut in self._luts.values())
+        return Column(codes, self._categories, ordered, "enum" if is_declared else source)
+
+    def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
+        """Merge dictionaries, which may hold nulls, repetitions, and each other's values."""
+        self._dictionaries = dictionaries  # an identity is unique only while its dictionary lives
+        values = [_comparable(dictionary) for dictionary in dictionaries.values()]
+        if len(values) == 1 and not values[0].null_count:
+            self._categories = as_categories(values[0])
+            # Hashing tells all values apart but for 0.0 and -0.0.
+            is_distinct = is_hashed and not pa.types.is_floating(values[0].type)
+            if is_distinct or _are_distinct(values[0], self._categories):
+                self._luts = dict.fromkeys(dictionaries)
+                return
+        merged = pa.concat_arrays(values or [pa.nulls(0)]).dictionary_encode()
+        self._categories = as_categories(merged.dictionary)
+        codes = _core_array(merged).codes().astype(np.int32)
+        self._luts, start = {}, 0
+        for identity, part in zip(dictionaries, values, strict=True):
+            lut = codes[start : start + len(part)]
+            self._luts[identity] = np.append(lut, np.int32(-1))
+            start += len(part)
+
+
+def read_integers(column: ArrowColumn) -> Codes:
+    """Return the integers of a column as they are; a null becomes one that is no class."""
+    column = storage(column)
+    if not pa.types.is_integer(column.type):
+        raise TypeError(
+            f"array has the Arrow type {column.type}; with depth= accepted are integers"
+        )
+    if column.type == pa.uint64() and column.null_count:
+        column = column.fill_null(2**64 - 1)  # int64, the dtype of codes with nulls, has less room
+    return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
+
+
+def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
+    """Return a column of lists as offsets and flat elements.
+
+    Parameters
+    ----------
+    rows : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
+        Lists of any kind. A null list is empty, whatever lies beneath it.
+
+    Returns
+    -------
+    offsets : ndarray of int64, shape (n_rows + 1,)
+        Row ``i`` has the elements ``offsets[i]:offsets[i + 1]``.
+    elements : ndarray of integers or Column
+        Integers are an array, in which a null is -1, all others a `Column`.
+
+    Raises
+    ------
+    TypeError
+        The rows are no lists, or lists of lists.
+
+    Examples
+    --------
+    >>> read_lists(pa.array([[2, 0], None, [2]]))
+    (array([0, 2, 2, 3]), array([2, 0, 2]))
+    """
+    offsets, elements = flattened(as_column(rows))
+    if pa.types.is_integer(elements.type):
+        return offsets, _core_array(elements).codes()
+    return offsets, read_column(elements).encode()
+
+
+def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
+    """Return where the elements of each list begin, and the end; and the elements of all."""
+    lists = storage(lists)
+    if not any(is_type(lists.type) for is_type in LIST_TYPES):
+        raise TypeError(
+            f"rows have the Arrow type {lists.type}; accepted are lists (texts need sep=)"
+        )
+    if isinstance(lists, pa.ChunkedArray):
+        chunks = lists.chunks or [pa.nulls(0, lists.type)]
+        lists = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    lengths = pc.list_value_length(lists).fill_null(0).to_numpy()
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets, lists.flatten()
+
+
+def _core_array(array: pa.Array) -> Any:
+    """Return an array as the reader of the core sees it."""
+    return next(read_arrow(array))
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Tell whether the core reads values of a type where they lie."""
+    is_time = pa.types.is_duration(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return is_number or is_time or str(kind) in TEXT_TYPES
+
+
+def _hashed(column: ArrowColumn) -> ArrowColumn:
+    """Return a column as indices of a dictionary of its values."""
+    try:
+        return pc.dictionary_encode(_hashable(column))
+    except pa.ArrowNotImplementedError:
+        raise TypeError(
+            f"Arrow type {column.type} cannot be encoded; accepted are texts, bytes, Booleans,"
+            " numbers, dates, times, durations and dictionaries of these"
+        ) from None
+
+
+def _hashable(values: ArrowColumn) -> ArrowColumn:
+    """Return decimals in the least width that pyarrow can hash."""
+    kind = values.type
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        return values.cast(pa.decimal128(kind.precision, kind.scale))
+    return values
+
+
+def _comparable(dictionary: pa.Array) -> pa.Array:
+    """Return the values of a dictionary without what is no category: NaN is null, -0.0 is 0.0."""
+    values = _hashable(storage(dictionary))
+    if not pa.types.is_floating(values.type):
+        return values
+    floats = as_values(values)
+    return pa.array(floats + floats.dtype.type(0), values.type, mask=np.isnan(floats))
+
+
+def _are_distinct(values: pa.Array, categories: AnyArray) -> bool:
+    """Tell whether no two values of a dictionary are equal; ask pyarrow only about many.
+
+    The first question to it in a call takes 0.05 ms: its code and data are not in the caches.
+    """
+    if len(categories) <= FEW_VALUES:
+        return len(set(categories.tolist())) == len(categories)
+    return len(values.unique()) == len(values)
+
+
+def _recoded(codes: Codes, lut: npt.NDArray[np.int32] | None) -> Codes:
+    return codes if lut is None else write.recode(CodedColumn(codes, lut, len(lut)))
+
+
+def _joined(parts: Sequence[Codes], dtype_if_none: type[np.integer[Any]]) -> Codes:
+    """Return the codes of all chunks."""
+    if len(parts) == 1:
+        return parts[0]
+    if len({part.dtype for part in parts}) > 1:
+        parts = [part.astype(np.int64) for part in parts]
+    return np.concatenate(parts) if parts else np.empty(0, dtype_if_none)

@@ -1,0 +1,201 @@
+"""Values of Arrow ↔ categories and arrays of NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from onehot_fast.adapter import (
+    ColumnSchema,
+    Special,
+    category_array,
+    category_keys,
+    read_arrow,
+    title,
+)
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+
+def storage(array: Any) -> Any:
+    """Return the storage of an extension array; any other array, or chunked array, as it is."""
+    while isinstance(array.type, pa.BaseExtensionType):
+        chunks = [chunk.storage for chunk in chunks_of(array)]
+        kind = array.type.storage_type
+        array = pa.chunked_array(chunks, kind) if isinstance(array, pa.ChunkedArray) else chunks[0]
+    return array
+
+
+def chunks_of(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    """Return the chunks of a column."""
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
+    """Return the values of the runs of a run-end encoded column, and how many rows each has."""
+    values, lengths = [], []
+    for chunk in chunks_of(column):
+        first, count = chunk.find_physical_offset(), chunk.find_physical_length()
+        ends = chunk.run_ends.to_numpy()[first : first + count].astype(np.int64)
+        ends_in_slice = np.minimum(ends - chunk.offset, len(chunk))
+        values.append(chunk.values.slice(first, count))
+        lengths.append(np.diff(ends_in_slice, prepend=0))
+    return (
+        pa.chunked_array(values, column.type.value_type),
+        np.concatenate(lengths) if lengths else np.empty(0, np.int64),
+    )
+
+
+def as_categories(values: pa.Array) -> AnyArray:
+    """Return values, none of them null, as NumPy keeps categories.
+
+    Numbers, Booleans, durations and times without a zone have NumPy's own dtype; texts, bytes,
+    dates, times of a day, times with a zone and decimals are Python's objects.
+    """
+    if _is_object_type(values.type):
+        return _objects(values)
+    categories: AnyArray = values.to_numpy(zero_copy_only=False)
+    return categories
+
+
+def as_values(column: Any) -> AnyArray:
+    """Return a column as an array of its rows; nulls are NaN, NaT, or None among objects."""
+    column = storage(column)
+    if isinstance(column, pa.ChunkedArray):
+        chunks = column.chunks or [pa.nulls(0, column.type)]
+        return np.concatenate([as_values(chunk) for chunk in chunks])
+    if pa.types.is_dictionary(column.type):
+        return _decoded(as_values(column.dictionary), next(read_arrow(column)).codes())
+    if pa.types.is_run_end_encoded(column.type):
+        values, lengths = runs_of(column)
+        return np.repeat(as_values(values), lengths)
+    # NumPy would make floats of integers beside nulls, which beyond 2**53 are not the same.
+    has_null_integers = pa.types.is_integer(column.type) and column.null_count
+    if _is_object_type(column.type) or has_null_integers:
+        return _objects(column)
+    rows: AnyArray = column.to_numpy(zero_copy_only=False)
+    return rows
+
+
+def _is_object_type(kind: pa.DataType) -> bool:
+    """Tell types that NumPy would change: a date into an instant, a time with a zone into UTC."""
+    has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
+    return bool(has_zone or pa.types.is_date(kind) or kind == pa.month_day_nano_interval())
+
+
+def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
+    """Return the values of dictionary codes; pyarrow cannot decode dictionaries of every type."""
+    if codes.dtype.kind == "i" and (codes < 0).any():
+        kind = values.dtype.kind
+        missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
+        dtype = values.dtype if kind in "fmM" else np.dtype(object)
+        values = np.append(values.astype(dtype), np.full(1, missing, dtype))
+    rows: AnyArray = values[codes]
+    return rows
+
+
+def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
+    """Return values as Python's objects."""
+    objects = np.empty(len(values), object)
+    objects[:] = values.to_pylist()
+    return objects
+
+
+def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
+    """Return categories as an array of the one type that holds all of them exactly.
+
+    Parameters
+    ----------
+    categories : iterable of scalars
+        None of them missing.
+    owner : str
+        Whose categories they are, for the error.
+
+    Returns
+    -------
+    pyarrow.Array
+        Texts where there are no categories.
+
+    Raises
+    ------
+    TypeError
+        No type of Arrow holds all of them.
+
+    Examples
+    --------
+    >>> common_values([1, 2.5], "column 'n'").type
+    DataType(double)
+    """
+    items = list(categories)
+    if not items:
+        return pa.array([], pa.string())
+    for convert in (_with_inferred_type, _with_uint64, _with_nanoseconds):
+        try:
+            values = convert(items)
+            if category_keys(as_categories(values)) == category_keys(items):
+                return values
+        except (pa.ArrowException, OverflowError, TypeError, ValueError):
+            continue
+    kinds = sorted({type(item).__name__ for item in items})
+    raise TypeError(f"the categories of {owner} have no common type in Arrow: {', '.join(kinds)}")
+
+
+def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
+    """Return categories in the type to which the values of any column are cast to compare them.
+
+    Numbers and Booleans are float64 while that holds them exactly, times and durations are counted
+    in nanoseconds while that reaches them: the cast refuses what it would change, which with these
+    types is least.
+    """
+    values = common_values(categories, owner)
+    kind = values.type
+    try:
+        if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            return pc.add(values.cast(pa.float64()), 0.0)  # which makes 0.0 of -0.0
+        if pa.types.is_timestamp(kind):
+            return values.cast(pa.timestamp("ns", kind.tz))
+        return values.cast(pa.duration("ns")) if pa.types.is_duration(kind) else values
+    except pa.ArrowInvalid:
+        return values
+
+
+def _with_inferred_type(items: list[Any]) -> pa.Array:
+    """Return values of the type that pyarrow, or NumPy, infers for them."""
+    array = category_array(items)
+    return pa.array(items if array.dtype == object else array)
+
+
+def _with_uint64(items: list[Any]) -> pa.Array:
+    """Return integers of which some are beyond int64."""
+    return pa.array(items, pa.uint64())
+
+
+def _with_nanoseconds(items: list[Any]) -> pa.Array:
+    """Return times that differ in nanoseconds, which pyarrow does not infer."""
+    return pa.array(items, pa.timestamp("ns", pa.array(items).type.tz))
+
+
+def output_labels(column: ColumnSchema) -> pa.Array:
+    """Return what each output of a column stands for, as the values of a dictionary.
+
+    Where one of them is no category, or no type holds all categories, they are texts: what the
+    names of the outputs say after the prefix.
+    """
+    if not column.specials:
+        try:
+            return common_values(column.labels, f"column {column.name!r}")
+        except TypeError:
+            pass
+    texts = [
+        f"({label.value})" if isinstance(label, Special) else title(label)
+        for label in column.labels
+    ]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise ValueError(f"column {column.name!r}: two values of the dictionary would be {twice!r}")
+    return pa.array(texts, pa.string())

@@ -1,0 +1,275 @@
+"""Columns of codes → arrays of Arrow over memory that `write` fills, and tables of them.
+
+The memory is given back with the last reference to any array over it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnSchema,
+    Decoded,
+    Outputs,
+    Part,
+    PassThrough,
+    Schema,
+    Table,
+    check_names,
+    write,
+)
+
+from ._values import output_labels
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"]
+LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictionary")
+
+PANDAS_KEY = b"pandas"
+
+
+def wrap(table: Table, parts: Sequence[Part]) -> pa.Table:
+    """Return the table of the parts, in their order.
+
+    Parameters
+    ----------
+    table : Table
+        Of any library.
+    parts : sequence of PassThrough, Outputs or Decoded
+        Columns that pass through are shared, with their fields and metadata.
+
+    Returns
+    -------
+    pyarrow.Table of table.n_rows
+
+    Raises
+    ------
+    TypeError, ValueError
+        A column holds objects that are no values of Arrow, or of no single type; a dtype has no
+        type in Arrow.
+
+    Examples
+    --------
+    >>> table = Table(("n",), 2, (False,), lambda _: None, lambda _: np.array([1, 2]))
+    >>> wrap(table, [Decoded("a", np.array([True, False])), PassThrough(0)]).to_pydict()
+    {'a': [True, False], 'n': [1, 2]}
+    """
+    source = table.source if isinstance(table.source, pa.Table) else None
+    fields: list[pa.Field] = []
+    columns: list[Any] = []
+    for part in parts:
+        if isinstance(part, Outputs):
+            arrays = output_arrays(part.columns, part.dtype)
+            columns += arrays
+            names = zip(part.names, arrays, strict=True)
+            fields += [pa.field(name, array.type, nullable=False) for name, array in names]
+        elif isinstance(part, Decoded):
+            columns.append(_from_numpy(part.values, part.name))
+            fields.append(pa.field(str(part.name), columns[-1].type))
+        elif source is not None:
+            columns.append(source.column(part.position))
+            fields.append(source.field(part.position))
+        else:
+            name = table.names[part.position]
+            columns.append(_from_numpy(table.values(part.position), name))
+            fields.append(pa.field(str(name), columns[-1].type))
+    metadata = None
+    if source is not None:
+        stay = {part.position for part in parts if isinstance(part, PassThrough)}
+        changed = {name for i, name in enumerate(source.column_names) if i not in stay}
+        metadata = metadata_without(source.schema.metadata, changed)
+    return table_of(columns, pa.schema(fields, metadata), table.n_rows)
+
+
+def _from_numpy(values: AnyArray, name: object) -> pa.Array:
+    """Return the values of a column; among objects NaN is null, as pandas means it."""
+    try:
+        return pa.array(values, from_pandas=values.dtype == object)
+    except (pa.ArrowException, OverflowError) as error:
+        raise TypeError(f"column {name!r} has no type in Arrow: {error}") from error
+
+
+def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:
+    """Return the batch of the columns; without any it still has its rows."""
+    if len(schema):
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
+    rows = pa.Array.from_buffers(pa.struct([]), n_rows, [None], 0)
+    return pa.RecordBatch.from_struct_array(rows).replace_schema_metadata(schema.metadata)
+
+
+def table_of(columns: Sequence[Any], schema: pa.Schema, n_rows: int) -> pa.Table:
+    """Return the table of the columns; without any it still has its rows."""
+    if len(schema):
+        return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_batches([batch_of([], schema, n_rows)])
+
+
+def reader_of_batches(
+    source: pa.RecordBatchReader,
+    columns: Callable[[pa.RecordBatch], list[Any]],
+    schema: pa.Schema,
+) -> pa.RecordBatchReader:
+    """Return a reader that makes new columns of each batch when it is asked for."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        first_row = 0
+        for batch in source:
+            try:
+                arrays = columns(batch)
+            except (TypeError, ValueError) as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"in the batch that begins with row {first_row}: {error}") from error
+            yield batch_of(arrays, schema, batch.num_rows)
+            first_row += batch.num_rows
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
+
+
+def metadata_without(
+    metadata: Mapping[bytes, bytes] | None, changed: Collection[str]
+) -> Mapping[bytes, bytes] | None:
+    """Return the metadata of a schema without what pandas noted in it about changed columns.
+
+    ``Table.to_pandas`` would give the outputs of a column the dtype that the column once had.
+    """
+    if metadata is None or PANDAS_KEY not in metadata:
+        return metadata
+    try:
+        noted: dict[str, Any] = json.loads(metadata[PANDAS_KEY])
+        noted["columns"] = [c for c in noted["columns"] if c["field_name"] not in changed]
+        noted["index_columns"] = [
+            c for c in noted["index_columns"] if isinstance(c, dict) or c not in changed
+        ]
+    except (ValueError, KeyError, TypeError):  # not what pyarrow writes, and so not what it reads
+        return metadata
+    return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
+
+
+def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
+    """Return the type of Arrow whose values are those of the dtype.
+
+    Raises
+    ------
+    TypeError
+        Arrow has none: it knows neither complex numbers nor bfloat16.
+    """
+    try:
+        return pa.from_numpy_dtype(dtype)
+    except (pa.ArrowNotImplementedError, TypeError) as error:
+        raise TypeError(
+            f"dtype = {dtype} has no type in Arrow; accepted are bool, integers, float16, float32"
+            " and float64"
+        ) from error
+
+
+def output_arrays(
+    columns: Sequence[CodedColumn], dtype: np.dtype[Any], num_threads: int | None = None
+) -> list[pa.Array]:
+    """Return the outputs of at least one column, as arrays over one memory; Booleans are bits."""
+    dtype = dtype.newbyteorder("=")
+    kind, n_rows = arrow_type(dtype), len(columns[0].codes)
+    block: AnyArray
+    if dtype == np.bool_:
+        block = write.bits(columns, num_threads=num_threads)
+    else:
+        block = write.columns(columns, dtype, num_threads=num_threads)
+    memory, n_bytes = _buffer(block), block.shape[1] * block.itemsize
+    return [
+        pa.Array.from_buffers(kind, n_rows, [None, memory.slice(i * n_bytes, n_bytes)], 0)
+        for i in range(len(block))
+    ]
+
+
+def output_fields(column: ColumnSchema) -> list[pa.Field]:
+    """Return the fields of the outputs of a column, of which none is ever null."""
+    check_names(Schema((column,)))
+    kind = arrow_type(column.options.dtype.newbyteorder("="))
+    return [pa.field(name, kind, nullable=False) for name in column.names]
+
+
+class Nested(NamedTuple):
+    """The type of the one array that all outputs of a column become, and what writes it."""
+
+    type: pa.DataType
+    write: Callable[[CodedColumn], pa.Array]
+
+
+def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None) -> Nested:
+    """Return how the outputs of a column become one array; the type does not depend on the rows."""
+    if layout == "dictionary":
+        return _dictionary(column, num_threads)
+    dtype = column.options.dtype
+    if layout == "struct":
+        fields = output_fields(column)
+        return Nested(pa.struct(fields), lambda coded: _struct(coded, fields, dtype, num_threads))
+    element = row_element(dtype)
+    kind = rows_type(element, column.n_outputs, layout)
+
+    def write_rows(coded: CodedColumn) -> pa.Array:
+        return rows_array(write.rows([coded], element, num_threads=num_threads), kind)
+
+    return Nested(kind, write_rows)
+
+
+def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of the elements of a row, which is uint8 for Booleans.
+
+    As bits a row would not begin with a byte, and NumPy and DLPack know no bits.
+    """
+    return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
+
+
+def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
+    """Return the type of rows of so many elements: tensors or lists of fixed size."""
+    item = arrow_type(element)
+    return pa.fixed_shape_tensor(item, [width]) if layout == "tensor" else pa.list_(item, width)
+
+
+def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
+    """Return the rows of a C-contiguous matrix as an array of the `rows_type` of its elements."""
+    is_tensor = isinstance(kind, pa.FixedShapeTensorType)
+    list_type = kind.storage_type if is_tensor else kind
+    elements = pa.Array.from_buffers(list_type.value_type, matrix.size, [None, _buffer(matrix)], 0)
+    lists = pa.Array.from_buffers(list_type, len(matrix), [None], 0, children=[elements])
+    return pa.ExtensionArray.from_storage(kind, lists) if is_tensor else lists
+
+
+def _struct(
+    coded: CodedColumn, fields: Sequence[pa.Field], dtype: np.dtype[Any], num_threads: int | None
+) -> pa.StructArray:
+    """Return the outputs of a column, of which there may be none, as the fields of a structure."""
+    children = output_arrays([coded], dtype, num_threads)
+    n_rows = len(coded.codes)
+    return pa.Array.from_buffers(pa.struct(fields), n_rows, [None], 0, children=children)
+
+
+def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
+    """Return how a column becomes indices of its outputs; a row that is all off is null."""
+    labels = output_labels(column)
+    narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
+    kind = pa.from_numpy_dtype(narrow)
+
+    def write_indices(coded: CodedColumn) -> pa.Array:
+        outputs = write.recode(coded, num_threads=num_threads)
+        is_valid = outputs >= 0
+        n_null = len(outputs) - int(np.count_nonzero(is_valid))
+        valid = _buffer(np.packbits(is_valid, bitorder="little")) if n_null else None
+        buffers = [valid, _buffer(outputs.astype(narrow, copy=False))]
+        indices = pa.Array.from_buffers(kind, len(outputs), buffers, n_null)
+        return pa.DictionaryArray.from_arrays(indices, labels, safe=False)
+
+    return Nested(pa.dictionary(kind, labels.type), write_indices)
+
+
+def _buffer(values: AnyArray) -> pa.Buffer:
+    """Return the memory of an array, which nobody can write to through Arrow."""
+    view = values.view()
+    view.flags.writeable = False
+    return pa.py_buffer(view)

@@ -1,0 +1,277 @@
+"""One column of Arrow, one-hot encoded over one memory, for Arrow, NumPy and DLPack alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+import onehot_fast
+from onehot_fast.adapter import (
+    CodedColumn,
+    category_array,
+    category_outputs,
+    check_choice,
+    declared_column,
+    normalize_depth,
+    number_dtype,
+    read_arrow,
+    sorted_categories,
+    write,
+)
+
+from ._read import ColumnReader, as_column, read_integers
+from ._values import storage
+from ._write import (
+    LAYOUTS,
+    Layout,
+    arrow_type,
+    batch_of,
+    nested,
+    output_arrays,
+    output_fields,
+    row_element,
+    rows_array,
+    rows_type,
+)
+
+__all__ = ["OneHotArray", "one_hot"]
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+# From 2.1 on NumPy can tell a consumer that memory is read-only; before, it refuses to export it.
+TELLS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
+
+def one_hot(
+    array: Any,
+    *,
+    categories: Any = None,
+    depth: Any = None,
+    layout: Layout = "tensor",
+    dtype: npt.DTypeLike = np.uint8,
+    num_threads: int | None = None,
+) -> OneHotArray:
+    """Return the one-hot encoding of a column.
+
+    Parameters
+    ----------
+    array : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
+        Null and NaN are missing.
+    categories : sequence of scalars, or Array, optional
+        The classes in their order; by default those of the dictionary, in its order, or the values
+        that occur, sorted.
+    depth : int, optional
+        The integers of `array` are the classes themselves, and there are so many of them.
+    layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
+        "tensor" (of one dimension) and "array" (lists of fixed size) are rows in memory, and of
+        bytes where the dtype is bool. The fields of "struct" and "columns" are named by the
+        classes; their Booleans are bits. "dictionary" has the classes as its values, and is encoded
+        only when NumPy or DLPack ask for the matrix.
+    dtype : dtype_like, default uint8
+        Of the elements: bool, an integer or a float.
+    num_threads : int, optional
+        By default as many as the size of the result makes worthwhile.
+
+    Returns
+    -------
+    OneHotArray of n_rows
+        Of which none is null: what is missing, or no class, is off everywhere (and null in a
+        dictionary).
+
+    Raises
+    ------
+    TypeError
+        `array` offers no Arrow data, or a type that cannot be encoded; it does not hold integers
+        where a `depth` is given; or an argument is of the wrong kind.
+    ValueError
+        Both `categories` and `depth` are given; two classes are equal or, as fields, of one name;
+        an index is outside its dictionary.
+    MemoryError
+        The result is larger than the free memory. Nothing has been allocated.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> sizes = pa.array(["M", "S", None]).dictionary_encode()
+    >>> one_hot(sizes, layout="struct", dtype=bool).to_arrow().to_pylist()[0]
+    {'M': True, 'S': False}
+    >>> pa.array(one_hot(pa.array([2, 0, 7]), depth=3)).to_numpy_ndarray()
+    array([[0, 0, 1],
+           [1, 0, 0],
+           [0, 0, 0]], dtype=uint8)
+    """
+    check_choice(layout, "layout", LAYOUTS)
+    element = number_dtype(dtype, "dtype").newbyteorder("=")
+    arrow_type(element)
+    coded, known = _read(array, categories, depth, element)
+    if layout == "tensor" or layout == "array":
+        matrix = _matrix(coded, row_element(element), num_threads)
+        kind = rows_type(matrix.dtype, matrix.shape[1], layout)
+        return OneHotArray(rows_array(matrix, kind), matrix.dtype, known, matrix)
+    column = declared_column(known, element)
+    rows: Any
+    if layout == "columns":
+        fields = pa.schema(output_fields(column))
+        rows = batch_of(output_arrays([coded], element, num_threads), fields, len(coded.codes))
+    else:
+        rows = nested(column, layout, num_threads).write(coded)
+    return OneHotArray(rows, element, known)
+
+
+def _read(
+    array: Any, categories: Any, depth: Any, element: np.dtype[Any]
+) -> tuple[CodedColumn, AnyArray | range]:
+    """Return a column as codes, and its classes, by whichever argument tells them."""
+    if categories is not None and depth is not None:
+        raise ValueError("depth and categories are both given; accepted is one of them")
+    values = as_column(array)
+    if depth is not None:
+        codes = read_integers(values)
+        n_classes = normalize_depth(depth)
+        return CodedColumn(codes, None, n_classes), range(n_classes)
+    column = ColumnReader().read(values).encode()
+    if categories is None and pa.types.is_dictionary(storage(values).type):
+        known = column.categories
+        return CodedColumn(column.codes, None, len(known)), known
+    if categories is None:
+        known, lut = sorted_categories(column.stored)
+        return CodedColumn(column.codes, lut, len(known)), known
+    is_arrow = isinstance(categories, pa.Array | pa.ChunkedArray)
+    schema = declared_column(categories.to_pylist() if is_arrow else categories, element)
+    lut = np.maximum(category_outputs(schema, column.stored), -1).astype(np.int32)
+    coded = CodedColumn(column.codes, lut, len(schema.categories))
+    return coded, category_array(schema.categories)
+
+
+def _matrix(coded: CodedColumn, dtype: np.dtype[Any], num_threads: int | None = None) -> AnyArray:
+    """Return the row-major matrix of a column."""
+    classes = coded.codes if coded.lut is None else write.recode(coded, num_threads=num_threads)
+    depth = coded.n_outputs
+    return onehot_fast.one_hot(classes, depth, dtype=dtype, num_threads=num_threads)
+
+
+class OneHotArray:
+    """One-hot encoded rows that every library can take over.
+
+    It offers the Arrow PyCapsule interface (as an array and as a stream of one chunk), so that
+    pyarrow, polars, pandas, DuckDB and nanoarrow import it without a copy; and to NumPy and to
+    DLPack the matrix of n_rows × depth, which is the same memory in the layouts "tensor" and
+    "array", and made at each call in the others. Nobody can write to the memory but through DLPack,
+    a consumer older than DLPack 1.0. It is given back with the last reference, whichever library
+    holds it.
+
+    Parameters
+    ----------
+    arrow : pyarrow.Array or RecordBatch
+    dtype : dtype
+        Of the matrix.
+    categories : sequence
+        What the columns of the matrix stand for.
+    matrix : ndarray of shape (n_rows, depth), optional
+        The memory that `arrow` lies on.
+
+    Examples
+    --------
+    >>> from onehot_fast.integrations.arrow import one_hot
+    >>> result = one_hot(pa.array(["b", "a", None]))
+    >>> result
+    OneHotArray(3 rows, 2 classes, extension<arrow.fixed_shape_tensor[value_type=uint8, shape=[2]]>)
+    >>> np.asarray(result)
+    array([[0, 1],
+           [1, 0],
+           [0, 0]], dtype=uint8)
+    """
+
+    __slots__ = ("_arrow", "_categories", "_dtype", "_matrix")
+
+    def __init__(
+        self,
+        arrow: Any,
+        dtype: np.dtype[Any],
+        categories: Sequence[Any] | AnyArray,
+        matrix: AnyArray | None = None,
+    ) -> None:
+        self._arrow = arrow
+        self._dtype = dtype
+        self._categories = categories
+        self._matrix = matrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix: rows and classes."""
+        return len(self), len(self._categories)
+
+    @property
+    def categories(self) -> Sequence[Any] | AnyArray:
+        """What the classes stand for, in order."""
+        return self._categories
+
+    def to_arrow(self) -> Any:
+        """Return the rows as pyarrow's: a RecordBatch in layout "columns", else an Array."""
+        return self._arrow
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self._arrow)
+
+    def __repr__(self) -> str:
+        """Name the size and the type."""
+        kind = getattr(self._arrow, "type", "columns")
+        return f"OneHotArray({len(self)} rows, {len(self._categories)} classes, {kind})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        """Return the matrix, read-only where it is the memory of the Arrow array."""
+        matrix = self._matrix
+        if copy is False and (matrix is None or (dtype is not None and dtype != self._dtype)):
+            raise ValueError("the matrix of this result cannot be had without a copy")
+        if matrix is None:
+            matrix, copy = _matrix_of(self._arrow, self.shape[1], self._dtype), False
+        if copy or (dtype is not None and dtype != self._dtype):
+            return np.array(matrix, dtype)
+        if self._matrix is not None:
+            matrix = matrix.view()
+            matrix.flags.writeable = False
+        return matrix
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Return the DLPack capsule of the matrix; `options` are those of NumPy's arrays."""
+        if TELLS_READ_ONLY and options.get("max_version") is not None:
+            return np.asarray(self).__dlpack__(**options)
+        matrix = np.asarray(self) if self._matrix is None else self._matrix
+        return matrix.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[Any, Any]:
+        """Return the device: the processor."""
+        return np.empty(0, np.uint8).__dlpack_device__()
+
+    def __arrow_c_schema__(self) -> object:
+        """Return the capsule of the type."""
+        kind = self._arrow.schema if isinstance(self._arrow, pa.RecordBatch) else self._arrow.type
+        return kind.__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """Return the capsules of the type and of the rows; columns are a struct."""
+        capsules: tuple[object, object] = self._arrow.__arrow_c_array__(requested_schema)
+        return capsules
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return the capsule of a stream of all rows at once."""
+        chunks = self._arrow
+        if not isinstance(chunks, pa.RecordBatch):
+            chunks = pa.chunked_array([chunks])
+        return chunks.__arrow_c_stream__(requested_schema)
+
+
+def _matrix_of(arrow: Any, depth: int, dtype: np.dtype[Any]) -> AnyArray:
+    """Return the matrix of a result that is of columns, or of indices."""
+    if isinstance(arrow, pa.DictionaryArray):
+        return _matrix(CodedColumn(next(read_arrow(arrow)).codes(), None, depth), dtype)
+    columns = arrow.columns if isinstance(arrow, pa.RecordBatch) else arrow.flatten()
+    block = np.empty((depth, len(arrow)), dtype)
+    for row, column in zip(block, columns, strict=True):
+        row[:] = column.to_numpy(zero_copy_only=False)
+    return block.T

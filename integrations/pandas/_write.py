@@ -1,0 +1,339 @@
+"""pandas out: columns of codes become those of a frame, in one block and without a copy."""
+
+import gc
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import pairwise
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.api.extensions import ExtensionDtype
+
+from onehot_fast.adapter import (
+    CodedColumn,
+    Decoded,
+    Outputs,
+    Part,
+    PassThrough,
+    Table,
+    part_names,
+    write,
+)
+
+__all__ = [
+    "COPY_ON_WRITE",
+    "AnyDtype",
+    "block_frame",
+    "dense_frame",
+    "side_by_side",
+    "sparse_frame",
+    "wrap",
+]
+
+AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
+
+# From 3 on frames share columns until one of them is written to; before, a view is an alias.
+COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
+# NumPy kinds that a frame keeps as they are; others it converts (text) or checks (dates).
+NATIVE_KINDS = "biufc"
+# So many labels are remembered with those who use them again and again.
+FEW_NAMES = 1000
+MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
+# New in pandas 3.1. Before, the constructor asked for an instance of a class without public name.
+FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
+IntIndex: Any = type(pd.arrays.SparseArray([1], kind="integer").sp_index)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the garbage collector while pandas makes several objects for each of many columns.
+
+    None of them is garbage; looking for it again and again takes two thirds of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
+    """Return the frame of the parts, in their order.
+
+    Parameters
+    ----------
+    table : Table
+        Of any library; the rows of a DataFrame keep their labels.
+    parts : sequence of PassThrough, Outputs or Decoded
+        Input columns are shared as pandas shares them; the outputs of one dtype that stand side by
+        side are one block of memory.
+
+    Returns
+    -------
+    pandas.DataFrame of table.n_rows
+
+    Examples
+    --------
+    >>> from onehot_fast.integrations.pandas import read_table
+    >>> table = read_table(pd.DataFrame({"n": [1, 2]}, index=["x", "y"]))
+    >>> column = CodedColumn(np.array([0, -1], np.int8), None, 1)
+    >>> wrap(table, [Outputs(("a",), (column,), np.dtype(bool)), PassThrough(0)])
+           a  n
+    x   True  1
+    y  False  2
+    """
+    source = table.source if isinstance(table.source, pd.DataFrame) else None
+    index = pd.RangeIndex(table.n_rows) if source is None else source.index
+    names = tuple(part_names(table, parts))
+    labels = _labels(names, source is not None and source.columns.nlevels > 1)
+    if len(parts) == 1 and isinstance(parts[0], Outputs):
+        return _outputs_frame(parts[0], table.n_rows, index, labels)
+    frames = list(_frames(table, parts, source, index))
+    if not frames:
+        return pd.DataFrame(index=index)
+    result = side_by_side(frames)
+    result.columns = labels
+    return result
+
+
+def _labels(names: tuple[Hashable, ...], has_levels: bool) -> "pd.Index[Any]":
+    """Return the labels of columns: in levels, if those of the source are and all names fit."""
+    if len(names) <= FEW_NAMES and all(type(name) is str for name in names):
+        return _shared_labels(names).view()  # what one frame calls its labels is not the others'
+    all_tuples = all(isinstance(name, tuple) for name in names)
+    return pd.Index(names, tupleize_cols=has_levels and all_tuples)
+
+
+@lru_cache(maxsize=8)
+def _shared_labels(names: tuple[Hashable, ...]) -> "pd.Index[Any]":
+    """Return the labels of few columns, which for one row take longer than all its values."""
+    return pd.Index(names, tupleize_cols=False)
+
+
+def _frames(
+    table: Table, parts: Sequence[Part], source: pd.DataFrame | None, index: "pd.Index[Any]"
+) -> Iterator[pd.DataFrame]:
+    """Yield frames that stand side by side: the new columns, and runs of input columns."""
+    run: list[int] = []
+    for part in parts:
+        if isinstance(part, PassThrough) and (not run or part.position == run[-1] + 1):
+            run.append(part.position)
+            continue
+        yield from _input_columns(table, run, source, index)
+        run = [part.position] if isinstance(part, PassThrough) else []
+        if isinstance(part, Outputs):
+            yield _outputs_frame(part, table.n_rows, index, None)
+        elif isinstance(part, Decoded):
+            yield block_frame(part.values[np.newaxis], index, None)
+    yield from _input_columns(table, run, source, index)
+
+
+def _outputs_frame(
+    part: Outputs, n_rows: int, index: "pd.Index[Any]", names: "pd.Index[Any] | None"
+) -> pd.DataFrame:
+    return block_frame(write.columns(part.columns, part.dtype, n_rows=n_rows), index, names)
+
+
+def _input_columns(
+    table: Table, run: Sequence[int], source: pd.DataFrame | None, index: "pd.Index[Any]"
+) -> Iterator[pd.DataFrame]:
+    """Yield the frame of neighbouring columns as they were, if there are any."""
+    if run and source is None:
+        columns = {position: table.values(position) for position in run}
+        yield pd.DataFrame(columns, index=index)
+    elif run and source is not None:
+        columns_as_they_were = source.iloc[:, run[0] : run[-1] + 1]
+        yield columns_as_they_were if COPY_ON_WRITE else columns_as_they_were.copy()
+
+
+def block_frame(
+    block: npt.NDArray[Any], index: "pd.Index[Any] | None", columns: "pd.Index[Any] | None"
+) -> pd.DataFrame:
+    """Return the frame whose columns are the rows of a C-contiguous block: a view of it.
+
+    Transposed, the block is the column-major one pandas keeps. The caller hands it over and keeps
+    no reference: whoever writes to the frame writes to the block.
+    """
+    return pd.DataFrame(block.T, index=index, columns=columns, copy=False)
+
+
+@collector_paused()
+def side_by_side(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return frames of the same rows side by side, sharing their memory; one alone as it is.
+
+    The labels of the columns are for the caller to set: to join them takes pandas half the time.
+    """
+    if len(frames) == 1:
+        return frames[0]
+    uncopied: dict[str, Any] = {} if COPY_ON_WRITE else {"copy": False}
+    return cast(pd.DataFrame, pd.concat(frames, axis=1, ignore_index=True, **uncopied))
+
+
+def dense_frame(
+    columns: Sequence[CodedColumn],
+    dtype: AnyDtype,
+    index: "pd.Index[Any] | None" = None,
+    names: "pd.Index[Any] | None" = None,
+) -> pd.DataFrame:
+    """Return the outputs of all columns side by side, of one dtype.
+
+    Parameters
+    ----------
+    columns : sequence of CodedColumn, not empty
+        All of the same number of rows.
+    dtype : NumPy or pandas dtype
+        NumPy numbers and Booleans are one block of memory, masked ones a block of values and one
+        of masks, Arrow Booleans one block of bits; pandas converts Booleans to any other dtype.
+    index, names : pandas.Index, optional
+        By default counted.
+
+    Returns
+    -------
+    pandas.DataFrame of shape (n_rows, n_outputs of all)
+        It alone owns its memory.
+
+    Raises
+    ------
+    MemoryError
+        If the result cannot fit in memory, before it is allocated.
+
+    Examples
+    --------
+    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
+    >>> dense_frame([column], np.dtype("uint8"), names=pd.Index(["a", "b"]))
+       a  b
+    0  1  0
+    1  0  1
+    2  0  0
+    """
+    if isinstance(dtype, np.dtype) and not dtype.hasobject:
+        if dtype.kind in NATIVE_KINDS:
+            return block_frame(write.columns(columns, dtype), index, names)
+        off_on = np.zeros(2, dtype)
+        off_on[1] = 1
+        block = write.columns(columns, off_on.dtype, on=off_on[1], off=off_on[0])
+        return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
+    arrays = _extension_arrays(columns, dtype)
+    if arrays is not None:
+        return _assemble(arrays, len(columns[0].codes), index, names)
+    block = write.columns(columns, bool)
+    return pd.DataFrame(block.T, index=index, columns=names, dtype=cast(Any, dtype))
+
+
+@collector_paused()
+def sparse_frame(
+    columns: Sequence[CodedColumn],
+    dtype: np.dtype[Any],
+    fill_value: object,
+    index: "pd.Index[Any] | None" = None,
+    names: "pd.Index[Any] | None" = None,
+) -> pd.DataFrame:
+    """Return the outputs of all columns side by side, each a SparseArray of its ones.
+
+    Parameters
+    ----------
+    columns : sequence of CodedColumn, not empty
+        All of the same number of rows.
+    dtype : NumPy dtype
+        Of the ones.
+    fill_value : scalar
+        What stands everywhere else.
+    index, names : pandas.Index, optional
+        By default counted.
+
+    Returns
+    -------
+    pandas.DataFrame of shape (n_rows, n_outputs of all)
+        Its columns are slices of one CSC matrix.
+
+    Examples
+    --------
+    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
+    >>> sparse_frame([column], np.dtype(bool), False).dtypes.tolist()
+    [Sparse[bool, False], Sparse[bool, False]]
+    """
+    if _goes_by_matrix(dtype):
+        matrix = write.sparse_array("csc", columns, dtype)
+        accessor = cast(Any, pd.DataFrame).sparse
+        return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
+    n_rows = len(columns[0].codes)
+    ones, rows, ends = write.csc(columns, dtype)
+    rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
+    arrays = [
+        _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
+        for start, end in pairwise(ends.tolist())
+    ]
+    return _assemble(arrays, n_rows, index, names)
+
+
+def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
+    """Tell whether pandas makes the same columns of SciPy's matrix.
+
+    It does not check each of them: 465 columns take 3 ms and not 13. Before pandas 3.1 they had
+    another fill value, and SciPy has no matrices of half precision.
+    """
+    plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
+    return FROM_INDICES is not None and plain and find_spec("scipy") is not None
+
+
+def _sparse_array(
+    values: npt.NDArray[Any], rows: npt.NDArray[np.int32], n_rows: int, fill_value: Any
+) -> Any:
+    """Return the column that has the values in the rows, and the fill value elsewhere."""
+    if FROM_INDICES is not None:
+        return FROM_INDICES(values, rows, n_rows, fill_value)
+    return pd.arrays.SparseArray(
+        values,
+        sparse_index=IntIndex(n_rows, rows, check_integrity=False),
+        fill_value=fill_value,
+        dtype=cast(Any, values.dtype),
+    )
+
+
+def _extension_arrays(columns: Sequence[CodedColumn], dtype: AnyDtype) -> list[Any] | None:
+    """Return the columns in the memory pandas keeps them in, None where that is not known."""
+    if not isinstance(dtype, ExtensionDtype):
+        return None
+    if isinstance(dtype, pd.ArrowDtype):
+        return _arrow_booleans(columns) if dtype.name == "bool[pyarrow]" else None
+    kind = cast(Any, dtype.construct_array_type())
+    if not issubclass(kind, MASKED):
+        return None
+    block = write.columns(columns, cast(Any, dtype).numpy_dtype)
+    masks = np.zeros(block.shape, bool)  # one per column: whoever makes one missing writes to it
+    return [kind(values, mask) for values, mask in zip(block, masks, strict=True)]
+
+
+def _arrow_booleans(columns: Sequence[CodedColumn]) -> list[Any]:
+    """Return Arrow Booleans whose bits the kernel wrote; nobody can write to them again."""
+    import pyarrow as pa
+
+    n_rows = len(columns[0].codes)
+    arrays = (
+        pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(bits)], null_count=0)
+        for bits in write.bits(columns)
+    )
+    return [pd.arrays.ArrowExtensionArray(array) for array in arrays]
+
+
+@collector_paused()
+def _assemble(
+    arrays: Sequence[Any],
+    n_rows: int,
+    index: "pd.Index[Any] | None",
+    names: "pd.Index[Any] | None",
+) -> pd.DataFrame:
+    """Return the frame of the arrays, which it takes over."""
+    if index is None:
+        index = pd.RangeIndex(n_rows)
+    # By number, for labels may be repeated.
+    assembled = pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
+    if names is not None:
+        assembled.columns = names
+    return assembled

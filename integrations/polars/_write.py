@@ -1,0 +1,168 @@
+"""polars out: columns over the memory that `write` fills."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from onehot_fast.adapter import (
+    ArrowBlock,
+    Outputs,
+    Part,
+    PassThrough,
+    Special,
+    Table,
+    part_names,
+    title,
+    write,
+)
+
+from ._dtypes import element_of
+
+__all__ = ["label_frame", "output_frame", "wrap"]
+
+AnyArray = npt.NDArray[Any]
+
+
+def wrap(table: Table, parts: Sequence[Part]) -> pl.DataFrame:
+    """Return the DataFrame of the parts, in their order.
+
+    Parameters
+    ----------
+    table : Table
+        Of any library.
+    parts : sequence of PassThrough, Outputs or Decoded
+        Columns that pass through are shared with a table of polars.
+
+    Returns
+    -------
+    polars.DataFrame of table.n_rows
+
+    Raises
+    ------
+    TypeError
+        If polars has no such numbers.
+    ValueError
+        If two columns have one name, or a name is no str.
+    MemoryError
+        If the result cannot fit in memory, before it is allocated.
+
+    Examples
+    --------
+    >>> from onehot_fast.adapter import CodedColumn, Outputs, PassThrough
+    >>> from onehot_fast.integrations.polars import read_table
+    >>> column = CodedColumn(np.array([1, 0], np.int8), None, 2)
+    >>> outputs = Outputs(("a", "b"), (column,), np.dtype(bool))
+    >>> wrap(read_table(pl.DataFrame({"n": [1, 2]})), [outputs, PassThrough(0)]).rows()
+    [(False, True, 1), (True, False, 2)]
+    """
+    _check_names(part_names(table, parts))
+    frames = [_part_frame(table, part) for part in parts]
+    return pl.concat(frames, how="horizontal") if frames else pl.DataFrame(height=table.n_rows)
+
+
+def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
+    """Return new columns over one block of memory, in which Booleans are bit-packed.
+
+    Raises
+    ------
+    TypeError
+        If polars has no such numbers.
+    MemoryError
+        If the result cannot fit in memory, before it is allocated.
+    """
+    element_of(outputs.dtype)  # refused before it is written
+    if outputs.dtype.kind == "b":
+        block: AnyArray = write.bits(outputs.columns, n_rows=n_rows, num_threads=num_threads)
+    else:
+        block = write.columns(
+            outputs.columns, outputs.dtype, n_rows=n_rows, num_threads=num_threads
+        )
+    return _block_frame(outputs.names, block, n_rows, outputs.dtype)
+
+
+def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
+    """Return the columns of a row-major matrix, named by what they stand for.
+
+    Raises
+    ------
+    TypeError
+        If polars has no such numbers.
+    ValueError
+        If two columns would have one name.
+    """
+    names = list(map(title, labels))
+    _check_names(names)
+    block = np.ascontiguousarray(matrix.T)
+    if block.dtype.kind == "b":
+        block = np.packbits(block, axis=1, bitorder="little")
+    return _block_frame(names, block, len(matrix), matrix.dtype)
+
+
+def _block_frame(
+    names: Sequence[str], block: AnyArray, n_rows: int, dtype: np.dtype[Any]
+) -> pl.DataFrame:
+    """Return the rows of a block as columns, which share its memory; Booleans are bits."""
+    n_bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
+    # The names follow: one that ends with a "\0" here would end there in C.
+    numbers = list(map(str, range(len(names))))
+    array = ArrowBlock(numbers, block, n_rows, element_of(dtype).format, n_bits)
+    frame = pl.Series(array).struct.unnest()
+    frame.columns = list(names)
+    return frame
+
+
+def _check_names(names: Iterable[Hashable]) -> None:
+    """Refuse names that polars does not accept: those that occur twice or are no texts."""
+    seen: set[Hashable] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise ValueError(f"a column is named {name!r}; in polars names are texts")
+        if name in seen:
+            raise ValueError(f"two columns would be named {name!r}; in polars names are unique")
+        seen.add(name)
+
+
+def _part_frame(table: Table, part: Part) -> pl.DataFrame:
+    if isinstance(part, Outputs):
+        return output_frame(part, table.n_rows)
+    if not isinstance(part, PassThrough):
+        return _series(str(part.name), part.values).to_frame()
+    if isinstance(table.source, pl.DataFrame):
+        return table.source.to_series(part.position).to_frame()
+    return _series(str(table.names[part.position]), table.values(part.position)).to_frame()
+
+
+def _series(name: str, values: AnyArray) -> pl.Series:
+    """Return an array as a Series; values of several kinds are an Object."""
+    if values.dtype.kind == "c" or values.dtype.isbuiltin == 2:
+        element_of(values.dtype)  # which refuses it
+    if values.dtype.kind in "mM":
+        return pl.Series(values.astype(_time_dtype(values.dtype), copy=False)).alias(name)
+    if values.dtype.kind != "O":
+        return pl.Series(name, values)
+    items = values.tolist()
+    kinds = set(map(type, items)) - {type(None)}
+    if Special in kinds:
+        special = next(item for item in items if type(item) is Special)
+        raise TypeError(
+            f"column {name!r} would hold {special!r} beside its values, and a column of polars"
+            " holds one kind: `missing`, `unknown` and `infrequent` of Encoder.inverse_transform"
+            " choose what stands for it"
+        )
+    if kinds in ({np.datetime64}, {np.timedelta64}):
+        missing = kinds.pop()("NaT")
+        return _series(name, np.array([missing if item is None else item for item in items]))
+    return pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
+
+
+def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return a dtype of times in a unit that polars has: the next finer one."""
+    unit, _ = np.datetime_data(dtype)
+    if dtype.kind == "M" and unit in ("Y", "M", "W"):
+        unit = "D"
+    elif unit in ("W", "h", "m", "s") or (dtype.kind, unit) == ("m", "D"):
+        unit = "ms"
+    return np.dtype(f"{dtype.kind}8[{unit}]")

@@ -1,0 +1,173 @@
+"""``Expr.onehot``: the namespace, registered when this module is imported."""
+
+import dataclasses
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal, TypedDict, Unpack
+
+import polars as pl
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import (
+    ColumnSchema,
+    Outputs,
+    Schema,
+    check_choice,
+    check_no_options,
+    check_options,
+    code_table,
+    write,
+)
+
+from ._dtypes import element_of
+from ._options import new_encoder
+from ._read import read_table
+from ._write import output_frame
+
+__all__ = ["ExprNamespace", "Layout", "encode_expr"]
+
+Layout = Literal["array", "struct"]
+
+
+class DeclaredKeywords(TypedDict, total=False):
+    """The options of `onehot_fast.Encoder` that need no rows to learn from."""
+
+    dtype: Any
+    drop: Any
+    handle_missing: Any
+    handle_unknown: Any
+    prefix: Any
+    prefix_sep: Any
+
+
+@pl.api.register_expr_namespace("onehot")
+class ExprNamespace:
+    """The one-hot form of an expression, as ``expr.onehot``.
+
+    Parameters
+    ----------
+    expr : polars.Expr
+        Supplied by polars.
+    """
+
+    def __init__(self, expr: pl.Expr) -> None:
+        self._expr = expr
+
+    def __call__(
+        self, categories: Any, layout: Layout = "array", **options: Unpack[DeclaredKeywords]
+    ) -> pl.Expr:
+        """Encode as an Array, or as a Struct with a field for each category.
+
+        Parameters
+        ----------
+        categories : sequence of scalars, polars.Enum, or Encoder
+            The categories in their order; or a fitted `onehot_fast.Encoder`, of which the column
+            of the name of the expression counts, or its only column.
+        layout : {"array", "struct"}, default "array"
+            The Array has as many elements as there are categories. The fields of the Struct are
+            named ``f"{prefix}{prefix_sep}{category}"``, by default after the expression, so that
+            ``unnest`` gives columns named as by ``to_dummies``.
+        **options
+            `dtype` (by default UInt8 in an Array, Boolean in a Struct), `drop`, `handle_missing`,
+            `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`; not beside an
+            Encoder, which has its own.
+
+        Returns
+        -------
+        polars.Expr
+            Its dtype follows from the categories alone. It is elementwise: the streaming engine
+            computes it batch by batch. A missing value is all off.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If an option is refused, an Encoder does not know the column, or a Struct would have no
+            names. A value that is no category is refused, unless `handle_unknown` says otherwise,
+            when the expression is computed.
+
+        Examples
+        --------
+        >>> frame = pl.LazyFrame({"size": ["S", None, "L"]})
+        >>> encoded = frame.select(pl.col("size").onehot(["S", "M", "L"]))
+        >>> encoded.collect_schema()
+        Schema([('size', Array(UInt8, shape=(3,)))])
+        >>> encoded.collect(engine="streaming").to_series().to_list()
+        [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+        """
+        check_choice(layout, "layout", ("array", "struct"))
+        name = self._expr.meta.output_name(raise_if_undetermined=False)
+        if isinstance(categories, Encoder):
+            check_no_options(options)
+            return encode_expr(self._expr, _column_of(categories, name), layout)
+        if name is None and layout == "struct" and options.get("prefix") is None:
+            raise ValueError("the expression has no single name for the fields: pass prefix=")
+        _check(categories, options)
+        name = name or ""
+        dtype = "bool" if layout == "struct" else "uint8"
+        chosen: dict[str, Any] = {"dtype": dtype, **options, "categories": categories}
+        chosen["drop"] = {name: options.get("drop")}
+        encoder = new_encoder([name], chosen).fit({name: []})
+        return encode_expr(self._expr, encoder.schema.columns[0], layout)
+
+
+def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
+    """Return the expression that encodes another one.
+
+    Parameters
+    ----------
+    expr : polars.Expr
+        Its values have the categories of the column.
+    column : ColumnSchema
+        Which outputs there are.
+    layout : {"array", "struct"}
+        One Array for each row, or a Struct with a field for each output.
+
+    Returns
+    -------
+    polars.Expr
+        Elementwise, so that the streaming engine can hand it batch after batch.
+    """
+    element = element_of(column.options.dtype).dtype
+    if layout == "array":
+        dtype: Any = pl.Array(element, column.n_outputs)
+    else:
+        dtype = pl.Struct([pl.Field(name, element) for name in column.names])
+    encode = partial(_encode_batch, Schema((column,)), layout)
+    return expr.map_batches(encode, return_dtype=dtype, is_elementwise=True)
+
+
+def _encode_batch(schema: Schema, layout: Layout, series: pl.Series) -> pl.Series:
+    [column] = schema.columns
+    table = dataclasses.replace(read_table(series), names=(column.name,))
+    coded = code_table(table, schema)
+    if layout == "array":
+        return pl.Series(series.name, write.rows(coded, schema.dtype))
+    outputs = Outputs(schema.names, tuple(coded), schema.dtype)
+    return output_frame(outputs, len(series)).to_struct(series.name)
+
+
+def _check(categories: Any, options: Mapping[str, Any]) -> None:
+    """Refuse what only rows could tell."""
+    check_options(options, DeclaredKeywords.__annotations__)
+    if options.get("drop") == "most_frequent":
+        raise ValueError(
+            "drop = 'most_frequent': an expression has no rows to count; accepted are a category,"
+            " the other rules, and an Encoder that was fitted with it"
+        )
+    if isinstance(categories, str):
+        raise ValueError(
+            f"categories = {categories!r}: an expression has no rows to learn them from; accepted"
+            " are a sequence of categories, a polars.Enum and a fitted Encoder"
+        )
+
+
+def _column_of(encoder: Encoder, name: str | None) -> ColumnSchema:
+    """Return what an encoder knows about an expression of this name."""
+    columns = encoder.schema.columns
+    named = [column for column in columns if column.name == name]
+    if named or len(columns) == 1:
+        return (named or columns)[0]
+    known = [column.name for column in columns]
+    raise ValueError(
+        f"the expression is named {name!r}, and the encoder encodes {known!r}: alias it"
+    )

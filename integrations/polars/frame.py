@@ -1,0 +1,162 @@
+"""``DataFrame.onehot`` and ``LazyFrame.onehot``: registered when this module is imported."""
+
+from collections.abc import Hashable, Iterable
+from typing import Unpack
+
+import polars as pl
+from polars.selectors import by_name
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import (
+    PassThrough,
+    Schema,
+    TableAccessor,
+    TableKeywords,
+    check_no_options,
+    table_layout,
+)
+
+from ._options import declared_encoder, new_encoder
+from .expr import encode_expr
+
+__all__ = ["DataFrameNamespace", "LazyFrameNamespace"]
+
+
+@pl.api.register_dataframe_namespace("onehot")
+class DataFrameNamespace(TableAccessor):
+    """The one-hot form of a DataFrame, as ``frame.onehot``.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame of n_rows
+        Supplied by polars.
+
+    Notes
+    -----
+    By default the columns of texts, categories, bytes and objects are encoded. The outputs of each
+    column share a block of memory, in which Booleans are bit-packed. A `dtype` is one of polars or
+    of NumPy.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"price": [2, 3], "size": ["S", "L"], "sold": [True, False]})
+    >>> frame.onehot(dtype=pl.UInt8).to_dict(as_series=False)
+    {'price': [2, 3], 'size_L': [0, 1], 'size_S': [1, 0], 'sold': [True, False]}
+    >>> frame.onehot(["size"], drop={"size": "L"}, prefix="is").columns
+    ['price', 'is_S', 'sold']
+    >>> encoder = frame.onehot.fit(["size"])
+    >>> frame[:1].onehot(encoder).columns
+    ['price', 'size_L', 'size_S', 'sold']
+    """
+
+    def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
+        return new_encoder(columns, options)
+
+
+@pl.api.register_lazyframe_namespace("onehot")
+class LazyFrameNamespace:
+    """The one-hot form of a LazyFrame, as ``lazyframe.onehot``.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+        Supplied by polars.
+    """
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        self._frame = frame
+
+    def __call__(
+        self, columns: Iterable[str] | Encoder | None = None, **options: Unpack[TableKeywords]
+    ) -> pl.LazyFrame:
+        """Encode some columns where they stand, once the rows come.
+
+        Parameters
+        ----------
+        columns : iterable of str or Encoder, optional
+            A fitted `onehot_fast.Encoder`, such as `fit` returns. Or the columns to encode, of
+            which all are of Enum, or have their `categories` declared.
+        **options
+            As for ``DataFrame.onehot``, but for those that need rows to learn from:
+            `min_frequency`, `max_categories` and ``drop="most_frequent"``.
+
+        Returns
+        -------
+        polars.LazyFrame
+            No row has an influence on its schema, and none is read to know it. The streaming
+            engine encodes it batch by batch.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for ``DataFrame.onehot``; and if the categories of a column are not declared. A
+            value that is no category is refused when the frame is collected.
+
+        Examples
+        --------
+        >>> frame = pl.LazyFrame({"size": ["S", "L"], "price": [2, 3]})
+        >>> encoded = frame.onehot(categories={"size": ["S", "M", "L"]})
+        >>> encoded.collect_schema().names()
+        ['size_S', 'size_M', 'size_L', 'price']
+        >>> encoder = frame.onehot.fit(["size", "price"], min_frequency={"price": 2})
+        >>> frame.onehot(encoder).collect(engine="streaming").to_dict(as_series=False)
+        {'size_L': [False, True], 'size_S': [True, False], 'price_(infrequent)': [True, True]}
+        """
+        if isinstance(columns, Encoder):
+            check_no_options(options)
+            return _encode_lazily(self._frame, columns.schema)
+        encoder = declared_encoder(self._frame.collect_schema(), columns, options)
+        return _encode_lazily(self._frame, encoder.schema)
+
+    def fit(
+        self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
+    ) -> Encoder:
+        """Learn the categories in one pass over the rows, batch by batch.
+
+        Parameters
+        ----------
+        columns : iterable of str, optional
+            Those to encode; by default those of texts, categories, bytes and objects.
+        **options
+            As for ``DataFrame.onehot``.
+
+        Returns
+        -------
+        onehot_fast.Encoder
+            Fitted, as if to the whole table.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `onehot_fast.Encoder.fit`; a row is counted from the beginning of its batch.
+        """
+        encoder = new_encoder(columns, options)
+        # No row yet, but which columns there are, in their order.
+        encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
+        encoded = self._frame.select(by_name(*map(str, encoder.columns or ())))
+        for batch in encoded.collect_batches(engine="streaming", maintain_order=False):
+            encoder.partial_fit(batch)
+        _ = encoder.schema  # so that names that collide are refused now
+        return encoder
+
+
+def _encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
+    """Return a LazyFrame with the columns of the schema replaced by their outputs."""
+    names = frame.collect_schema().names()
+    layout = table_layout(names, schema)
+    # By name, since pl.col takes "*" and "^x$" for patterns.
+    structs = [
+        encode_expr(by_name(str(column.name)), column, "struct") for column in schema.columns
+    ]
+    encoded = [str(column.name) for column in schema.columns]
+    in_place = sorted(encoded, key=names.index)
+    result = frame.with_columns(structs).unnest(by_name(*in_place))
+    if encoded == in_place:
+        return result
+    order: list[str] = []
+    for part in layout:
+        if isinstance(part, PassThrough):
+            order.append(names[part.position])
+        else:
+            order += schema.names[schema.starts[part.first] : schema.starts[part.stop]]
+    return result.select(by_name(*order))

@@ -1,0 +1,83 @@
+"""The array in which distinct values are held, and numbers in the dtype of other numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._categories.keys import as_objects, plain
+from onehot_fast._categories.strings import Strings
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+
+# The scalars of NumPy that fill an array of their own dtype.
+NARROW_FLOATS = (np.float16, np.float32)
+
+
+def category_array(values: Iterable[Any]) -> Strings | AnyArray:
+    """Return values in the array that `Categories` holds them in, which is nobody else's."""
+    if isinstance(values, Strings):
+        return values
+    if not isinstance(values, np.ndarray):
+        return _array_of_objects(list(values))
+    kind = values.dtype.kind
+    if kind in "iu":
+        is_wide = values.dtype.itemsize == 8 and kind == "u" and len(values)
+        is_beyond = is_wide and int(values.max()) >= 2**63
+        return values.astype(np.uint64 if is_beyond else np.int64)
+    if kind == "b" or (kind == "f" and values.dtype.itemsize <= 8) or kind in "mM":
+        is_missing = kind != "b" and (values != values).any()
+        if not is_missing:
+            native: AnyArray = values.astype(values.dtype.newbyteorder("="))
+            return native
+    if kind in "UTS":
+        return Strings.from_objects(values.tolist(), is_text=kind != "S")
+    # The items of other dtypes are scalars that know their type.
+    return _array_of_objects(values.tolist() if kind == "O" else list(values))
+
+
+def _array_of_objects(values: list[Any]) -> Strings | AnyArray:
+    """Return objects as an array of their own kind where all are of one kind."""
+    items = values
+    kinds = set(map(type, items))
+    if not kinds <= {str, bytes, int, bool, float}:
+        items = [plain(item) for item in items]
+        kinds = set(map(type, items))
+    kind = next(iter(kinds)) if len(kinds) == 1 else None
+    if kind is str or kind is bytes:
+        return Strings.from_objects(items, is_text=kind is str)
+    if kind is int and min(items) >= -(2**63) and max(items) < 2**64:
+        if max(items) < 2**63:
+            return np.array(items, np.int64)
+        return np.array(items, np.uint64) if min(items) >= 0 else as_objects(items)
+    if kind is bool or kind is float or kind in NARROW_FLOATS:
+        array = np.array(items, np.dtype(kind))
+        return array if not (array != array).any() else as_objects(items)
+    if kind in (np.datetime64, np.timedelta64) and len({item.dtype for item in items}) == 1:
+        array = np.array(items, items[0].dtype)
+        return array if not np.isnat(array).any() else as_objects(items)
+    return as_objects(items)
+
+
+def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_] | None]:
+    """Return numbers in another dtype, and which kept their value there (None: all of them)."""
+    if kind == "float64":
+        wide = values.astype(np.float64)
+        if values.dtype.kind in "bf":
+            return wide, None
+        below = wide < (2.0**64 if values.dtype.kind == "u" else 2.0**63)
+        return wide, below & (np.where(below, wide, 0).astype(values.dtype) == values)
+    if values.dtype.kind == "f":
+        wide = values.astype(np.float64)
+        low, high = (0.0, 2.0**64) if kind == "uint64" else (-(2.0**63), 2.0**63)
+        is_whole = (wide >= low) & (wide < high) & (wide == np.floor(wide))
+        return np.where(is_whole, wide, 0).astype(kind), is_whole
+    inside: npt.NDArray[np.bool_] | None = None
+    if kind == "uint64" and values.dtype.kind == "i":
+        inside = values >= 0
+    elif kind == "int64" and values.dtype.kind == "u":
+        inside = values < np.uint64(2**63)
+    return values.astype(kind), inside

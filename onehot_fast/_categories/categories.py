@@ -1,0 +1,259 @@
+"""The distinct values of a column as one array: sorted, merged, looked up without Python objects.
+
+Texts and bytes are held as `Strings`, Booleans, numbers, instants and durations as NumPy arrays.
+All other values, and several kinds of them, are an array of objects that are compared by their keys
+(see `onehot_fast._categories.keys`). What is equal does not depend on how it is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._categories.arrays import category_array, exactly_as
+from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.keys import (
+    as_array,
+    in_order,
+    keys,
+    positive_zero,
+    preferred,
+    title,
+)
+from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
+from onehot_fast._categories.strings import Strings
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Positions: TypeAlias = npt.NDArray[np.int64]
+
+# dtype kind → what values of other kinds can be equal to; text is equal to text alone.
+FAMILIES = {"b": "number", "i": "number", "u": "number", "f": "number", "M": "instant"} | {
+    "m": "duration", "U": "string", "T": "string", "S": "binary",
+}  # fmt: skip
+
+
+class Categories:
+    """Values that are different from each other and not missing, in an order; immutable.
+
+    Parameters
+    ----------
+    values : Strings or ndarray, shape (n,)
+        As `category_array` returns them.
+    """
+
+    def __init__(self, values: Strings | AnyArray) -> None:
+        self.values = values
+
+    @classmethod
+    def of(cls, values: Iterable[Any]) -> Categories:
+        """Return the categories in any array or sequence; nothing of its memory is kept."""
+        return cls(category_array(values))
+
+    @classmethod
+    def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
+        """Return the distinct ones of some values, and the position of each (None: all differ)."""
+        every = cls.of(values)
+        if len(every) < 2:
+            return every, None
+        if every.family is None:
+            return _distinct_by_key(every)
+        table = Dictionary(every._kind, counting=False)
+        positions = table.encode(every._numbers())
+        if len(table) == len(every):
+            return every, None
+        first = np.full(len(table), len(every), np.int64)
+        np.minimum.at(first, positions, np.arange(len(every)))
+        found = every.take(first)
+        return found._with_zero_of(every), positions.astype(np.int64)
+
+    def __reduce__(self) -> Any:
+        """Leave out what is made again."""
+        return Categories, (self.values,)
+
+    def __len__(self) -> int:
+        """Return the number of categories."""
+        return len(self.values)
+
+    @cached_property
+    def family(self) -> str | None:
+        """What the values may be equal to, None where only their keys tell."""
+        if isinstance(self.values, Strings):
+            return "string" if self.values.is_text else "binary"
+        return FAMILIES.get(self.values.dtype.kind)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """The dtype of numbers and times, None for texts and bytes."""
+        return None if isinstance(self.values, Strings) else self.values.dtype
+
+    @cached_property
+    def _kind(self) -> Kind:
+        """The kind of the dictionary that holds the values."""
+        return kind_of(self.values)
+
+    def _numbers(self) -> Strings | AnyArray:
+        """Return the values as a dictionary of their kind keeps them."""
+        if isinstance(self.values, Strings):
+            return self.values
+        is_time = self.values.dtype.kind in "mM"
+        return self.values.view(np.int64) if is_time else self.values.astype(self._kind, copy=False)
+
+    @cached_property
+    def table(self) -> Dictionary:
+        """The hash table of the values; threads that build it at once build the same one."""
+        return Dictionary.from_values(self._numbers())
+
+    @cached_property
+    def _positions_by_key(self) -> dict[Hashable, int]:
+        """The position of each key."""
+        return {key: position for position, key in enumerate(self.to_keys())}
+
+    def tolist(self) -> list[Any]:
+        """Return the values as objects: Python's, or scalars of NumPy where Python has none."""
+        if isinstance(self.values, Strings) or self.values.dtype.kind in "biuO":
+            return self.values.tolist()
+        is_double = self.values.dtype == np.float64
+        return self.values.tolist() if is_double else list(self.values)
+
+    def to_keys(self) -> list[Hashable]:
+        """Return the keys of the values."""
+        return keys(self.tolist())
+
+    def to_array(self) -> AnyArray:
+        """Return the values as users see them: dtype object where NumPy has no dtype for them."""
+        if isinstance(self.values, Strings):
+            return self.values.to_object()
+        if self.family is not None and self.values.dtype != np.uint64 and len(self):
+            return self.values.copy()
+        return as_array(self.tolist())
+
+    def take(self, positions: npt.ArrayLike) -> Categories:
+        """Return the categories at some positions."""
+        return Categories(self.values.take(np.asarray(positions, np.int64)))
+
+    def argsort(self) -> Positions:
+        """Return the positions in order: see `keys.in_order`."""
+        if isinstance(self.values, Strings):
+            return self.values.argsort()
+        if self.family is not None:
+            return np.argsort(self.values)
+        places = self._positions_by_key
+        return np.array([places[key] for key in keys(in_order(self.tolist()))], np.int64)
+
+    def find(self, others: Categories) -> Positions:
+        """Return the position here of each of some categories, -1 where there is none."""
+        if self.family is None or others.family is None:
+            return self._find_by_key(others)
+        if self.family != others.family or not len(self):
+            return np.full(len(others), -1, np.int64)
+        if self.family in ("instant", "duration") and self.dtype != others.dtype:
+            return self._find_by_key(others)
+        if isinstance(others.values, Strings) or self.family != "number":
+            found = self.table.lookup(others._numbers())
+            return np.maximum(found, -1).astype(np.int64)
+        numbers, is_exact = exactly_as(others.values, self._kind)
+        found = np.maximum(self.table.lookup(numbers), -1)
+        return np.where(True if is_exact is None else is_exact, found, -1).astype(np.int64)
+
+    def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
+        """Return the position here of each value of an array: -1 missing, -2 unknown.
+
+        None where the array is of another kind than the categories, and has to be encoded first.
+        """
+        if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
+            return None
+        dtype = dtype_of(values)
+        if dtype is not None and not self._holds(dtype):
+            return None
+        try:
+            return self.table.lookup(values, missing=missing)
+        except TypeError:  # of the array as a whole, or of one value
+            return None
+
+    def _holds(self, dtype: np.dtype[Any]) -> bool:
+        """Tell whether the dictionary finds numbers or times of a dtype as they are."""
+        if FAMILIES.get(dtype.kind) != self.family:
+            return False
+        if self.family != "number":
+            return bool(dtype == self.dtype)
+        return (self._kind == "float64") == (dtype.kind == "f")
+
+    def _find_by_key(self, others: Categories) -> Positions:
+        """Return the position here of each of some categories of any types."""
+        places = self._positions_by_key
+        found = (places.get(key, -1) for key in others.to_keys())
+        return np.fromiter(found, np.int64, len(others))
+
+    def merge(self, others: Categories) -> tuple[Categories, Positions]:
+        """Return these categories and then those that only the others have, and where theirs are.
+
+        Of two equal ones of different types the one that is `keys.preferred` stays.
+        """
+        if self.family is None or self.family != others.family or self.dtype != others.dtype:
+            return _merge_by_key(self, others)
+        found = self.find(others)
+        is_new = found < 0
+        positions = np.where(is_new, len(self) + np.cumsum(is_new) - 1, found)
+        new: Any = others.take(np.flatnonzero(is_new)).values
+        if isinstance(self.values, Strings):
+            return Categories(self.values.concat(new)), positions
+        merged = Categories(np.concatenate([self.values, new]))
+        return merged._with_zero_of(self)._with_zero_of(others), positions
+
+    def _with_zero_of(self, others: Categories) -> Categories:
+        """Return the same categories, with 0.0 for -0.0 where the others have 0.0."""
+        values = others.values
+        if isinstance(values, Strings) or values.dtype.kind != "f":
+            return self
+        has_plus = bool(((values == 0) & ~np.signbit(values)).any())
+        return self.with_positive_zero() if has_plus else self
+
+    def with_positive_zero(self) -> Categories:
+        """Return the same categories with 0.0 for -0.0."""
+        if self.family is None:
+            return Categories.of([positive_zero(item) for item in self.tolist()])
+        if isinstance(self.values, Strings) or self.values.dtype.kind != "f":
+            return self
+        return Categories(self.values + self.values.dtype.type(0))
+
+    def titles(self) -> list[str]:
+        """Return what the names of the output columns say of each: see `keys.title`."""
+        if isinstance(self.values, Strings) and self.values.is_text:
+            return self.values.tolist()
+        return [title(item) for item in self.tolist()]
+
+    def may_begin_with(self, text: str) -> bool:
+        """Tell whether one of the titles may begin with a text; False is certain."""
+        if not text or self.family is None or self.family == "binary":
+            return True
+        if isinstance(self.values, Strings):
+            return self.values.data.tobytes().find(text.encode("utf-8", "surrogatepass")) >= 0
+        return self.family != "number" or set(text) <= set("0123456789+-.einfTrueFalse")
+
+
+def _distinct_by_key(every: Categories) -> tuple[Categories, Positions | None]:
+    """Return the distinct ones of values of any types, and the position of each."""
+    found = every._positions_by_key
+    if len(found) == len(every):
+        return every, None
+    values: dict[Hashable, Any] = {}
+    for key, item in zip(every.to_keys(), every.tolist(), strict=True):
+        values[key] = preferred(values[key], item) if key in values else item
+    places = {key: position for position, key in enumerate(values)}
+    positions = np.array([places[key] for key in every.to_keys()], np.int64)
+    return Categories.of(list(values.values())), positions
+
+
+def _merge_by_key(mine: Categories, others: Categories) -> tuple[Categories, Positions]:
+    """Return the categories of both, of any types, and where those of the others are."""
+    values = dict(zip(mine.to_keys(), mine.tolist(), strict=True))
+    other_keys = others.to_keys()
+    for key, item in zip(other_keys, others.tolist(), strict=True):
+        values[key] = preferred(values[key], item) if key in values else item
+    places = {key: position for position, key in enumerate(values)}
+    positions = np.array([places[key] for key in other_keys], np.int64)
+    return Categories.of(list(values.values())), positions

@@ -1,0 +1,360 @@
+"""Columns of codes → the memory of a result: the only way down from a table to the kernels.
+
+Every function checks the size of the result, allocates it, chooses the threads, and calls one
+kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments import fastpath
+from onehot_fast._arguments.shapes import check_size, human_size
+from onehot_fast._arguments.values import resolve_values
+from onehot_fast._encode import scipy_sparse
+from onehot_fast._runtime import dispatch, memory, parallel
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Lut: TypeAlias = npt.NDArray[np.int32]
+SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
+
+INT32_MAX = np.iinfo(np.int32).max
+# A kernel asks for look-up tables over all outputs. Where there are so many of them for so few
+# codes, NumPy's own indexing takes less time.
+FEW_CODES = 64
+MANY_OUTPUTS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CodedColumn:
+    """A column as codes, and the output column that each code stands for.
+
+    Attributes
+    ----------
+    codes : ndarray of integers, shape (n_rows,), C-contiguous
+        Negative where the value is missing.
+    lut : ndarray of int32, shape (n_codes + 1,), optional
+        Entry ``k`` is the output column of code ``k``, -1 for none; the last entry is that of a
+        missing code. Without it, a code is its output column, and a missing one has none.
+    n_outputs : int
+        How many output columns there are.
+    nan_where_missing : bool
+        Whether all outputs of a row without a value are NaN.
+    """
+
+    codes: AnyArray
+    lut: Lut | None
+    n_outputs: int
+    nan_where_missing: bool = False
+
+    def lut_from(self, first: int) -> Lut:
+        """Return the look-up table to output columns that are counted from `first`."""
+        if self.lut is None:
+            lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
+            lut[-1] = -1
+            return lut
+        return self.lut if first == 0 else np.where(self.lut < 0, self.lut, self.lut + first)
+
+    def outputs(self) -> npt.NDArray[np.int64]:
+        """Return the output column of every row, -1 for none."""
+        codes = self.codes.astype(np.int64)
+        if self.lut is None:
+            return np.where((codes >= 0) & (codes < self.n_outputs), codes, -1)
+        last = len(self.lut) - 1
+        return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
+
+    def rows_of_nan(self) -> npt.NDArray[np.intp]:
+        """Return the rows whose outputs are NaN."""
+        return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
+
+
+def rows(
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    *,
+    n_rows: int | None = None,
+    on: Any = 1,
+    off: Any = 0,
+    num_threads: int | None = None,
+) -> AnyArray:
+    """Return the C-contiguous (n_rows, n_outputs) matrix of all columns side by side.
+
+    `n_rows` is needed where there are no columns. It is the same in all functions below.
+    """
+    small = _small(columns, -1, dtype, on, off)
+    if small is not None:
+        return small
+    starts = _starts(columns)
+    shape = _n_rows(columns, n_rows), starts[-1]
+    _check_room(columns, shape, np.dtype(dtype))
+    _, on_value, off_value = resolve_values(on, off, dtype)
+    if _is_sparse(shape, len(columns)):
+        out = np.full(shape, off_value)
+        for row, position in _cells(columns, starts):
+            out[row, position] = on_value
+    else:
+        out, is_zero = memory.allocate(shape, on_value.dtype)
+        threads = parallel.resolve(num_threads, out.nbytes)
+        values = _bytes(on_value), _bytes(off_value)
+        if len(columns) == 1 and columns[0].lut is None:
+            codes = columns[0].codes
+            dispatch.encode(codes, out, shape[1], 1, *values, num_threads=threads, zeroed=is_zero)
+        else:
+            dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, *values, threads)
+    for column, start in zip(columns, starts, strict=False):
+        if column.nan_where_missing:
+            out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan
+    return out
+
+
+def columns(
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    *,
+    n_rows: int | None = None,
+    on: Any = 1,
+    off: Any = 0,
+    num_threads: int | None = None,
+) -> AnyArray:
+    """Return the C-contiguous (n_outputs, n_rows) block: each row is one output column."""
+    small = _small(columns, 0, dtype, on, off)
+    if small is not None:
+        return small
+    starts = _starts(columns)
+    shape = starts[-1], _n_rows(columns, n_rows)
+    _check_room(columns, shape[::-1], np.dtype(dtype))
+    _, on_value, off_value = resolve_values(on, off, dtype)
+    out, _ = memory.allocate(shape, on_value.dtype)
+    on_bytes, off_bytes = _bytes(on_value), _bytes(off_value)
+    for column, start in zip(columns, starts, strict=False):
+        part = out[start : start + column.n_outputs]
+        threads = parallel.resolve(num_threads, part.nbytes)
+        dispatch.encode_block(column.codes, column.lut, part, on_bytes, off_bytes, threads)
+        if column.nan_where_missing:
+            part[:, column.rows_of_nan()] = np.nan
+    return out
+
+
+def bits(
+    columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
+) -> npt.NDArray[np.uint8]:
+    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit."""
+    starts = _starts(columns)
+    shape = starts[-1], -(-_n_rows(columns, n_rows) // 8)
+    check_size(shape, np.uint8)
+    out, _ = memory.allocate(shape, np.dtype(np.uint8))
+    for column, start in zip(columns, starts, strict=False):
+        part = out[start : start + column.n_outputs]
+        threads = parallel.resolve(num_threads, part.nbytes)
+        dispatch.encode_bits(column.codes, column.lut, part, threads)
+    return out
+
+
+def csr(
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    *,
+    n_rows: int | None = None,
+    num_threads: int | None = None,
+) -> SparseParts:
+    """Return ``(data, indices, indptr)`` of the canonical CSR matrix of ones."""
+    return _sparse_parts("csr", columns, dtype, n_rows, num_threads)
+
+
+def csc(
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    *,
+    n_rows: int | None = None,
+    num_threads: int | None = None,
+) -> SparseParts:
+    """Return ``(data, indices, indptr)`` of the canonical CSC matrix of ones."""
+    return _sparse_parts("csc", columns, dtype, n_rows, num_threads)
+
+
+def sparse_array(
+    form: str,
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    *,
+    n_rows: int | None = None,
+    num_threads: int | None = None,
+) -> Any:
+    """Return the ``scipy.sparse.csr_array`` or ``csc_array`` (`form` is "csr" or "csc")."""
+    starts = _starts(columns)
+    shape = _n_rows(columns, n_rows), starts[-1]
+    parts = _sparse_parts(form, columns, dtype, n_rows, num_threads)
+    ones = scipy_sparse.sparse_array(form, parts, shape)
+    cells = [
+        (column.rows_of_nan(), start, start + column.n_outputs)
+        for column, start in zip(columns, starts, strict=False)
+        if column.nan_where_missing
+    ]
+    cells = [cell for cell in cells if len(cell[0])]
+    if not cells:
+        return ones
+    return ones + scipy_sparse.filled(form, cells, shape, np.array(np.nan).astype(dtype))
+
+
+def recode(column: CodedColumn, *, num_threads: int | None = None) -> AnyArray:
+    """Return the output column of every row, -1 for none, in as few bytes as hold them."""
+    threads = parallel.resolve(num_threads, column.codes.nbytes)
+    return dispatch.recode(column.codes, column.lut_from(0), threads)
+
+
+def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
+    """Return in how many rows each of the codes ``0 .. n_codes - 1`` occurs."""
+    return dispatch.count(codes, n_codes, parallel.resolve(None, codes.nbytes))
+
+
+def multi_hot(
+    offsets: npt.NDArray[np.int64],
+    column: CodedColumn,
+    dtype: npt.DTypeLike,
+    *,
+    counts: bool = False,
+    num_threads: int | None = None,
+) -> AnyArray:
+    """Return the C-contiguous (n_rows, n_outputs) matrix of rows of several codes each.
+
+    Row ``i`` has the codes ``offsets[i]:offsets[i + 1]``; an element is 1, or with `counts` how
+    often the row has its code.
+    """
+    shape = len(offsets) - 1, column.n_outputs
+    _, on, off = resolve_values(1, 0, dtype)
+    threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
+    out, is_zero = memory.allocate(shape, on.dtype)
+    lut = column.lut_from(0)
+    if not counts:
+        on_bytes, off_bytes = _bytes(on), _bytes(off)
+        dispatch.multi_hot(offsets, column.codes, lut, out, on_bytes, off_bytes, threads)
+        return out
+    if not is_zero:
+        out.fill(0)
+    dispatch.multi_hot_count(offsets, column.codes, lut, out)
+    return out
+
+
+def multi_hot_csr(
+    offsets: npt.NDArray[np.int64],
+    column: CodedColumn,
+    dtype: npt.DTypeLike,
+    *,
+    counts: bool = False,
+) -> SparseParts:
+    """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
+    check_size((len(column.codes),), np.int64)
+    lut, width = column.lut_from(0), column.n_outputs
+    return dispatch.multi_hot_csr(offsets, column.codes, lut, width, dtype, counts)
+
+
+def _small(
+    columns: Sequence[CodedColumn], axis: int, dtype: npt.DTypeLike, on: Any, off: Any
+) -> AnyArray | None:
+    """Return a small result of one column whose codes are its outputs, or None."""
+    if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
+        return None
+    codes, n_outputs = columns[0].codes, columns[0].n_outputs
+    return fastpath.one_hot_small(codes, n_outputs, on, off, axis, np.dtype(dtype), None)
+
+
+def _is_sparse(shape: tuple[int, int], n_columns: int) -> bool:
+    """Tell whether a few elements of very many are on."""
+    return shape[0] * n_columns <= FEW_CODES and shape[1] > MANY_OUTPUTS
+
+
+def _starts(columns: Sequence[CodedColumn]) -> list[int]:
+    """Return the first output of each column, and the number of all."""
+    return [*accumulate((column.n_outputs for column in columns), initial=0)]
+
+
+def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
+    return len(columns[0].codes) if columns else n_rows or 0
+
+
+def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
+    return value.reshape(1).view(np.uint8)
+
+
+def _codes_and_luts(
+    columns: Sequence[CodedColumn], starts: Sequence[int]
+) -> tuple[list[AnyArray], list[Lut]]:
+    """Return what the kernels of several columns take: the outputs of all are counted together."""
+    luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
+    return [column.codes for column in columns], luts
+
+
+def _cells(
+    columns: Sequence[CodedColumn], starts: Sequence[int]
+) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]]:
+    """Yield, column by column, the rows that are on and where."""
+    for column, start in zip(columns, starts, strict=False):
+        outputs = column.outputs()
+        is_on = np.flatnonzero(outputs >= 0)
+        yield is_on, outputs[is_on] + start
+
+
+def _sparse_parts(
+    form: str,
+    columns: Sequence[CodedColumn],
+    dtype: npt.DTypeLike,
+    n_rows: int | None,
+    num_threads: int | None,
+) -> SparseParts:
+    """Return the parts of a CSR or CSC matrix of ones."""
+    starts = _starts(columns)
+    shape = _n_rows(columns, n_rows), starts[-1]
+    n_codes = shape[0] * len(columns)
+    check_size((n_codes,), np.dtype(dtype))
+    if form == "csr" and _is_sparse(shape, len(columns)):
+        return _few_csr_parts(columns, starts, np.dtype(dtype))
+    if not columns:
+        n_groups = shape[0] if form == "csr" else shape[1]
+        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
+    build = dispatch.csr if form == "csr" else dispatch.csc
+    threads = parallel.resolve(num_threads, 4 * n_codes)
+    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
+
+
+def _few_csr_parts(
+    columns: Sequence[CodedColumn], starts: Sequence[int], dtype: np.dtype[Any]
+) -> SparseParts:
+    """Return the parts of a CSR matrix of few elements."""
+    n_rows = _n_rows(columns, None)
+    position = np.int32 if starts[-1] <= INT32_MAX else np.int64
+    matrix = np.full((n_rows, len(columns)), -1, position)
+    for at, (column, start) in enumerate(zip(columns, starts, strict=False)):
+        outputs = column.outputs()
+        matrix[:, at] = np.where(outputs >= 0, outputs + start, -1)
+    is_on = matrix >= 0
+    indptr = np.zeros(n_rows + 1, position)
+    np.cumsum(is_on.sum(axis=1), out=indptr[1:])
+    indices = matrix[is_on]
+    return np.ones(len(indices), dtype), indices, indptr
+
+
+def _check_room(
+    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any]
+) -> None:
+    """Refuse a dense result that the free memory cannot hold, and name what is smaller."""
+    try:
+        check_size(shape, dtype)
+    except MemoryError as error:
+        elements, n_codes = shape[0] * shape[1], shape[0] * len(columns)
+        position = 4 if max(n_codes, *shape) <= INT32_MAX else 8
+        sparse = n_codes * (dtype.itemsize + position)
+        smaller = {
+            "output='csr'": sparse + (shape[0] + 1) * position,
+            "output='csc'": sparse + (shape[1] + 1) * position,
+            "dtype=bool": elements,
+        }
+        n_bytes = elements * dtype.itemsize
+        named = [f"{how} ({human_size(n)})" for how, n in smaller.items() if n < n_bytes]
+        text = str(error).partition("; smaller")[0]
+        raise MemoryError(f"{text}; smaller: {', '.join(named) or 'none'}") from None

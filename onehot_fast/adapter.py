@@ -1,0 +1,154 @@
+"""All that an integration may use of the core, and what the core asks of an integration.
+
+An integration does two things: it reads its library's containers into columns of codes, and it
+wraps the memory that `write` fills in its library's containers. What stands between the two is the
+core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
+core.
+
+Examples
+--------
+>>> import numpy as np
+>>> from onehot_fast.adapter import CodedColumn, write
+>>> column = CodedColumn(np.array([1, -1, 0], np.int8), None, 2)
+>>> write.rows([column], "uint8")
+array([[0, 1],
+       [0, 0],
+       [1, 0]], dtype=uint8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from onehot_fast._accessor import (
+    SeriesAccessor,
+    TableAccessor,
+    TableKeywords,
+    check_no_options,
+    encode_alone,
+)
+from onehot_fast._arguments.choices import (
+    check_choice,
+    check_options,
+    check_prefix,
+    check_text,
+    with_article,
+)
+from onehot_fast._arguments.indices import as_integer, normalize_depth
+from onehot_fast._arguments.shapes import human_size
+from onehot_fast._arrow.block import ArrowBlock
+from onehot_fast._arrow.reader import read as read_arrow
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import as_array as category_array
+from onehot_fast._categories.keys import keys as category_keys
+from onehot_fast._categories.keys import title
+from onehot_fast._categories.learn import (
+    code_column,
+    code_table,
+    code_values,
+    declared_column,
+    sorted_categories,
+)
+from onehot_fast._categories.lists import Rows, check_separator, read_rows, spread
+from onehot_fast._categories.lookup import check_no_missing
+from onehot_fast._categories.lookup import places_of as category_outputs
+from onehot_fast._categories.numbering import number_labels
+from onehot_fast._categories.options import ColumnKeywords, number_dtype
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
+from onehot_fast._categories.strings import Strings
+from onehot_fast._encode import decode, write
+from onehot_fast._encode.table_layout import (
+    Decoded,
+    OutputRange,
+    Outputs,
+    Part,
+    PassThrough,
+    decoded_layout,
+    part_names,
+    table_layout,
+)
+from onehot_fast._encode.write import CodedColumn
+from onehot_fast._runtime.parallel import each as map_columns
+from onehot_fast._runtime.registry import library, reader_of
+from onehot_fast.column import Column, Table, Values, column_position, read_column
+
+__all__ = [
+    "ArrowBlock",
+    "Categories",
+    "CodedColumn",
+    "Column",
+    "ColumnKeywords",
+    "ColumnSchema",
+    "Decoded",
+    "Integration",
+    "OutputRange",
+    "Outputs",
+    "Part",
+    "PassThrough",
+    "Rows",
+    "Schema",
+    "SeriesAccessor",
+    "Special",
+    "Strings",
+    "Table",
+    "TableAccessor",
+    "TableKeywords",
+    "Values",
+    "as_integer",
+    "category_array",
+    "category_keys",
+    "category_outputs",
+    "check_choice",
+    "check_names",
+    "check_no_missing",
+    "check_no_options",
+    "check_options",
+    "check_prefix",
+    "check_separator",
+    "check_text",
+    "code_column",
+    "code_table",
+    "code_values",
+    "column_position",
+    "declared_column",
+    "decode",
+    "decoded_layout",
+    "encode_alone",
+    "human_size",
+    "library",
+    "map_columns",
+    "normalize_depth",
+    "number_dtype",
+    "number_labels",
+    "part_names",
+    "read_arrow",
+    "read_column",
+    "read_rows",
+    "reader_of",
+    "sorted_categories",
+    "spread",
+    "table_layout",
+    "title",
+    "with_article",
+    "write",
+]
+
+
+@runtime_checkable
+class Integration(Protocol):
+    """What the core calls in ``onehot_fast.integrations.<library>``, by these names."""
+
+    def read_table(self, table: Any) -> Table:
+        """Return a table of the library, without reading a column."""
+
+    def read_column(self, column: Any) -> Column | Values:
+        """Return a column of the library: `Column` where it holds codes, else its `Values`."""
+
+    def wrap(self, table: Table, parts: Sequence[Part]) -> Any:
+        """Return the library's table of these columns, in their order.
+
+        `table` may come from another library, or from the core itself: then a column that stays
+        is ``table.values(position)``, and there is no index to keep. The memory that `write`
+        fills for `Outputs` is the caller's to give away.
+        """

@@ -1,0 +1,85 @@
+"""The libraries whose tables the core reads and makes, each behind the same few functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+Columns = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Library:
+    """How to make a table of a library, and how to look into one."""
+
+    name: str
+    table: Callable[[Columns], Any]  # from Python's own values, None where one is missing
+    columns: Callable[[Any], Columns]  # and back
+    coded: Callable[[Sequence[Any], list[Any]], Any]  # a column that declares its categories
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def numpy_library() -> Library:
+    """Return mappings from names to arrays, in which objects hold what is missing."""
+    from onehot_fast import Column
+
+    def columns(table: Any) -> Columns:
+        return {name: column.tolist() for name, column in table.items()}
+
+    def coded(values: Sequence[Any], categories: list[Any]) -> Any:
+        codes = [-1 if value is None else categories.index(value) for value in values]
+        return Column(np.array(codes, np.int32), np.array(categories, object), source="category")
+
+    return Library("numpy", dict, columns, coded)
+
+
+def pandas_library() -> Library:
+    """Return DataFrames."""
+    pd = pytest.importorskip("pandas")
+
+    def columns(table: Any) -> Columns:
+        objects = table.astype(object).where(table.notna(), None)
+        return {str(name): objects[name].tolist() for name in table.columns}
+
+    def coded(values: Sequence[Any], categories: list[Any]) -> Any:
+        return pd.Categorical(values, categories=categories)
+
+    return Library("pandas", pd.DataFrame, columns, coded)
+
+
+def polars_library() -> Library:
+    """Return polars' DataFrames."""
+    pl = pytest.importorskip("polars")
+
+    def coded(values: Sequence[Any], categories: list[Any]) -> Any:
+        return pl.Series(values, dtype=pl.Enum(categories))
+
+    def columns(table: Any) -> Columns:
+        return table.to_dict(as_series=False)  # type: ignore[no-any-return]
+
+    return Library("polars", lambda table: pl.DataFrame(table, strict=False), columns, coded)
+
+
+def arrow_library() -> Library:
+    """Return Arrow's tables."""
+    pa = pytest.importorskip("pyarrow")
+
+    def coded(values: Sequence[Any], categories: list[Any]) -> Any:
+        codes = [None if value is None else categories.index(value) for value in values]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), categories, ordered=True)
+
+    return Library("arrow", pa.table, lambda table: table.to_pydict(), coded)
+
+
+LIBRARIES = {
+    "numpy": numpy_library,
+    "pandas": pandas_library,
+    "polars": polars_library,
+    "arrow": arrow_library,
+}

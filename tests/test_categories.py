@@ -1,0 +1,286 @@
+"""Categories as arrays against Python's own keys: what is equal, its order and its name."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Column, Encoder
+from onehot_fast._categories import keys as by_key
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.learned import Learned
+from onehot_fast._categories.schema import check_names
+from onehot_fast._categories.strings import Strings
+from onehot_fast.column import Values, read_column
+
+INT64 = st.sampled_from([-(2**63), -(2**53) - 1, -1, 0, 1, 2, 2**53, 2**53 + 1, 2**63 - 1])
+UINT64 = st.sampled_from([0, 1, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1])
+DOUBLES = st.sampled_from(
+    [0.0, -0.0, 1.0, 2.0, 0.1, -1.0, 2.0**53, 2.0**63, -(2.0**63), 2.0**64, 1e300, float("inf")]
+)
+FLOATS = st.sampled_from([0.0, -0.0, 1.0, 0.1, 2.0**63, -np.inf]).map(np.float32)
+TEXTS = st.text("\0aé\ud800\U0001f30d", max_size=20) | st.sampled_from(["1", "True", "a", "b"])
+DAYS = st.integers(-3, 3).map(lambda day: np.datetime64(day, "D"))
+SECONDS = st.integers(-3, 3).map(lambda day: np.datetime64(day * 86400, "s"))
+KINDS = {
+    "text": TEXTS,
+    "bytes": st.binary(max_size=12) | st.sampled_from([b"a", b"1"]),
+    "bool": st.booleans(),
+    "int": INT64,
+    "uint": UINT64,
+    "float": DOUBLES,
+    "float32": FLOATS,
+    "days": DAYS,
+    "seconds": SECONDS,
+    "hours": st.integers(-30, 30).map(lambda hour: np.timedelta64(hour, "h")),
+    "rare": st.sampled_from([Decimal(1), Fraction(1, 2), 1j, datetime.date(2024, 1, 1), ("a", 1)]),
+}
+KINDS["mixed"] = st.one_of(*KINDS.values())
+VALUES = st.sampled_from(sorted(KINDS)).flatmap(lambda kind: st.lists(KINDS[kind], max_size=8))
+
+
+def same(one, other):
+    """Tell whether two lists hold the same values: type, unit and sign of zero included."""
+    return list(map(repr, one)) == list(map(repr, other))
+
+
+def distinct(values):
+    """Return the values by their keys: of equal ones that which is preferred."""
+    found = {}
+    for key, value in zip(by_key.keys(values), map(by_key.plain, values), strict=True):
+        found[key] = by_key.preferred(found[key], value) if key in found else value
+    return found
+
+
+@given(VALUES)
+def test_distinct_values_are_those_of_their_keys(values):
+    """Each position finds the value of its key."""
+    known = distinct(values)
+    categories, positions = Categories.distinct(values)
+    found = (
+        categories.tolist() if positions is None else [categories.tolist()[i] for i in positions]
+    )
+
+    assert same(found, [known[key] for key in by_key.keys(values)])
+    assert len(categories) == len(known)
+
+
+@given(VALUES)
+def test_order_is_that_of_the_keys(values):
+    """Sorted as Python sorts them."""
+    categories, _ = Categories.distinct(values)
+
+    assert same(
+        categories.take(categories.argsort()).tolist(), by_key.in_order(categories.tolist())
+    )
+
+
+@given(st.lists(TEXTS, unique=True, max_size=30), st.sampled_from([str, bytes]))
+def test_texts_are_sorted_by_code_points(texts, kind):
+    """NULs at the end, lone surrogates and common beginnings of any length change nothing."""
+    if kind is bytes:
+        texts = [text.encode("utf-8", "surrogatepass") for text in texts]
+    strings = Strings.from_objects(texts, is_text=kind is str)
+
+    assert strings.take(strings.argsort()).tolist() == sorted(texts)
+
+
+@given(VALUES, VALUES)
+def test_find_is_a_dict_of_keys(known, asked):
+    """1, 1.0, True and Decimal(1) are one value, and so are instants of other units."""
+    known, _ = Categories.distinct(known)
+    positions = {key: position for position, key in enumerate(known.to_keys())}
+    expected = [positions.get(key, -1) for key in by_key.keys(asked)]
+
+    assert known.find(Categories.of(asked)).tolist() == expected
+
+
+@given(VALUES, VALUES)
+def test_lookup_of_rows_is_a_dict_of_keys(known, rows):
+    """Where rows are looked up without being encoded, the positions are the same ones."""
+    known, _ = Categories.distinct(known)
+    positions = {key: position for position, key in enumerate(known.to_keys())}
+    expected = [positions.get(key, -2) for key in by_key.keys(rows)]
+    for array in (by_key.as_objects(rows), Categories.of(rows).values):
+        found = Values([array]).lookup(known)
+        assert found is None or found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "known"),
+    [
+        (np.array(["b", None, "z", np.nan], object), ["a", "b"]),
+        (np.array([2.0, np.nan, 7, 2]), [1.0, 2.0]),
+        (np.array([2, 0, 7], np.int8), [1, 2]),
+        (np.array(["1970-01-03", "NaT", "1971-01-01"], "M8[D]"), [np.datetime64(2, "D")]),
+    ],
+    ids=["objects", "floats", "integers", "instants"],
+)
+def test_rows_of_the_kind_of_the_categories_are_looked_up_at_once(rows, known):
+    """The common kinds take the short way: what is missing and what is unknown are told apart."""
+    found = Values([rows[:1], rows[1:]]).lookup(Categories.of(known))
+    items = [by_key.plain(row) for row in rows]
+    expected = [-1 if by_key.is_missing(v) else known.index(v) if v in known else -2 for v in items]
+
+    assert found.tolist() == expected
+
+
+@given(VALUES, VALUES)
+def test_merge_is_that_of_the_keys(one, other):
+    """The union, the preferred of equal values, and the position of each of the other's."""
+    (one, _), (other, _) = Categories.distinct(one), Categories.distinct(other)
+    expected = distinct([*one.tolist(), *other.tolist()])
+    merged, positions = one.merge(other)
+    places = {key: position for position, key in enumerate(merged.to_keys())}
+
+    assert same(by_key.in_order(merged.tolist()), by_key.in_order(expected.values()))
+    assert len(merged) == len(expected)
+    assert positions.tolist() == [places[key] for key in other.to_keys()]
+
+
+@given(VALUES, VALUES, st.booleans(), st.booleans())
+def test_merge_of_what_was_learned_has_no_order(one, other, declares_one, declares_other):
+    """Counts are added by category, and either order of merging gives the same."""
+    parts = []
+    for values, declares in ((one, declares_one), (other, declares_other)):
+        categories, _ = Categories.distinct(values)
+        counts = np.arange(1, len(categories) + 1)
+        parts.append(Learned(categories, counts, len(categories) if declares else None))
+    forth, back = parts[0].merge(parts[1]), parts[1].merge(parts[0])
+    expected = {}
+    for part in parts:
+        for key, count in zip(part.categories.to_keys(), part.counts.tolist(), strict=True):
+            expected[key] = expected.get(key, 0) + count
+
+    for merged in (forth, back):
+        counts = merged.counts.tolist()
+        assert dict(zip(merged.categories.to_keys(), counts, strict=True)) == expected
+    assert same(forth.ordered()[0].tolist(), back.ordered()[0].tolist())
+    assert forth.conflict == back.conflict
+    assert forth.n_declared == back.n_declared
+
+
+@given(VALUES)
+def test_titles_are_those_of_the_values(values):
+    """What a name says is what the value says, and no beginning of it is denied."""
+    categories, _ = Categories.distinct(values)
+    titles = [by_key.title(item) for item in categories.tolist()]
+
+    assert categories.titles() == titles
+    for title in titles:
+        assert all(categories.may_begin_with(title[:end]) for end in range(len(title) + 1))
+
+
+@given(VALUES)
+def test_categories_come_back_from_a_pickle(values):
+    """What was looked up before has no part in it."""
+    categories, _ = Categories.distinct(values)
+    categories.find(categories)
+    back = pickle.loads(pickle.dumps(categories))
+
+    assert same(back.tolist(), categories.tolist())
+
+
+NAMED = st.dictionaries(
+    st.sampled_from(["a", "a_b", "a_b_", "a_1", "", "b"]),
+    st.lists(TEXTS | st.sampled_from(["b", "b_c", "c", "_c", "(unknown)"]), min_size=1, max_size=4)
+    | st.lists(st.sampled_from([1, 2, 11, True]), min_size=1, max_size=4),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(NAMED, st.lists(st.sampled_from(["a_b", "a_1", "b_c", "c"]), max_size=2, unique=True))
+def test_names_that_collide_are_found(columns, kept):
+    """The names are refused if, and only if, two of them are equal."""
+    rows = max(map(len, columns.values()))
+    table = {name: (values * rows)[:rows] for name, values in columns.items()}
+    names = []
+    for name, values in table.items():
+        categories = list(dict.fromkeys(values))
+        names += [f"{name}_{title}" for title in [*categories, "(unknown)"]]
+    encoder = Encoder([*table], handle_unknown="indicator")
+
+    if len(set(names)) < len(names):
+        with pytest.raises(ValueError, match="two output columns would be named"):
+            encoder.fit(table)
+        return
+    schema = encoder.fit(table).schema
+    assert set(schema.names) == set(names)
+    if set(names) & set(kept):
+        with pytest.raises(ValueError, match="which is not encoded"):
+            check_names(schema, kept)
+    else:
+        check_names(schema, kept)
+
+
+def test_columns_of_many_chunks_are_one():
+    """The codes of all chunks are of one dictionary."""
+    column = Values([np.array(["b", "a"], object), np.array(["a", None], object)]).encode()
+
+    assert [*column.categories[column.codes[:3]], column.codes[3]] == ["b", "a", "a", -1]
+    assert len(Values([]).encode()) == 0
+
+
+def test_an_object_that_stands_for_no_value():
+    """An array of objects may have one of its own for what is missing."""
+
+    class NAType:
+        """Like that of pandas."""
+
+        def __ne__(self, other):
+            raise TypeError
+
+        __hash__ = object.__hash__
+        __eq__ = None
+
+    missing = NAType()
+    rows = np.array(["b", missing, "a"], object)
+    for told in ((missing,), ()):
+        values = Values([rows], missing=told)
+        assert values.encode().codes.tolist() == [0, -1, 1]
+    assert Values([rows], missing=(missing,)).lookup(Categories.of(["a"])).tolist() == [-2, -1, 0]
+    assert Values([rows]).lookup(Categories.of(["a"])) is None
+
+
+def test_equal_categories_of_a_column_are_one():
+    """A column that says 1 and 1.0 counts one category."""
+    column = Column(np.array([0, 1, 1, 2]), np.array([1, 1.0, "a"], object), source="category")
+    encoder = Encoder().fit(column)
+
+    assert encoder.get_feature_names_out().tolist() == ["x0_1", "x0_a"]
+    assert encoder.transform(column).tolist() == [[True, False]] * 3 + [[False, True]]
+    assert Encoder(["p"]).fit({"p": np.array([-0.0])}).categories["p"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("make", [str, int, lambda i: i / 2], ids=["texts", "integers", "floats"])
+def test_many_categories(make):
+    """A hundred thousand of them are fitted, merged, written, read and decoded."""
+    values = [make(i) for i in range(100_000)]
+    table = {"p": by_key.as_objects(values[::-1])}
+    parts = [Encoder(["p"]).fit({"p": table["p"][half::2]}) for half in (0, 1)]
+    encoder = Encoder(["p"]).fit(table)
+    back = Encoder.from_json(encoder.to_json())
+    rows = {"p": by_key.as_objects(values[::9999])}
+
+    assert back.to_json() == encoder.to_json() == parts[0].merge(parts[1]).to_json()
+    assert back.categories["p"].tolist() == sorted(values)
+    encoded = back.transform(rows, "csr")
+    assert [sorted(values)[place] for place in encoded.indices] == values[::9999]
+    assert back.inverse_transform(encoded)["p"].tolist() == values[::9999]
+    assert len(set(back.get_feature_names_out())) == 100_000
+
+
+def test_texts_are_objects_only_when_they_are_asked_for():
+    """What users see is an array of str."""
+    column = read_column(["b", "a"])
+
+    assert column.categories.tolist() == ["b", "a"]
+    assert column.categories is column.categories

@@ -1,0 +1,149 @@
+"""What the encoder does alike on the tables of every library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import encoder_oracle as oracle
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import Library
+
+from onehot_fast import Encoder
+
+TEXTS = st.sampled_from(["", "a", "b", "B", "ab", "é", "日本", "a\0b", "x" * 20, None])
+INTEGERS = st.sampled_from([0, 1, -1, 2**40, -(2**63), 2**63 - 1, None])
+# One table has columns of one length; a column has at least one value, for its type to be known.
+COLUMNS = st.integers(1, 12).flatmap(
+    lambda n: st.fixed_dictionaries(
+        {
+            "text": st.lists(TEXTS, min_size=n, max_size=n).filter(any),
+            "number": st.lists(INTEGERS, min_size=n, max_size=n).filter(
+                lambda values: any(value is not None for value in values)
+            ),
+            "kept": st.lists(st.integers(0, 9), min_size=n, max_size=n),
+        }
+    )
+)
+OPTIONS = st.fixed_dictionaries(
+    {},
+    optional={
+        "drop": st.sampled_from(["first", "last", "if_binary", "most_frequent"]),
+        "handle_missing": st.sampled_from(["ignore", "indicator"]),
+        "min_frequency": st.sampled_from([1, 2, 0.3]),
+        "max_categories": st.integers(1, 4),
+    },
+)
+
+
+def expected(columns: dict[str, list[Any]], options: dict[str, Any]) -> dict[str, list[Any]]:
+    """Return the encoded table by the oracle."""
+    encoded: dict[str, list[Any]] = {}
+    for name in (name for name in columns if name != "kept"):
+        values = columns[name]
+        chosen = oracle.Options(**options)
+        cells = oracle.encode(values, values, chosen)
+        for position, feature in enumerate(oracle.names(name, values, chosen)):
+            encoded[feature] = [int(row[position]) for row in cells]
+    return encoded | {"kept": columns["kept"]}
+
+
+def as_library_holds(library: Library, columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return columns whose integers survive the library: pandas makes floats of missing ones."""
+    if library.name != "pandas" or None not in columns["number"]:
+        return columns
+    small = [None if value is None else value % 1000 for value in columns["number"]]
+    return columns | {"number": [None if value is None else float(value) for value in small]}
+
+
+@given(columns=COLUMNS, options=OPTIONS)
+def test_a_table_is_encoded_as_by_the_oracle(library, columns, options):
+    """Features, their names, their order and the columns that stay are the same everywhere."""
+    columns = as_library_holds(library, columns)
+    encoder = Encoder(["text", "number"], dtype="uint8", **options)
+    table = library.table(columns)
+
+    encoded = encoder.fit(table).transform(table)
+
+    features = expected(columns, options)
+    if library.name == "numpy":  # whose own form is a matrix, without the columns that stay
+        del features["kept"]
+        assert encoded.T.tolist() == list(features.values())
+    else:
+        assert library.columns(encoded) == features
+
+
+@given(columns=COLUMNS)
+def test_decoding_gives_the_table_back(library, columns):
+    """With a column for missing values nothing is lost on the way there and back."""
+    columns = as_library_holds(library, columns)
+    table = library.table(columns)
+    encoder = Encoder(["text", "number"], handle_missing="indicator").fit(table)
+
+    decoded = encoder.inverse_transform(encoder.transform(table))
+
+    values = {name: list(column) for name, column in library.columns(decoded).items()}
+    assert {name: values[name] for name in ("text", "number")} == {
+        name: columns[name] for name in ("text", "number")
+    }
+
+
+@given(train=COLUMNS, test=COLUMNS)
+def test_an_encoder_serves_every_library(library, train, test):
+    """What was learned from plain lists transforms the tables of any library to the same bits."""
+    test = as_library_holds(library, test)
+    encoder = Encoder(["text", "number"], handle_unknown="indicator").fit(train)
+
+    matrix = encoder.transform(library.table(test), "numpy")
+
+    assert matrix.tolist() == encoder.transform(test, "numpy").tolist()
+    assert encoder.transform(library.table(test), "csr").toarray().tolist() == matrix.tolist()
+
+
+@given(parts=st.lists(COLUMNS, min_size=1, max_size=4))
+def test_parts_teach_what_the_whole_teaches(library, parts):
+    """Learned in parts, in any library, and merged: the same categories, counts and features."""
+    parts = [{name: part[name] for name in ("text", "number")} for part in parts]
+    whole = {name: [value for part in parts for value in part[name]] for name in parts[0]}
+    if library.name == "pandas":  # a part with a missing integer holds floats, another integers
+        parts, whole = [{"text": part["text"]} for part in parts], {"text": whole["text"]}
+    encoders = [Encoder(min_frequency=2).fit(library.table(part)) for part in parts]
+    expected_encoder = Encoder(min_frequency=2).fit(whole)
+    if library.name != "numpy":  # numbers are encoded only where somebody asks for them
+        encoders = [Encoder([*whole], min_frequency=2).fit(library.table(part)) for part in parts]
+        expected_encoder = Encoder([*whole], min_frequency=2).fit(whole)
+
+    merged = encoders[0].merge(*encoders[1:])
+
+    assert merged.to_json() == expected_encoder.to_json()
+
+
+def test_declared_categories_keep_their_order(library):
+    """Categories that the column declares all have a feature, in the declared order."""
+    column = library.coded(["S", None, "L"], ["S", "M", "L"])
+    table = library.table({"size": column})
+
+    encoder = Encoder(dtype="uint8").fit(table)
+
+    assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
+    assert encoder.transform(table, "numpy").tolist() == [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 1000])
+def test_sizes_from_no_row_on(library, rows):
+    """A table of no rows, of one, and of many: the features are those that were learned."""
+    encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
+    values = np.array(["a", "b"], object)[np.arange(rows) % 2].tolist()
+    table = library.table({"text": library.coded(values, ["a", "b"])})
+
+    assert encoder.transform(table, "numpy").tolist() == [[v == "a", v == "b"] for v in values]
+
+
+def test_an_unknown_value_is_named_with_its_row(library):
+    """The error says which column, which row and which value."""
+    encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
+
+    with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown"):
+        encoder.transform(library.table({"text": ["a", None, "c"]}))
