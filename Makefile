@@ -11,13 +11,15 @@ CAN_BUILD := import ensurepip, os, sys, sysconfig, venv; \
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
     $$python -c '$(CAN_BUILD)' 2> /dev/null && { echo $$python; break; }; done)
 
+# As many processes as there are processors; `make test ARGS="-n 0 --pdb"` has one.
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
 # Options for the tools behind a target, as in `make test ARGS="-k axis"`.
 ARGS ?=
 ASV_ARGS ?= --quick
 
 # What an install depends on, and what only needs compiling anew.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
-SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name leaves.c)
+SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name leaves.c -o -path '*_kernels/dictionary.c')
 STUBBED = $(subst /,.,$(basename $(shell find onehot_fast -name '*.pyi')))
 BUILD_REQUIRES := import tomllib; \
     print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")
@@ -32,11 +34,11 @@ help:  ## list the targets
 demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flights and compare with pandas
 	$(BIN)/python examples/flights.py $(ARGS)
 
-test: $(VENV)/.test-ready $(VENV)/.compiled  ## run all tests and the examples of the documentation
-	$(BIN)/pytest $(ARGS)
+test: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and the examples of the documentation
+	$(PYTEST) -m "not long" $(ARGS)
 
 coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and show the lines they miss
-	$(BIN)/pytest --cov --cov-report=term-missing $(ARGS)
+	$(PYTEST) --cov --cov-report=term-missing $(ARGS)
 
 lint: $(VENV)/.dev-ready  ## check style and layout of the sources
 	$(BIN)/ruff check .
@@ -47,10 +49,13 @@ format: $(VENV)/.dev-ready  ## bring the sources into that layout
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# mypy cannot follow the import hook of an editable install to onehot_fast.integrations.
-types: $(VENV)/.dev-ready  ## check the types, and the stubs against the built modules
+# mypy cannot follow the import hook of an editable install to onehot_fast.integrations: a copy that
+# has it where a wheel has it.
+types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs against the built modules
 	rm -rf build/types
-	$(PIP) install --no-build-isolation --no-deps --target build/types .
+	mkdir -p build/types
+	cp -R onehot_fast build/types
+	cp -R integrations build/types/onehot_fast
 	cd build/types && $(abspath $(BIN))/mypy --config-file $(abspath pyproject.toml) -p onehot_fast
 	cd build/types && $(abspath $(BIN))/python -m mypy.stubtest \
 	    --mypy-config-file $(abspath pyproject.toml) \
