@@ -100,6 +100,18 @@ class Column:
         column.stored, column._is_distinct = categories, True
         return column
 
+    @classmethod
+    def of_checked(
+        cls, codes: AnyArray, categories: AnyArray | Strings, ordered: bool, source: str
+    ) -> Column:
+        """Return a column of codes that were checked against the categories where they were read.
+
+        To look for the largest code again would take a pass over all rows.
+        """
+        column = cls._of_distinct(codes, categories, source)
+        column.ordered, column._is_distinct = ordered, False
+        return column
+
     @cached_property
     def categories(self) -> AnyArray:
         """The categories as an array; texts become objects when they are asked for."""

@@ -187,7 +187,8 @@ class ColumnReader:
         codes = _joined([_recoded(array.codes(), self._luts[i]) for array, i in pairs], np.int32)
         ordered = column.type.ordered
         is_declared = ordered and all(lut is None for lut in self._luts.values())
-        return Column(codes, self._categories, ordered, "enum" if is_declared else source)
+        source = "enum" if is_declared else source
+        return Column.of_checked(codes, self._categories, ordered, source)
 
     def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
         """Merge dictionaries, which may hold nulls, repetitions, and each other's values."""
