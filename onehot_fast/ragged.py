@@ -170,25 +170,6 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     raise ValueError(f"{where} is none of the {coded.n_outputs} categories")
 
 
-def encode_labels(
-    offsets: npt.NDArray[np.int64],
-    labels: Column,
-    categories: Any,
-    mode: Literal["set", "count"],
-    dtype: npt.DTypeLike,
-    output: Literal["numpy", "csr"],
-) -> tuple[Any, list[Any]]:
-    """Return the multi-hot form of coded labels, and what its columns stand for.
-
-    See `multi_hot`; without `categories` these are the labels that occur, sorted.
-    """
-    names = distinct_labels(labels, offsets=offsets) if categories is None else categories
-    result = multi_hot(
-        labels, offsets=offsets, categories=names, mode=mode, dtype=dtype, output=output
-    )
-    return result, list(getattr(names, "categories", names))
-
-
 def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -> AnyArray:
     """Return the distinct elements of ragged rows, sorted: the categories for `multi_hot`.
 
