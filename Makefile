@@ -19,7 +19,7 @@ ASV_ARGS ?= --quick
 
 # What an install depends on, and what only needs compiling anew.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
-SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name leaves.c -o -path '*_kernels/dictionary.c')
+SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name microkernels.c -o -path '*_kernels/dictionary.c')
 STUBBED = $(subst /,.,$(basename $(shell find onehot_fast -name '*.pyi')))
 BUILD_REQUIRES := import tomllib; \
     print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")

@@ -11,6 +11,7 @@ Where a compiler keeps OpenMP is said in CPPFLAGS and LDFLAGS, which every build
 """
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -21,7 +22,7 @@ from setuptools.command.build_ext import build_ext
 
 KERNELS = "onehot_fast/_kernels"
 # The C files of the extensions that carry some, by the name of the extension's .pyx.
-C_FILES = {"simd": "leaves.c", "dictionary": "dictionary.c"}
+C_FILES = {"simd": "microkernels.c", "dictionary": "dictionary.c"}
 # setuptools rebuilds what is older than this file, so the switches are a dependency too.
 FLAGS_RECORD = Path("build/flags.txt")
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
@@ -37,15 +38,30 @@ def switch(name):
     return os.environ.get(name, "0") not in ("", "0")
 
 
+def dependencies(sources):
+    """Return the headers and .pxd files of ours that sources include, and those that these do."""
+    found, todo = set(), list(sources)
+    while todo:
+        source = todo.pop()
+        text = source.read_text()
+        headers = [Path(KERNELS, name) for name in re.findall(r'"(\w+\.h)"', text)]
+        modules = re.findall(r"^\s*from (onehot_fast[\w.]*) cimport", text, re.MULTILINE)
+        cimported = [Path(*name.split(".")).with_suffix(".pxd") for name in modules]
+        own = [source.with_suffix(".pxd")] if source.suffix == ".pyx" else []
+        new = {path for path in [*headers, *cimported, *own] if path.exists()} - found
+        found |= new
+        todo += new
+    return found
+
+
 def extension(pyx):
     """Make the extension of one ``.pyx``, with the C file that it carries."""
-    carried = [f"{KERNELS}/{C_FILES[pyx.stem]}"] if pyx.stem in C_FILES else []
-    headers = [*Path(KERNELS).glob("*.h"), *Path("onehot_fast").rglob("*.pxd")]
+    carried = [Path(KERNELS, C_FILES[pyx.stem])] if pyx.stem in C_FILES else []
     return Extension(
         ".".join(pyx.with_suffix("").parts),
-        [str(pyx), *carried],
+        [str(pyx), *map(str, carried)],
         include_dirs=[KERNELS, numpy.get_include()],
-        depends=[str(FLAGS_RECORD), *sorted(map(str, headers))],
+        depends=[str(FLAGS_RECORD), *sorted(map(str, dependencies([pyx, *carried])))],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
             # The oldest NumPy of `dependencies`; newer headers would raise their default.

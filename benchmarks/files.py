@@ -66,8 +66,8 @@ def copy_of(table: pa.Table, draw: np.random.Generator) -> pa.Table:
         table = table.set_column(table.schema.get_field_index(name), name, column)
     times = table["time_hour"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
     moved = pc.add(times, pa.array(draw.integers(0, HOUR, len(table))))
-    at = table.schema.get_field_index("time_hour")
-    return table.set_column(at, "time_hour", moved.cast(pa.timestamp("us", "UTC")))
+    i = table.schema.get_field_index("time_hour")
+    return table.set_column(i, "time_hour", moved.cast(pa.timestamp("us", "UTC")))
 
 
 def make(path: Path, rows: int) -> None:

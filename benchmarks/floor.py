@@ -51,8 +51,8 @@ def zero_share(work: Work) -> float:
         if axis == work.position:
             place += work.indices.astype(np.int64) * stride
         else:
-            at = axis - (axis > work.position)
-            place += along(np.arange(work.shape[axis]), work.indices.shape, at) * stride
+            i = axis - (axis > work.position)
+            place += along(np.arange(work.shape[axis]), work.indices.shape, i) * stride
         stride *= work.shape[axis]
     lit = np.zeros(-(-work.n_bytes // LINE), np.bool_)
     lit[place.reshape(-1) // LINE] = True

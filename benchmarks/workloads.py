@@ -52,7 +52,7 @@ class Work:
 
 def along(vector: Array, shape: tuple[int, ...], axis: int) -> Array:
     """Return a view of a vector that broadcasts along one axis of a shape."""
-    return vector.reshape([-1 if at == axis else 1 for at in range(len(shape))])
+    return vector.reshape([-1 if i == axis else 1 for i in range(len(shape))])
 
 
 @dataclass(frozen=True)

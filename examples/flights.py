@@ -162,9 +162,9 @@ def three_flights(
     has_number = test["tailnum"].notna()
     rows = []
     for wanted in (is_known & has_number, ~is_known & has_number, is_known & ~has_number):
-        at = int(wanted.to_numpy().argmax())
-        cells = test.iloc[at].fillna("missing")
-        on = encoded.columns[encoded.iloc[at].to_numpy()]
+        i = int(wanted.to_numpy().argmax())
+        cells = test.iloc[i].fillna("missing")
+        on = encoded.columns[encoded.iloc[i].to_numpy()]
         rows.append((*cells, ", ".join(on)))
     return rows
 

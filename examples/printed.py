@@ -34,7 +34,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     widths = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
     for row in (header, ["-" * width for width in widths], *rows):
         first, *others = (
-            f"{cell:{'>' if at else '<'}{width}}"
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            f"{cell:{'>' if i else '<'}{width}}"
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         print("  ".join((first, *others)).rstrip())

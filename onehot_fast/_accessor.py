@@ -19,9 +19,10 @@ from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._encode import write
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.registry import library
-from onehot_fast.column import Column, Table, as_values
+from onehot_fast.column import Column, as_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
+from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 

@@ -52,7 +52,7 @@ from onehot_fast._categories.learn import (
 )
 from onehot_fast._categories.lists import Rows, check_separator, read_rows, spread
 from onehot_fast._categories.lookup import check_no_missing
-from onehot_fast._categories.lookup import places_of as category_outputs
+from onehot_fast._categories.lookup import outputs_of as category_outputs
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import ColumnKeywords, number_dtype
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
@@ -71,7 +71,8 @@ from onehot_fast._encode.table_layout import (
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import library, reader_of
-from onehot_fast.column import Column, Table, Values, column_position, read_column
+from onehot_fast.column import Column, Values, read_column
+from onehot_fast.table import Table, column_position
 
 __all__ = [
     "ArrowBlock",

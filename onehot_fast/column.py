@@ -1,6 +1,4 @@
-"""A table as the core sees it: named columns, read when they are asked for.
-
-``Table.read(position)`` and ``read_column`` of an integration return one of two forms:
+"""A column as the core sees it, in one of two forms.
 
 - `Column`, where the source holds codes: a categorical, an enum, a dictionary-encoded array;
 - `Values`, where it holds plain values. The integration hashes nothing: the core learns the values
@@ -12,8 +10,7 @@
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -26,22 +23,12 @@ from onehot_fast._categories.factorize import concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 
-__all__ = [
-    "Column",
-    "Table",
-    "Values",
-    "column_position",
-    "read_column",
-    "read_table",
-    "read_values",
-]
+__all__ = ["Column", "Values", "as_values", "read_column", "read_values"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 # The sources whose categories count even where they do not occur.
 DECLARED = frozenset({"category", "enum"})
-# The types of a list that holds numbers or Booleans, of which some may be missing.
-NUMBERS = (numbers.Number, np.bool_, type(None))
 
 
 class Column:
@@ -231,107 +218,6 @@ def _check_codes(codes: AnyArray, n_categories: int) -> None:
         raise ValueError(f"codes[{row}] = {largest} is outside [-1, {n_categories})")
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Named columns of one length, read only when they are asked for.
-
-    Parameters
-    ----------
-    names : tuple of hashable
-        One for each column, in order; names may repeat.
-    n_rows : int
-        The length of every column.
-    encodable : tuple of bool
-        For each column, whether it is encoded where nobody says which: texts, objects and declared
-        categories are, numbers and Booleans are not.
-    read : callable, position → Column or Values
-        Reads one column: its codes, if it has any, or its values. Called once for each column that
-        is encoded.
-    values : callable, position → ndarray of shape (n_rows,)
-        One column as it is, for the decoder and for tables of another library.
-    library : str, default "numpy"
-        The integration that read the table, and that wraps what is made of it.
-    source : object, optional
-        The table itself, for ``wrap``. The core does not look at it.
-    """
-
-    names: tuple[Hashable, ...]
-    n_rows: int
-    encodable: tuple[bool, ...]
-    read: Callable[[int], Column | Values]
-    values: Callable[[int], AnyArray]
-    library: str = "numpy"
-    source: Any = None
-
-    def position(self, name: Hashable) -> int:
-        """Return where the one column of this name is.
-
-        Raises
-        ------
-        ValueError
-            No column has the name, or several have.
-        """
-        return column_position(self.names, name)
-
-
-def column_position(names: Sequence[Hashable], name: Hashable) -> int:
-    """Return where the one column of a name is; see `Table.position`."""
-    positions = [i for i, other in enumerate(names) if other == name]
-    if len(positions) == 1:
-        return positions[0]
-    if positions:
-        raise ValueError(f"the table has {len(positions)} columns named {name!r}")
-    raise ValueError(f"the table has no column {name!r}; its columns are {list(names)!r}")
-
-
-def read_table(table: Any) -> Table:
-    """Return any supported table as a `Table`, without reading a column.
-
-    Parameters
-    ----------
-    table : ndarray, mapping, Column, or a table of a library with an integration
-        A structured array or a mapping from names to columns has those names. The columns of a
-        plain array of shape (n_rows, n_columns) are named "x0", "x1", ..., as is the only column
-        of an array of shape (n_rows,) and a bare `Column`.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    TypeError
-        The kind of table is not supported.
-    ValueError
-        An array has another rank, or the columns of a mapping differ in length.
-
-    Examples
-    --------
-    >>> table = read_table({"size": ["S", "L", "S"], "price": np.array([1.5, 2.5, 1.0])})
-    >>> table.names, table.encodable
-    (('size', 'price'), (True, False))
-    >>> table.read(0).encode().codes
-    array([0, 1, 0], dtype=int32)
-    """
-    if isinstance(table, Table):
-        return table
-    library = reader_of(table)
-    if library is not None:
-        read: Table = integration(library).read_table(table)
-        return read
-    if isinstance(table, Mapping):
-        return _mapping_table(table)
-    if isinstance(table, Column):
-        return _array_table(["x0"], [table], [True], table)
-    if isinstance(table, np.ndarray):
-        return _ndarray_table(table)
-    raise TypeError(
-        f"a {type(table).__name__} is no table; accepted are a mapping from names to columns, an"
-        " ndarray of one or two dimensions or of a structured dtype, a Column, and a table of"
-        f" {', '.join(READERS)}"
-    )
-
-
 def read_column(values: Any) -> Column:
     """Return any supported column as a `Column`.
 
@@ -391,63 +277,3 @@ def as_values(column: Any) -> AnyArray:
     if column.ndim != 1:
         raise ValueError(f"a column has shape {column.shape}; accepted is one dimension")
     return column
-
-
-def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
-    """Return a mapping from names to columns."""
-    columns = list(table.values())
-    lengths = {name: _length(column, name) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"the columns differ in length: {lengths!r}")
-    return _array_table(list(table), columns, [_is_encodable(c) for c in columns], table)
-
-
-def _ndarray_table(table: AnyArray) -> Table:
-    """Return an array of rows; nothing but its fields tells its columns apart."""
-    if table.dtype.names is not None and table.ndim == 1:
-        fields = [table[name] for name in table.dtype.names]
-        encodable = [_is_encodable(field) for field in fields]
-        return _array_table(list(table.dtype.names), fields, encodable, table)
-    if table.ndim not in (1, 2):
-        raise ValueError(f"the table has shape {table.shape}; accepted are one or two dimensions")
-    rows = table[:, np.newaxis] if table.ndim == 1 else table
-    columns = [rows[:, at] for at in range(rows.shape[1])]
-    names = [f"x{at}" for at in range(len(columns))]
-    return _array_table(names, columns, [True] * len(columns), table, len(table))
-
-
-def _array_table(
-    names: Sequence[Hashable],
-    columns: Sequence[Any],
-    encodable: Sequence[bool],
-    source: Any,
-    n_rows: int | None = None,
-) -> Table:
-    """Return a table whose columns are at hand."""
-    if n_rows is None:
-        n_rows = len(columns[0]) if columns else 0
-    return Table(
-        tuple(names),
-        n_rows,
-        tuple(encodable),
-        lambda at: read_values(columns[at]),
-        lambda at: as_values(columns[at]),
-        source=source,
-    )
-
-
-def _length(column: Any, name: Hashable) -> int:
-    """Return the number of rows of a column, or say which one has none."""
-    try:
-        return len(column)
-    except TypeError:
-        kind = type(column).__name__
-        raise TypeError(f"column {name!r} is a {kind}, which has no rows") from None
-
-
-def _is_encodable(column: Any) -> bool:
-    """Tell whether a column is encoded where nobody says which; numbers are not."""
-    if isinstance(column, list | tuple):
-        return not all(isinstance(value, NUMBERS) for value in column)
-    dtype = getattr(column, "dtype", None)
-    return dtype is None or getattr(dtype, "kind", "O") in "OSUT"

@@ -24,7 +24,7 @@ from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import decoded_mapping, decoded_parts, encoded_parts
 from onehot_fast._runtime.registry import integration, wrappers
-from onehot_fast.column import read_table
+from onehot_fast.table import read_table
 
 __all__ = ["Encoder", "Estimate", "Special"]
 
@@ -135,7 +135,7 @@ class Encoder:
         Parameters
         ----------
         table : mapping of names to columns, ndarray, Column, or a table of a library
-            See `onehot_fast.column.read_table`.
+            See `onehot_fast.table.read_table`.
 
         Returns
         -------

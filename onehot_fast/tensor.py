@@ -329,5 +329,5 @@ def _find(
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
     """Return a row of a tensor as one would index it: [2, :, 5]."""
-    where = [str(at) for at in np.unravel_index(row, shape)] if shape else []
+    where = [str(i) for i in np.unravel_index(row, shape)] if shape else []
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"

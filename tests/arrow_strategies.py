@@ -120,14 +120,14 @@ def _dictionary(draw: st.DrawFn, kind: pa.DataType, index: pa.DataType) -> Drawn
     places = st.none() | st.integers(0, len(words) - 1) if words else st.none()
     rows = draw(st.lists(places, max_size=20))
     array = pa.DictionaryArray.from_arrays(pa.array(rows, index), pa.array(words, kind))
-    return _sliced(draw, array, [None if at is None else words[at] for at in rows])
+    return _sliced(draw, array, [None if i is None else words[i] for i in rows])
 
 
 def _runs(draw: st.DrawFn, kind: pa.DataType) -> Drawn:
     """Return runs of values."""
     words = [*_values(draw, kind, 5), None]  # early versions know no array without runs
     lengths = draw(st.lists(st.integers(1, 5), min_size=len(words), max_size=len(words)))
-    ends = [sum(lengths[: at + 1]) for at in range(len(lengths))]
+    ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]
     run_ends = pa.run_end_encoded(pa.int32(), kind)
     array = pa.RunEndEncodedArray.from_arrays(ends, pa.array(words, kind), run_ends)
     rows = [word for word, n in zip(words, lengths, strict=True) for _ in range(n)]

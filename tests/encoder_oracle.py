@@ -46,8 +46,8 @@ def is_infrequent(values: list[Any], options: Options) -> list[bool]:
     limit = options.max_categories
     if limit is not None and rare.count(False) + 1 > limit:
         # The most frequent stay, of equal ones the last; one place is for the infrequent.
-        ranking = sorted(range(len(counts)), key=lambda at: (-counts[at], -at))
-        rare = [at not in ranking[: limit - 1] for at in range(len(counts))]
+        ranking = sorted(range(len(counts)), key=lambda position: (-counts[position], -position))
+        rare = [position not in ranking[: limit - 1] for position in range(len(counts))]
     return rare
 
 
@@ -75,8 +75,8 @@ def dropped(values: list[Any], options: Options) -> int | None:
 
 def labels(values: list[Any], options: Options) -> list[Any]:
     """Return what each output stands for."""
-    at = dropped(values, options)
-    found = [label for i, (label, _) in enumerate(columns_of(values, options)) if i != at]
+    position = dropped(values, options)
+    found = [label for i, (label, _) in enumerate(columns_of(values, options)) if i != position]
     found += [UNKNOWN] if options.handle_unknown == "indicator" else []
     return found + ([MISSING] if options.handle_missing == "indicator" else [])
 

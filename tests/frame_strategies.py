@@ -43,7 +43,7 @@ def whole(draw: st.DrawFn, n_rows: int) -> Any:
     """Return integers of one dtype, from its extremes or from a small span."""
     dtype = np.dtype(draw(st.sampled_from(WHOLE)))
     info = np.iinfo(dtype)
-    near = st.integers(0, 60).flatmap(lambda at: st.sampled_from([info.min + at, info.max - at]))
+    near = st.integers(0, 60).flatmap(lambda i: st.sampled_from([info.min + i, info.max - i]))
     values = near | st.integers(max(info.min, -70), min(info.max, 90))
     return pd.Series(np.array(draw(repeated(values, n_rows)), dtype))
 
@@ -78,8 +78,12 @@ def columns(n_rows: int) -> st.SearchStrategy[Any]:
         typed(st.booleans(), TRUTH, n_rows),
         typed(missing | st.booleans(), [object, "boolean", pd.ArrowDtype(pa.bool_())], n_rows),
         typed(missing | moments, ["datetime64[ns]", "datetime64[ns, UTC]", object], n_rows),
-        typed(missing | moments.map(lambda at: pd.Period(at, "D")), ["period[D]"], n_rows),
-        typed(st.integers(0, 3).map(lambda at: pd.Interval(at, at + 1)), ["interval"], n_rows),
+        typed(missing | moments.map(lambda i: pd.Period(i, "D")), ["period[D]"], n_rows),
+        typed(
+            st.integers(0, 3).map(lambda i: pd.Interval(i, i + 1)),
+            ["interval"],
+            n_rows,
+        ),
         typed(st.integers(0, 2), ["Sparse[int]"], n_rows),
     )
 

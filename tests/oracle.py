@@ -90,6 +90,6 @@ def assert_same(actual: Any, expected: np.ndarray) -> None:
     assert (actual.dtype, actual.shape) == (expected.dtype, expected.shape)
     different = np.argwhere(~agree(actual, expected)).tolist()
     if different:
-        at = tuple(different[0])
-        shown = f"{actual[at]!r}, expected {expected[at]!r}"
-        raise AssertionError(f"{len(different)} elements differ, the first at {at}: {shown}")
+        i = tuple(different[0])
+        shown = f"{actual[i]!r}, expected {expected[i]!r}"
+        raise AssertionError(f"{len(different)} elements differ, the first at {i}: {shown}")

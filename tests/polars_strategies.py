@@ -19,7 +19,7 @@ INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt3
 def integers(dtype: Any) -> st.SearchStrategy[int]:
     """Return integers that lie close together, or at both ends of their range."""
     low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
-    ends = st.integers(0, 9).flatmap(lambda at: st.sampled_from([low + at, high - at]))
+    ends = st.integers(0, 9).flatmap(lambda i: st.sampled_from([low + i, high - i]))
     return st.integers(0, 100) | ends
 
 

@@ -255,9 +255,9 @@ def guarded(
     steps = {"strided": 2, "padded rows": 1}.get(layout, 1)
     order = range(len(shape)) if layout == "fortran" else reversed(range(len(shape)))
     strides, span = [0] * len(shape), width * steps
-    for at in order:
-        strides[at] = span
-        span = span * max(1, shape[at]) + (7 if layout == "padded rows" else 0)
+    for i in order:
+        strides[i] = span
+        span = span * max(1, shape[i]) + (7 if layout == "padded rows" else 0)
     raw = np.full(span + 64 + 2 * 128, 0xA5, np.uint8)
     start = -raw.ctypes.data % 64
     buffer = raw[start : start + 128 + shift + span + 64]

@@ -78,7 +78,7 @@ class TestImport:
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 
         assert [field.name for field in array.schema.children] == ["a", "b"]
-        assert [array.child(at).codes().tolist() for at in range(2)] == [[1, 2], [3, 4]]
+        assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
 
     @pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
     def test_nothing(self, shape: Any, n_rows: int) -> None:

@@ -223,10 +223,10 @@ def test_a_pair_that_makes_its_capsules_when_asked(producer: Producer) -> None:
 
     class Pair(tuple[object, object]):
         def __iter__(self) -> Iterator[object]:
-            return (chunk.__arrow_c_array__()[at] for at in range(2))
+            return (chunk.__arrow_c_array__()[position] for position in range(2))
 
-        def __getitem__(self, at: Any) -> Any:
-            return chunk.__arrow_c_array__()[at]
+        def __getitem__(self, position: Any) -> Any:
+            return chunk.__arrow_c_array__()[position]
 
     chunks = [array for _ in range(100) for array in read(Pair((None, None)))]
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from onehot_fast import Column, Encoder
 from onehot_fast._runtime import registry
 from onehot_fast.adapter import Outputs, PassThrough, write
-from onehot_fast.column import Table, read_column, read_table
+from onehot_fast.column import read_column
+from onehot_fast.table import Table, read_table
 
 NAT = np.datetime64("NaT", "s")
 
@@ -233,7 +234,11 @@ def test_tables_that_cannot_be_read(source, error, message):
 def test_a_name_that_is_there_twice():
     """Of two columns of one name neither can be encoded; kept ones may share theirs."""
     table = Table(
-        ("p", "q", "p"), 1, (False, True, False), lambda at: read_column(["a"]), lambda at: at
+        ("p", "q", "p"),
+        1,
+        (False, True, False),
+        lambda position: read_column(["a"]),
+        lambda position: position,
     )
 
     assert Encoder().fit(table).columns == ("q",)
@@ -326,7 +331,8 @@ def test_reader_of_a_library(monkeypatch):
     module = types.SimpleNamespace(
         read_table=lambda frame: table, read_column=lambda series: table.read(0)
     )
-    monkeypatch.setattr("onehot_fast.column.integration", {"pandas": module}.__getitem__)
+    for reader in ("column", "table"):
+        monkeypatch.setattr(f"onehot_fast.{reader}.integration", {"pandas": module}.__getitem__)
 
     assert read_table(Frame()) is table
     assert read_column(Frame()).categories.tolist() == ["a"]

@@ -63,7 +63,7 @@ def test_nothing_is_read_outside_the_buffers(producer: Producer, variant: str, s
     rows = contents(seed)
     data = b"".join(rows)
     starts = np.cumsum([0, *map(len, rows)])
-    views = b"".join(view_of(row, int(at)) for row, at in zip(rows, starts[:-1], strict=True))
+    views = b"".join(view_of(row, int(i)) for row, i in zip(rows, starts[:-1], strict=True))
     bits = np.packbits(np.ones(len(rows), np.uint8), bitorder="little").tobytes()
     guarded = Guarded()
     for put in (guarded.at_end, guarded.at_begin):

@@ -200,7 +200,7 @@ def test_inputs_are_not_changed():
 
 def test_pickle_and_threads():
     """An encoder goes to other processes, and many threads may use one."""
-    table = {"p": [str(at % 7) for at in range(500)]}
+    table = {"p": [str(i % 7) for i in range(500)]}
     encoder = pickle.loads(pickle.dumps(Encoder().partial_fit(table)))
     with ThreadPoolExecutor(8) as pool:
         results = list(pool.map(lambda _: encoder.transform(table).tobytes(), range(32)))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onehot_fast import Column, Encoder
-from onehot_fast.column import Table
 from onehot_fast.encoder import Special
+from onehot_fast.table import Table
 
 
 def test_numbers_match_whatever_holds_them():
@@ -128,11 +128,11 @@ def test_fit_transform_reads_a_column_once():
     """The columns are not hashed twice."""
     reads = []
 
-    def read(at):
-        reads.append(at)
+    def read(position):
+        reads.append(position)
         return Column(np.array([0]), np.array(["a"]))
 
-    table = Table(("p", "q"), 1, (True, True), read, lambda at: np.array(["a"]))
+    table = Table(("p", "q"), 1, (True, True), read, lambda position: np.array(["a"]))
 
     assert Encoder().fit_transform(table).tolist() == [[True, True]]
     assert reads == [0, 1]

@@ -52,12 +52,10 @@ def policy_calls(draw, negative, out_of_range):
     ignored = draw(st.sampled_from([None, 0, -1, depth, 255]))
     flat = indices.flatten()
     bad = [
-        at
-        for at, k in enumerate(flat.tolist())
-        if offends(k, depth, negative, out_of_range, ignored)
+        i for i, k in enumerate(flat.tolist()) if offends(k, depth, negative, out_of_range, ignored)
     ]
     kept = draw(st.sampled_from([[], bad[-1:], bad]))  # none, late, or many
-    flat[[at for at in bad if at not in kept[:1] and kept is not bad]] = 0
+    flat[[i for i in bad if i not in kept[:1] and kept is not bad]] = 0
     return flat.reshape(indices.shape), depth, ignored, kept
 
 
@@ -70,7 +68,7 @@ def test_policy(negative, out_of_range, data):
         "negative_indices": negative, "out_of_range": out_of_range, "ignore_index": ignored,
     }  # fmt: skip
     if bad:
-        first = [int(at) for at in np.unravel_index(bad[0], indices.shape)]
+        first = [int(i) for i in np.unravel_index(bad[0], indices.shape)]
         with pytest.raises(ValueError, match=re.escape(named(first))):
             onehot_fast.one_hot(indices, depth, **options)
     else:

@@ -208,8 +208,8 @@ def numpy_csr(numpy: Any, work: FrameWork) -> Call:
     def call() -> Any:
         rows, width = len(columns[0]), len(columns)
         indices = np.empty((rows, width), np.int32)
-        for at, column in enumerate(columns):
-            np.add(column.codes, offsets[at], out=indices[:, at], dtype=np.int32)
+        for i, column in enumerate(columns):
+            np.add(column.codes, offsets[i], out=indices[:, i], dtype=np.int32)
         indptr = np.arange(0, rows * width + 1, width, dtype=np.int32)
         parts = np.ones(rows * width, np.uint8), indices.reshape(-1), indptr
         return sparse.csr_array(parts, shape=(rows, offsets[-1]))

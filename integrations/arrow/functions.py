@@ -187,7 +187,7 @@ class _Function:
         self._column = column
         self._type, self._write = nested(column, layout)
         outputs = category_outputs(column, category_array(column.categories))
-        self._lut = np.insert(outputs, -1, column.unknown_place).astype(np.int32)
+        self._lut = np.insert(outputs, -1, column.unknown_output).astype(np.int32)
         rules = column.options.handle_missing, column.options.handle_unknown
         names = column.names if layout == "struct" else None
         meaning = repr((column.name, rules, self._lut.tolist(), names, str(self._type)))
@@ -249,5 +249,5 @@ def _tells_unknown(column: ColumnSchema) -> bool:
     return (
         options.handle_unknown == "error"
         or options.handle_missing in ("error", "propagate")
-        or column.unknown_place != column.missing_place
+        or column.unknown_output != column.missing_output
     )

@@ -182,8 +182,8 @@ def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
         return (np.diff(matrix.indptr), matrix.indices) if is_binary else None
     if not isinstance(yt, np.ndarray) or yt.ndim != 2:
         return None
-    places = np.flatnonzero(yt if yt.dtype == np.bool_ else yt != 0)  # NaN is not 0 either
-    if not (yt.reshape(-1)[places] == 1).all():
+    positions = np.flatnonzero(yt if yt.dtype == np.bool_ else yt != 0)  # NaN is not 0 either
+    if not (yt.reshape(-1)[positions] == 1).all():
         return None
-    rows, columns = np.divmod(places, max(yt.shape[1], 1))
+    rows, columns = np.divmod(positions, max(yt.shape[1], 1))
     return np.bincount(rows, minlength=len(yt)), columns

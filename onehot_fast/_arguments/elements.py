@@ -279,8 +279,8 @@ def _fill_field(cells: Element, value: Any, name: str) -> None:
     parts = value if is_list else [value] * len(cells)
     if len(parts) != len(cells):
         raise ValueError(f"{name} = {value!r} has {len(parts)} values for {len(cells)} places")
-    for at, part in enumerate(parts):
-        _fill_field(cells[at, ...], part, f"{name}[{at}]")
+    for i, part in enumerate(parts):
+        _fill_field(cells[i, ...], part, f"{name}[{i}]")
 
 
 _CONVERTERS: dict[str, Converter] = {

@@ -184,16 +184,16 @@ def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
             f"indices_shape = {shape!r} is a {type(shape).__name__};"
             " accepted is a sequence of int, str or None, or None"
         )
-    return tuple(_dimension(size, at) for at, size in enumerate(shape))
+    return tuple(_dimension(size, i) for i, size in enumerate(shape))
 
 
-def _dimension(size: Any, at: int) -> Dimension:
+def _dimension(size: Any, position: int) -> Dimension:
     """Return one known (a non-negative int), symbolic (str) or unknown (None) dimension."""
     if size is None or isinstance(size, str):
         return size
-    known = as_integer(size, f"indices_shape[{at}]")
+    known = as_integer(size, f"indices_shape[{position}]")
     if known < 0:
-        raise ValueError(f"indices_shape[{at}] = {known} is negative")
+        raise ValueError(f"indices_shape[{position}] = {known} is negative")
     return known
 
 

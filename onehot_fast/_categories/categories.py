@@ -141,8 +141,8 @@ class Categories:
             return self.values.argsort()
         if self.family is not None:
             return np.argsort(self.values)
-        places = self._positions_by_key
-        return np.array([places[key] for key in keys(in_order(self.tolist()))], np.int64)
+        positions_by_key = self._positions_by_key
+        return np.array([positions_by_key[key] for key in keys(in_order(self.tolist()))], np.int64)
 
     def find(self, others: Categories) -> Positions:
         """Return the position here of each of some categories, -1 where there is none."""
@@ -184,8 +184,8 @@ class Categories:
 
     def _find_by_key(self, others: Categories) -> Positions:
         """Return the position here of each of some categories of any types."""
-        places = self._positions_by_key
-        found = (places.get(key, -1) for key in others.to_keys())
+        positions_by_key = self._positions_by_key
+        found = (positions_by_key.get(key, -1) for key in others.to_keys())
         return np.fromiter(found, np.int64, len(others))
 
     def merge(self, others: Categories) -> tuple[Categories, Positions]:
@@ -243,8 +243,8 @@ def _distinct_by_key(every: Categories) -> tuple[Categories, Positions | None]:
     values: dict[Hashable, Any] = {}
     for key, item in zip(every.to_keys(), every.tolist(), strict=True):
         values[key] = preferred(values[key], item) if key in values else item
-    places = {key: position for position, key in enumerate(values)}
-    positions = np.array([places[key] for key in every.to_keys()], np.int64)
+    position_of = {key: position for position, key in enumerate(values)}
+    positions = np.array([position_of[key] for key in every.to_keys()], np.int64)
     return Categories.of(list(values.values())), positions
 
 
@@ -254,6 +254,6 @@ def _merge_by_key(mine: Categories, others: Categories) -> tuple[Categories, Pos
     other_keys = others.to_keys()
     for key, item in zip(other_keys, others.tolist(), strict=True):
         values[key] = preferred(values[key], item) if key in values else item
-    places = {key: position for position, key in enumerate(values)}
-    positions = np.array([places[key] for key in other_keys], np.int64)
+    position_of = {key: position for position, key in enumerate(values)}
+    positions = np.array([position_of[key] for key in other_keys], np.int64)
     return Categories.of(list(values.values())), positions

@@ -180,19 +180,19 @@ def _first_known(values: AnyArray) -> Any:
 
 def _by_dictionary(values: AnyArray) -> Factorized:
     """Return the codes of objects by Python's own hashing, one look-up for each row."""
-    places: defaultdict[Hashable, int] = defaultdict()
-    places.default_factory = places.__len__
+    order: defaultdict[Hashable, int] = defaultdict()
+    order.default_factory = order.__len__
     items = values.tolist()
     try:
-        codes = np.fromiter(map(places.__getitem__, items), np.int64, len(items))
+        codes = np.fromiter(map(order.__getitem__, items), np.int64, len(items))
     except (TypeError, ValueError):  # NumPy's word for a timedelta64 without a unit
         raise _unhashable(items) from None
     # Whether a value is missing is asked once for each value that is different.
-    rank = np.full(len(places), -1, np.int32)
-    kept = [item for item in places if not is_missing(item)]
-    rank[[place for item, place in places.items() if not is_missing(item)]] = np.arange(len(kept))
-    categories = np.empty(len(kept), object)
-    categories[:] = kept
+    is_present = np.array([not is_missing(item) for item in order], bool)
+    rank = np.where(is_present, np.cumsum(is_present) - 1, -1).astype(np.int32)
+    present = [item for item, keep in zip(order, is_present.tolist(), strict=True) if keep]
+    categories = np.empty(len(present), object)
+    categories[:] = present
     return Factorized(rank[codes], categories, "hash")
 
 

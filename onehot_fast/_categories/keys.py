@@ -159,9 +159,9 @@ def _time_order(parts: Any) -> tuple[int, int]:
 
 def _group(value: Any) -> tuple[int, str]:
     """Return the kind of a value, and the name of its type where that is a kind of its own."""
-    for at, (types, _) in enumerate(KINDS):
+    for i, (types, _) in enumerate(KINDS):
         if isinstance(value, types):
-            return at, ""
+            return i, ""
     return len(KINDS), f"{type(value).__module__}.{type(value).__qualname__}"
 
 

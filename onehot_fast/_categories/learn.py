@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
-from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, table_of
+from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
 from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
 from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, column_schema
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime import parallel
-from onehot_fast.column import Column, Table, Values
+from onehot_fast.column import Column, Values
+from onehot_fast.table import Table
 
 Result = TypeVar("Result")
 
@@ -26,10 +27,10 @@ VALUE_BYTES = 8
 def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Options) -> State:
     """Return what the encoded columns teach, in the order of the table."""
     if wanted is None:
-        positions = [at for at, encodable in enumerate(table.encodable) if encodable]
+        positions = [i for i, encodable in enumerate(table.encodable) if encodable]
     else:
         positions = sorted(map(table.position, wanted))
-    names = tuple(table.names[at] for at in positions)
+    names = tuple(table.names[i] for i in positions)
     _check_options(names, options)
     columns = parallel.each(
         lambda name: _learn_column(name, read_named(table, name), options.of(name)),
@@ -117,9 +118,9 @@ def code_column(
 ) -> CodedColumn:
     """Return a column whose codes stand for other categories than those of the schema.
 
-    `outputs` is what `places_of` returns, where these categories were met before.
+    `outputs` is what `outputs_of` returns, where these categories were met before.
     """
-    lut = table_of(schema, codes, categories, outputs)
+    lut = lut_of(schema, codes, categories, outputs)
     return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
 
 

@@ -54,32 +54,32 @@ def read_rows(rows: Any, offsets: Any, sep: str | None) -> Rows:
 
 def _flat(elements: Any, offsets: Any) -> Rows:
     """Return flat elements as they are; whether the offsets fit them the kernel checks."""
-    places = np.asarray(offsets)
-    if places.dtype.kind not in "iu" or places.ndim != 1 or len(places) == 0:
+    starts = np.asarray(offsets)
+    if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(
-            f"offsets have dtype {places.dtype} and shape {places.shape}; accepted are integers of"
+            f"offsets have dtype {starts.dtype} and shape {starts.shape}; accepted are integers of"
             " one dimension, one more than rows"
         )
     values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(np.ascontiguousarray(places, np.int64), values)
+    return Rows(np.ascontiguousarray(starts, np.int64), values)
 
 
 def _lists(rows: list[Any]) -> Rows:
     """Return a list of rows; a missing row has no elements."""
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [_sequence(at, row) for at, row in enumerate(rows)]
+        rows = [_sequence(i, row) for i, row in enumerate(rows)]
     offsets = _offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
     return Rows(offsets, _array(list(chain.from_iterable(rows))))
 
 
-def _sequence(at: int, row: Any) -> Sequence[Any]:
+def _sequence(position: int, row: Any) -> Sequence[Any]:
     """Return one row, or refuse it."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         if is_missing(row):
             return ()
         kind = type(row).__name__
         raise TypeError(
-            f"rows[{at}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
+            f"rows[{position}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
         )
     return row if isinstance(row, Sequence) else list(row)
 
@@ -117,8 +117,8 @@ def _split(rows: Any, sep: str) -> Rows:
     starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)))
     labels = np.empty(int(starts[-1]), object)
     labels[:] = list(chain.from_iterable(parts))
-    offsets, places = spread(starts, codes)
-    return Rows(offsets, labels[places])
+    offsets, elements = spread(starts, codes)
+    return Rows(offsets, labels[elements])
 
 
 def _distinct_texts(rows: Any) -> tuple[AnyArray, AnyArray]:

@@ -39,38 +39,38 @@ def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArr
     return codes
 
 
-def table_of(
+def lut_of(
     schema: ColumnSchema,
     codes: AnyArray,
     categories: Any,
-    places: npt.NDArray[np.int64] | None = None,
+    outputs: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int32]:
     """Return the look-up table of a column, code → output column, or refuse a row of it.
 
-    `places` is what `places_of` returns, where the categories were met before.
+    `outputs` is what `outputs_of` returns, where the categories were met before.
     """
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
-    if places is None:
-        places = places_of(schema, categories)
-    is_unknown = places == UNKNOWN
+    if outputs is None:
+        outputs = outputs_of(schema, categories)
+    is_unknown = outputs == UNKNOWN
     if is_unknown[:-1].any():
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.known, codes, categories, is_unknown)
-        places = np.where(is_unknown, schema.unknown_place, places)
-    return np.maximum(places, -1).astype(np.int32)
+        outputs = np.where(is_unknown, schema.unknown_output, outputs)
+    return np.maximum(outputs, -1).astype(np.int32)
 
 
-def places_of(schema: ColumnSchema, categories: Any) -> npt.NDArray[np.int64]:
+def outputs_of(schema: ColumnSchema, categories: Any) -> npt.NDArray[np.int64]:
     """Return the output column of each local category, and in the last entry of a missing value."""
     if not isinstance(categories, Categories):
         categories = Categories.of(categories)
     positions = schema.known.find(categories)
-    places = np.full(len(positions) + 1, schema.missing_place, np.int64)
+    outputs = np.full(len(positions) + 1, schema.missing_output, np.int64)
     is_known = positions >= 0
-    places[:-1] = UNKNOWN
-    places[:-1][is_known] = schema.outputs[positions[is_known]]
-    return places
+    outputs[:-1] = UNKNOWN
+    outputs[:-1][is_known] = schema.outputs[positions[is_known]]
+    return outputs
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:

@@ -106,7 +106,7 @@ def column_names(columns: Iterable[Hashable] | None) -> tuple[Hashable, ...] | N
             f"columns = {columns!r} is a {type(columns).__name__}; accepted is a sequence of names"
         )
     names = tuple(columns)
-    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise ValueError(f"columns names {twice!r} more than once")
     return names
@@ -135,26 +135,26 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
         return items
     seen: dict[Hashable, int] = {}
-    for at, item in enumerate(items):
+    for i, item in enumerate(items):
         if is_missing(item):
             raise ValueError(
-                f"{where}[{at}] = {item!r} is a missing value and no category:"
+                f"{where}[{i}] = {item!r} is a missing value and no category:"
                 " handle_missing='indicator' gives it a column of its own"
             )
-        first = seen.setdefault(_hashable(item, f"{where}[{at}]"), at)
-        if first != at:
-            raise ValueError(f"{where}[{at}] = {item!r} equals {where}[{first}] = {items[first]!r}")
+        first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
+        if first != i:
+            raise ValueError(f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}")
     return items
 
 
 def _hashable(value: Any, where: str) -> Hashable:
     """Return the key of a category."""
     try:
-        one = keys([value])[0]
-        hash(one)
+        key = keys([value])[0]
+        hash(key)
     except TypeError as error:
         raise TypeError(f"{where} = {value!r} cannot be a category: {error}") from None
-    return one
+    return key
 
 
 def _drop(value: Any, where: str) -> str | None:

@@ -104,7 +104,7 @@ class ColumnSchema:
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
         """The output column of each category, then of an unknown value, and of a missing one."""
-        last = [self.unknown_place, self.missing_place]
+        last = [self.unknown_output, self.missing_output]
         return np.concatenate([self.outputs, np.array(last, np.int32)])
 
     @property
@@ -113,12 +113,12 @@ class ColumnSchema:
         return self.options.handle_missing == "propagate"
 
     @property
-    def missing_place(self) -> int:
+    def missing_output(self) -> int:
         """The output column of a missing value, or -1."""
         return self.specials.get(Special.MISSING, -1)
 
     @property
-    def unknown_place(self) -> int:
+    def unknown_output(self) -> int:
         """The output column of an unknown value, or -1."""
         rule = self.options.handle_unknown
         label = Special.INFREQUENT if rule == "infrequent" else Special.UNKNOWN
@@ -190,9 +190,9 @@ def column_schema(
     specials += [Special.MISSING] if options.handle_missing == "indicator" else []
     all_off += [Special.MISSING] if options.handle_missing == "ignore" else []
     all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
-    places = {special: n_outputs + at for at, special in enumerate(specials)}
+    special_outputs = {special: n_outputs + i for i, special in enumerate(specials)}
     n_outputs += len(specials)
-    return ColumnSchema(name, options, known, outputs, places, n_outputs, tuple(all_off))
+    return ColumnSchema(name, options, known, outputs, special_outputs, n_outputs, tuple(all_off))
 
 
 def _label_of(groups: Groups, position: int, known: Categories) -> Any:

@@ -44,7 +44,7 @@ def write_document(document: Json, level: int = 0) -> str:
                 document, ensure_ascii=False, allow_nan=False, separators=(row_end, ": ")
             )
             return _indented("[", [text[1:-1]], "]", level)
-        return _indented("[", [write_document(one, level + 1) for one in document], "]", level)
+        return _indented("[", [write_document(item, level + 1) for item in document], "]", level)
     return _dump(document)
 
 

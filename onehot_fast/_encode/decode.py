@@ -62,8 +62,8 @@ def _decode_dense(
 ) -> list[AnyArray]:
     """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
     columns = []
-    for at, column in enumerate(schema.columns):
-        cells = part(*schema.starts[at : at + 2])
+    for i, column in enumerate(schema.columns):
+        cells = part(*schema.starts[i : i + 2])
         classes = classes_of(column, cells, n_rows, inner)
         columns.append(_values(column, classes, substitutes))
     return columns
@@ -97,16 +97,16 @@ def decode_sparse(
     cells = encoded.tocsr().tocoo()
     owner = np.repeat(np.arange(len(schema.columns)), np.diff(schema.starts))[cells.col]
     columns = []
-    for at, column in enumerate(schema.columns):
-        ours = owner == at
-        rows, places = cells.row[ours], cells.col[ours] - schema.starts[at]
+    for i, column in enumerate(schema.columns):
+        ours = owner == i
+        rows, positions = cells.row[ours], cells.col[ours] - schema.starts[i]
         is_on = cells.data[ours] == 1
         classes = np.full(n_rows, ALL_OFF, np.int64)
         if column.options.handle_missing == "propagate":
             classes[rows[np.isnan(cells.data[ours])]] = NO_VALUE
         often = np.flatnonzero(np.bincount(rows[is_on], minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
-        classes[rows[is_on]] = places[is_on]
+        classes[rows[is_on]] = positions[is_on]
         columns.append(_values(column, classes, substitutes))
     return columns
 
@@ -147,7 +147,9 @@ def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special
         values = Categories.of(column.known.take(column.labelled[outputs]).values).to_array()
     else:
         labels = _labels(column, outputs)
-        values = as_array([substitutes[one] if isinstance(one, Special) else one for one in labels])
+        values = as_array(
+            [substitutes[label] if isinstance(label, Special) else label for label in labels]
+        )
     decoded: AnyArray = values[rank[classes - NO_VALUE]]
     return decoded
 
@@ -157,8 +159,6 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     n_labelled = len(column.labelled)
     every_special = [*column.specials]
     is_own = (outputs >= 0) & (outputs < n_labelled)
-    before = [
-        Special.MISSING if at == NO_VALUE else column.all_off[0] for at in outputs[outputs < 0]
-    ]
+    before = [Special.MISSING if i == NO_VALUE else column.all_off[0] for i in outputs[outputs < 0]]
     own = column.known.take(column.labelled[outputs[is_own]]).tolist()
-    return before + own + [every_special[at - n_labelled] for at in outputs[outputs >= n_labelled]]
+    return before + own + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]

@@ -35,7 +35,7 @@ def filled(
     rows = [np.repeat(some, stop - start) for some, start, stop in cells]
     columns = [np.tile(np.arange(start, stop), len(some)) for some, start, stop in cells]
     position = np.int32 if max(shape) <= np.iinfo(np.int32).max else np.int64
-    at = tuple(np.concatenate(parts).astype(position) for parts in (rows, columns))
+    i = tuple(np.concatenate(parts).astype(position) for parts in (rows, columns))
     module = importlib.import_module("scipy.sparse")
-    data = np.full(len(at[0]), value)
-    return module.coo_array((data, at), shape=shape).asformat(form)
+    data = np.full(len(i[0]), value)
+    return module.coo_array((data, i), shape=shape).asformat(form)

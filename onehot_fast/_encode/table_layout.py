@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from onehot_fast._categories.schema import Schema, check_names
 from onehot_fast._encode.write import CodedColumn
-from onehot_fast.column import Table, column_position
+from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 

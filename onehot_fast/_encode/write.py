@@ -329,9 +329,9 @@ def _few_csr_parts(
     n_rows = _n_rows(columns, None)
     position = np.int32 if starts[-1] <= INT32_MAX else np.int64
     matrix = np.full((n_rows, len(columns)), -1, position)
-    for at, (column, start) in enumerate(zip(columns, starts, strict=False)):
+    for i, (column, start) in enumerate(zip(columns, starts, strict=False)):
         outputs = column.outputs()
-        matrix[:, at] = np.where(outputs >= 0, outputs + start, -1)
+        matrix[:, i] = np.where(outputs >= 0, outputs + start, -1)
     is_on = matrix >= 0
     indptr = np.zeros(n_rows + 1, position)
     np.cumsum(is_on.sum(axis=1), out=indptr[1:])

@@ -1,6 +1,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels.sources import Sources
+from onehot_fast._kernels.code_columns import CodeColumns
 
-def encode(sources: Sources, out: npt.NDArray[np.uint8], first: int, num_threads: int) -> None: ...
+def encode(
+    columns: CodeColumns, out: npt.NDArray[np.uint8], first: int, num_threads: int
+) -> None: ...

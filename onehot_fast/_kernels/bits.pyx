@@ -9,15 +9,15 @@ behind the last row are 0 (Arrow columnar format, "Validity bitmaps": least-sign
 from libc.stdint cimport uint8_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.simd cimport OHF_PAD, OHF_SPAN8, leaves, ohf_leaves
-from onehot_fast._kernels.sources cimport Source, Sources, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.simd cimport OHF_PAD, OHF_SPAN8, microkernels, ohf_microkernels
 
 cdef enum:
     TILE = 4096             # rows of a tile: a multiple of 8, so that tiles share no byte
 
 cdef struct Job:
-    const ohf_leaves *leaves
-    const Source *source
+    const ohf_microkernels *microkernels
+    const CodeSource *source
     unsigned char *out
     Py_ssize_t n_rows, n_classes, first, plane_bytes
 
@@ -31,20 +31,20 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     while base < job.n_classes:
         span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
         read(job.source, begin, count, job.first + base, span, codes)
-        job.leaves.bits(codes, count, span, job.plane_bytes, job.out + base * job.plane_bytes + begin // 8)
+        job.microkernels.bits(codes, count, span, job.plane_bytes, job.out + base * job.plane_bytes + begin // 8)
         base += span
 
 
-def encode(Sources sources, unsigned char[:, ::1] out, Py_ssize_t first, int num_threads):
-    """Write row ``j`` of ``out`` as the bits of class ``first + j`` of the one column of one-byte ``sources``."""
+def encode(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t first, int num_threads):
+    """Write row ``j`` of ``out`` as the bits of class ``first + j`` of the one column, of one-byte codes."""
     cdef Job job
-    job.plane_bytes = (sources.n_rows + 7) // 8
-    if sources.n_columns != 1 or out.shape[1] != job.plane_bytes or out.shape[0] == 0 or out.shape[1] == 0:
+    job.plane_bytes = (columns.n_rows + 7) // 8
+    if columns.n_columns != 1 or out.shape[1] != job.plane_bytes or out.shape[0] == 0 or out.shape[1] == 0:
         raise ValueError("bits.encode: the shapes do not agree")
-    job.leaves = leaves()
-    job.source = sources.items
+    job.microkernels = microkernels()
+    job.source = columns.items
     job.out = &out[0, 0]
-    job.n_rows = sources.n_rows
+    job.n_rows = columns.n_rows
     job.n_classes = out.shape[0]
     job.first = first
     for_each_chunk(

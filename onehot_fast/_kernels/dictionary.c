@@ -1,6 +1,6 @@
 /* The table of a dictionary, and its loops compiled once per instruction set. */
 #include "dictionary.h"
-#include "leaves.h"
+#include "microkernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -451,7 +451,7 @@ void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, ui
 #endif
 #endif
 
-/* The engine that goes with a variant of the leaves: AVX2 and AVX-512 processors have AES, but it can be off. */
+/* The engine that goes with a variant of the microkernels: AVX2 and AVX-512 processors have AES, but it can be off. */
 const ohf_engine *ohf_engine_of(const char *variant)
 {
 #if OHF_HAS_AES

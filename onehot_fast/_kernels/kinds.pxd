@@ -1,4 +1,4 @@
-"""The kind of each index type: its place in the tables of narrow leaves."""
+"""The kind of each index type: its place in the tables of narrow microkernels."""
 
 from libc.stdint cimport (
     int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,

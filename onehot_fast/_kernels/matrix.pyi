@@ -1,10 +1,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels.sources import Sources
+from onehot_fast._kernels.code_columns import CodeColumns
 
 def encode(
-    sources: Sources,
+    columns: CodeColumns,
     out: npt.NDArray[np.uint8],
     depth: int,
     on: npt.NDArray[np.uint8],

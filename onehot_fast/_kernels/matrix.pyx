@@ -9,18 +9,18 @@ where the matrix fits the last-level cache.
 from libc.stdint cimport int32_t, uintptr_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 from onehot_fast._kernels.simd cimport (
-    OHF_SCRATCH, fill_init, leaves, ohf_fill, ohf_leaves, scratch_init, stream_bytes,
+    OHF_SCRATCH, fill_init, microkernels, ohf_fill, ohf_microkernels, scratch_init, stream_bytes,
 )
-from onehot_fast._kernels.sources cimport Source, Sources, read
 
 cdef enum:
     CODES = 4096            # codes of a block, all columns together: 16 KiB
     CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
-    const ohf_leaves *leaves
-    const Source *sources
+    const ohf_microkernels *microkernels
+    const CodeSource *sources
     const ohf_fill *fill
     unsigned char *out
     Py_ssize_t n_columns, n_rows, row_bytes, chunk_rows
@@ -35,7 +35,7 @@ cdef void scatter_columns(
     """Store one element per code and row, column by column."""
     cdef Py_ssize_t column
     for column in range(n_columns):
-        job.leaves.rows_scatter(codes + column * job.step, count, fill, block, NULL)
+        job.microkernels.rows_scatter(codes + column * job.step, count, fill, block, NULL)
 
 
 cdef void write_block(
@@ -47,7 +47,7 @@ cdef void write_block(
     cdef Py_ssize_t at_once = CODES // job.step, begin = 0, n, column
     cdef ohf_fill undo
     if not job.in_scratch:
-        job.leaves.fill(to, count * job.row_bytes, job.fill)
+        job.microkernels.fill(to, count * job.row_bytes, job.fill)
     while begin < job.n_columns:
         n = min(job.n_columns - begin, at_once)
         for column in range(n):
@@ -57,7 +57,7 @@ cdef void write_block(
     if job.in_scratch:
         undo = job.fill[0]
         undo.on = undo.off
-        job.leaves.copy(to, block, count * job.row_bytes)
+        job.microkernels.copy(to, block, count * job.row_bytes)
         scatter_columns(job, codes, job.n_columns, count, &undo, block)
 
 
@@ -77,30 +77,30 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 def encode(
-    Sources sources, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
+    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads,
 ):
-    """Write the rows of ``sources`` (four-byte codes) into ``out``, a matrix of ``depth`` columns."""
+    """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0]
-    if sources.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
+    if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("matrix.encode: the lengths do not agree")
     if depth > 0x7fffffff:
         raise ValueError(f"matrix.encode: {depth} columns are more than int32 tables can name")
     fill_init(&fill, width, depth, 1, &on[0], &off[0])
-    job.leaves = leaves()
-    job.sources = sources.items
+    job.microkernels = microkernels()
+    job.sources = columns.items
     job.fill = &fill
     job.out = &out[0]
-    job.n_columns = sources.n_columns
-    job.n_rows = sources.n_rows
+    job.n_columns = columns.n_columns
+    job.n_rows = columns.n_rows
     job.row_bytes = depth * width
-    job.step = max(min(<Py_ssize_t> CODES // sources.n_columns, OHF_SCRATCH // job.row_bytes), <Py_ssize_t> 1)
+    job.step = max(min(<Py_ssize_t> CODES // columns.n_columns, OHF_SCRATCH // job.row_bytes), <Py_ssize_t> 1)
     if job.step > 64:
         job.step -= job.step % 64   # whole lines, whatever the width of a row
     job.in_scratch = (
-        job.leaves.copy != NULL and job.row_bytes <= OHF_SCRATCH and sources.n_columns <= CODES
+        job.microkernels.copy != NULL and job.row_bytes <= OHF_SCRATCH and columns.n_columns <= CODES
         and width in (1, 2, 4, 8, 16) and <uintptr_t> job.out % width == 0
         and <size_t> out.shape[0] > stream_bytes()
     )

@@ -4,14 +4,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels.sources import Sources
+from onehot_fast._kernels.code_columns import CodeColumns
 
 # One specialisation for each type of the fused `index_t`, by its C name:
 # (indices, out, depth, inner, on, off, wrap, ignored, num_threads) -> None
 encode: Mapping[str, Callable[..., Any]]
 
 def encode_block(
-    sources: Sources,
+    columns: CodeColumns,
     out: npt.NDArray[np.uint8],
     depth: int,
     first: int,

@@ -10,11 +10,11 @@ reads the comparison makes anyway.
 from libc.stdint cimport uint8_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 from onehot_fast._kernels.kinds cimport kind_bytes, kind_of
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SPAN8, fill_init, leaves, ohf_fill, ohf_leaves, ohf_policy, policy_of, stream_bytes,
+    OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_policy, policy_of, stream_bytes,
 )
-from onehot_fast._kernels.sources cimport Source, Sources, read
 from onehot_fast._kernels.types cimport index_t
 
 cdef enum:
@@ -22,8 +22,8 @@ cdef enum:
     CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
-    const ohf_leaves *leaves
-    const Source *source
+    const ohf_microkernels *microkernels
+    const CodeSource *source
     const ohf_fill *fill
     unsigned char *out
     size_t plane_bytes      # from one class to the next
@@ -42,7 +42,7 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
     cdef Py_ssize_t span = min(depth - base, <Py_ssize_t> OHF_SPAN8)
     read(job.source, outer * job.inner + begin, count, job.first + base, span, codes)
-    job.leaves.planes(
+    job.microkernels.planes(
         codes, count, span, job.plane_bytes, job.fill,
         job.out + (outer * depth + base) * job.plane_bytes + begin * job.fill.width,
     )
@@ -58,7 +58,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 cdef int run(
-    const Source *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, Py_ssize_t first,
+    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, Py_ssize_t first,
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
 ) except -1:
     """Write (outer, depth, inner) elements; nothing may be empty."""
@@ -66,7 +66,7 @@ cdef int run(
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
     fill_init(&fill, width, depth, inner, on, off)
-    job.leaves = leaves()
+    job.microkernels = microkernels()
     job.source = source
     job.fill = &fill
     job.out = out
@@ -78,7 +78,7 @@ cdef int run(
     job.n_items = outer * job.n_segments * job.n_tiles
     item_bytes = min(inner, <Py_ssize_t> TILE) * width * min(depth, <Py_ssize_t> OHF_SPAN8)
     job.chunk_items = max(CHUNK_BYTES // item_bytes, <Py_ssize_t> 1)
-    fill.stream = job.leaves.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
+    fill.stream = job.microkernels.streams and <size_t> outer * depth * job.plane_bytes > stream_bytes()
     return for_each_chunk(
         run_chunk, &job, (job.n_items + job.chunk_items - 1) // job.chunk_items,
         job.chunk_items * item_bytes, num_threads,
@@ -91,10 +91,10 @@ cdef int encode_planes(
     int num_threads,
 ) except -1:
     """Write (outer, depth, inner) elements from indices under a policy; nothing may be empty."""
-    cdef Source source
+    cdef CodeSource source
     source.indices = <const char *> indices
     source.index_bytes = kind_bytes(kind)
-    source.narrow = leaves().narrow8[kind]
+    source.narrow = microkernels().narrow8[kind]
     source.policy = policy
     source.table = NULL
     return run(&source, outer, policy.depth, inner, 0, out, width, on, off, num_threads)
@@ -121,11 +121,11 @@ def encode(
 
 
 def encode_block(
-    Sources sources, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t first,
+    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t first,
     const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
 ):
-    """Write the planes ``[first, first + depth)`` of the one column of one-byte ``sources``."""
+    """Write the planes ``[first, first + depth)`` of the one column, of one-byte codes."""
     cdef Py_ssize_t width = on.shape[0]
-    if sources.n_columns != 1 or sources.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
+    if columns.n_columns != 1 or columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
         raise ValueError("planes.encode_block: the lengths do not agree")
-    run(sources.items, 1, depth, sources.n_rows, first, &out[0], width, &on[0], &off[0], num_threads)
+    run(columns.items, 1, depth, columns.n_rows, first, &out[0], width, &on[0], &off[0], num_threads)

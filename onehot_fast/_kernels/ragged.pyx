@@ -9,8 +9,8 @@ from libc.stdlib cimport qsort
 from libc.string cimport memcpy
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.simd cimport fill_init, leaves, ohf_fill, ohf_leaves
-from onehot_fast._kernels.sources cimport Source, Sources, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.simd cimport fill_init, microkernels, ohf_fill, ohf_microkernels
 
 cdef enum:
     CODES = 1024
@@ -34,8 +34,8 @@ ctypedef fused number_t:
     double
 
 cdef struct Job:
-    const ohf_leaves *leaves
-    const Source *source
+    const ohf_microkernels *microkernels
+    const CodeSource *source
     const ohf_fill *fill
     const int64_t *offsets
     unsigned char *out
@@ -72,27 +72,27 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row
     for row in range(chunk * job.chunk_rows, min((chunk + 1) * job.chunk_rows, job.n_rows)):
-        job.leaves.fill(job.out + row * job.row_bytes, job.row_bytes, job.fill)
+        job.microkernels.fill(job.out + row * job.row_bytes, job.row_bytes, job.fill)
         set_row(job, row, codes)
 
 
 def encode(
-    const int64_t[::1] offsets, Sources sources, unsigned char[::1] out, Py_ssize_t depth,
+    const int64_t[::1] offsets, CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth,
     const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
 ):
     """Write rows of ``depth`` elements: on at every code of the row, else off."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0]
-    check_offsets(offsets, sources.n_rows)
+    check_offsets(offsets, columns.n_rows)
     job.n_rows = offsets.shape[0] - 1
-    if sources.n_columns != 1 or job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
+    if columns.n_columns != 1 or job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
         raise ValueError("ragged.encode: the lengths do not agree")
     if out.shape[0] == 0:
         return
     fill_init(&fill, width, depth, 1, &on[0], &off[0])
-    job.leaves = leaves()
-    job.source = sources.items
+    job.microkernels = microkernels()
+    job.source = columns.items
     job.fill = &fill
     job.offsets = &offsets[0]
     job.out = &out[0]
@@ -104,12 +104,12 @@ def encode(
     )
 
 
-def count(const int64_t[::1] offsets, Sources sources, number_t[:, ::1] out):
+def count(const int64_t[::1] offsets, CodeColumns columns, number_t[:, ::1] out):
     """Add 1 to the element of every code of a row."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
-    check_offsets(offsets, sources.n_rows)
-    if sources.n_columns != 1 or out.shape[0] != offsets.shape[0] - 1:
+    check_offsets(offsets, columns.n_rows)
+    if columns.n_columns != 1 or out.shape[0] != offsets.shape[0] - 1:
         raise ValueError("ragged.count: the lengths do not agree")
     with nogil:
         for row in range(out.shape[0]):
@@ -117,7 +117,7 @@ def count(const int64_t[::1] offsets, Sources sources, number_t[:, ::1] out):
             end = offsets[row + 1]
             while at < end:
                 n = min(end - at, <Py_ssize_t> CODES)
-                read(sources.items, at, n, 0, depth, codes)
+                read(columns.items, at, n, 0, depth, codes)
                 for i in range(n):
                     if codes[i] >= 0:
                         out[row, codes[i]] += 1
@@ -167,7 +167,7 @@ cdef Py_ssize_t merge_row(position_t *columns, Py_ssize_t n, position_t *to, int
 
 
 def csr(
-    const int64_t[::1] offsets, Sources sources, position_t[::1] indices, position_t[::1] indptr,
+    const int64_t[::1] offsets, CodeColumns columns, position_t[::1] indices, position_t[::1] indptr,
     int64_t[::1] counts, Py_ssize_t n_columns,
 ):
     """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts``, which have room for every code.
@@ -176,9 +176,9 @@ def csr(
     """
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
-    check_offsets(offsets, sources.n_rows)
+    check_offsets(offsets, columns.n_rows)
     if (
-        sources.n_columns != 1 or indptr.shape[0] != offsets.shape[0]
+        columns.n_columns != 1 or indptr.shape[0] != offsets.shape[0]
         or room < offsets[offsets.shape[0] - 1] - offsets[0] or counts.shape[0] < room
     ):
         raise ValueError("ragged.csr: the lengths do not agree")
@@ -190,7 +190,7 @@ def csr(
             begin = total
             while at < end:
                 n = min(end - at, <Py_ssize_t> CODES)
-                read(sources.items, at, n, 0, n_columns, codes)
+                read(columns.items, at, n, 0, n_columns, codes)
                 for i in range(n):
                     if codes[i] >= 0:
                         indices[total] = codes[i]

@@ -4,7 +4,7 @@
 from libc.stdint cimport int8_t, int16_t, int32_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.sources cimport Source, Sources, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 
 cdef enum:
     CHUNK_ROWS = 1 << 16
@@ -16,7 +16,7 @@ ctypedef fused code_t:
     int32_t
 
 cdef struct Job:
-    const Source *source
+    const CodeSource *source
     void *out
     Py_ssize_t out_bytes    # of one code
     Py_ssize_t n_rows, span
@@ -47,22 +47,22 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         row += count
 
 
-def recode(Sources sources, code_t[::1] out, Py_ssize_t span, int num_threads):
+def recode(CodeColumns columns, code_t[::1] out, Py_ssize_t span, int num_threads):
     """Fill ``out`` with the entries, below ``span``, that the table has for the codes of one column; -1 for none.
 
-    ``sources`` are four-byte codes; the codes below ``span`` must fit ``out``.
+    The codes have four bytes; the codes below ``span`` must fit ``out``.
     """
     cdef Job job
-    if sources.n_columns != 1 or out.shape[0] != sources.n_rows:
+    if columns.n_columns != 1 or out.shape[0] != columns.n_rows:
         raise ValueError("recode.recode: the lengths do not agree")
     if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):
         raise ValueError(f"recode.recode: codes below {span} do not fit {sizeof(code_t)} bytes")
-    if sources.n_rows == 0:
+    if columns.n_rows == 0:
         return
-    job.source = sources.items
+    job.source = columns.items
     job.out = &out[0]
     job.out_bytes = sizeof(code_t)
-    job.n_rows = sources.n_rows
+    job.n_rows = columns.n_rows
     job.span = span
     for_each_chunk(
         run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS, CHUNK_ROWS * sizeof(code_t), num_threads,

@@ -18,7 +18,7 @@ from libc.stdint cimport int32_t, uint8_t, uintptr_t
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.kinds cimport kind_of, kind_bytes
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, leaves, ohf_fill, ohf_leaves, ohf_narrow,
+    OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_narrow,
     ohf_plan, ohf_policy, ohf_rows, plan_init, policy_of, scratch_init, stream_bytes,
 )
 from onehot_fast._kernels.types cimport index_t
@@ -36,7 +36,7 @@ cdef enum:
     SMALL_BYTES = 16 << 10   # below, a plan costs more than it saves (0.5 us for rows of 10 float32)
 
 cdef struct Job:
-    const ohf_leaves *leaves
+    const ohf_microkernels *microkernels
     ohf_narrow narrow
     ohf_rows write              # NULL: expand
     const ohf_policy *policy
@@ -57,7 +57,7 @@ cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcep
     while row < end:
         count = min(end - row, <Py_ssize_t> EXPAND_CODES)
         job.narrow(job.indices + row * job.index_bytes, count, job.policy, codes)
-        job.leaves.rows_expand(codes, count, job.plan, job.fill, job.out + row * job.group_bytes)
+        job.microkernels.rows_expand(codes, count, job.plan, job.fill, job.out + row * job.group_bytes)
         row += count
 
 
@@ -85,7 +85,7 @@ cdef void write_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept
     cdef unsigned char room[OHF_SCRATCH + 128]
     cdef unsigned char *scratch = room + (-<uintptr_t> room & 63)
     cdef Py_ssize_t inner = job.fill.inner, step = CODES // inner, group = begin, count
-    if job.write == job.leaves.rows_scratch:
+    if job.write == job.microkernels.rows_scratch:
         scratch_init(scratch, job.fill)
     while group < end:
         count = min(end - group, step)
@@ -136,7 +136,7 @@ cdef int encode_rows(
     cdef ohf_plan plan
     cdef bint can_stream
     fill_init(&fill, width, policy.depth, inner, on, off)
-    job.leaves = leaves()
+    job.microkernels = microkernels()
     job.policy = policy
     job.fill = &fill
     job.plan = &plan
@@ -150,25 +150,25 @@ cdef int encode_rows(
         # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
         job.chunk_groups -= job.chunk_groups % 64
     can_stream = (
-        job.leaves.streams and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
+        job.microkernels.streams and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
         and job.group_bytes * <size_t> n_groups > stream_bytes()
     )
     if strategy == AUTO:
         strategy = choose(&job, &fill, can_stream)
     fill.stream = can_stream
-    job.narrow = job.leaves.narrow32[kind]
+    job.narrow = job.microkernels.narrow32[kind]
     if strategy == EXPAND:
-        job.narrow = job.leaves.narrow8[kind]
+        job.narrow = job.microkernels.narrow8[kind]
         job.write = NULL
         plan_init(&plan, &fill, out)
     elif strategy == SCRATCH:
-        job.write = job.leaves.rows_scratch
+        job.write = job.microkernels.rows_scratch
     elif strategy == MERGE:
-        job.write = job.leaves.rows_merge
+        job.write = job.microkernels.rows_merge
     elif strategy == SCATTER:
-        job.write = job.leaves.rows_scatter
+        job.write = job.microkernels.rows_scatter
     else:
-        job.write = job.leaves.rows_block
+        job.write = job.microkernels.rows_block
     return for_each_chunk(
         run_chunk, &job, (n_groups + job.chunk_groups - 1) // job.chunk_groups,
         job.chunk_groups * job.group_bytes, num_threads,

@@ -1,8 +1,8 @@
-"""The C leaves, and the functions through which every kernel module reaches the active variant."""
+"""The C microkernels, and the functions through which every kernel module reaches the active variant."""
 
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint64_t
 
-cdef extern from "leaves.h":
+cdef extern from "microkernels.h":
     enum:
         OHF_I8
         OHF_I16
@@ -63,7 +63,7 @@ cdef extern from "leaves.h":
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
 
-    ctypedef struct ohf_leaves:
+    ctypedef struct ohf_microkernels:
         const char *name
         int vector
         bint streams
@@ -81,7 +81,7 @@ cdef extern from "leaves.h":
         ohf_put fill
         ohf_copy copy
 
-cdef const ohf_leaves *leaves() noexcept nogil
+cdef const ohf_microkernels *microkernels() noexcept nogil
 cdef size_t stream_bytes() noexcept nogil
 cdef void fill_init(
     ohf_fill *fill, size_t width, size_t depth, size_t inner,

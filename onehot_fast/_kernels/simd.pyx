@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Which variant of the leaves is active, and from which size on the output is streamed.
+"""Which variant of the microkernels is active, and from which size on the output is streamed.
 
 The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and
 ``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: the size of the
@@ -8,24 +8,24 @@ last-level cache). `activate` and `set_stream_bytes` do the same within a proces
 
 import os
 
-cdef extern from "leaves.h":
-    int ohf_variants(const ohf_leaves **found, int room) noexcept nogil
+cdef extern from "microkernels.h":
+    int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
     size_t ohf_cache_bytes() noexcept nogil
     void ohf_fill_init(ohf_fill *, size_t, size_t, size_t, const unsigned char *,
                        const unsigned char *) noexcept nogil
     void ohf_scratch_init(unsigned char *, const ohf_fill *) noexcept nogil
-    int ohf_can_expand(const ohf_leaves *, const ohf_fill *, const unsigned char *) noexcept nogil
-    void ohf_plan_init(ohf_plan *, const ohf_leaves *, const ohf_fill *,
+    int ohf_can_expand(const ohf_microkernels *, const ohf_fill *, const unsigned char *) noexcept nogil
+    void ohf_plan_init(ohf_plan *, const ohf_microkernels *, const ohf_fill *,
                        const unsigned char *) noexcept nogil
 
-cdef const ohf_leaves *found[4]
+cdef const ohf_microkernels *found[4]
 cdef int n_found = ohf_variants(found, 4)
-cdef const ohf_leaves *active_leaves = found[0]
+cdef const ohf_microkernels *active_microkernels = found[0]
 cdef size_t stream_threshold = ohf_cache_bytes()
 
 
-cdef const ohf_leaves *leaves() noexcept nogil:
-    return active_leaves
+cdef const ohf_microkernels *microkernels() noexcept nogil:
+    return active_microkernels
 
 
 cdef size_t stream_bytes() noexcept nogil:
@@ -44,11 +44,11 @@ cdef void scratch_init(unsigned char *scratch, const ohf_fill *fill) noexcept no
 
 
 cdef bint can_expand(const ohf_fill *fill, const unsigned char *out) noexcept nogil:
-    return ohf_can_expand(active_leaves, fill, out)
+    return ohf_can_expand(active_microkernels, fill, out)
 
 
 cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *out) noexcept nogil:
-    ohf_plan_init(plan, active_leaves, fill, out)
+    ohf_plan_init(plan, active_microkernels, fill, out)
 
 
 def variants():
@@ -58,7 +58,7 @@ def variants():
 
 def active():
     """Return the name of the active variant."""
-    return active_leaves.name.decode()
+    return active_microkernels.name.decode()
 
 
 def activate(str name):
@@ -69,11 +69,11 @@ def activate(str name):
     ValueError
         If the processor does not run a variant of that name.
     """
-    global active_leaves
+    global active_microkernels
     before = active()
     for i in range(n_found):
         if found[i].name.decode() == name:
-            active_leaves = found[i]
+            active_microkernels = found[i]
             return before
     raise ValueError(f"SIMD variant {name!r} is not available here: choose one of {', '.join(variants())}")
 

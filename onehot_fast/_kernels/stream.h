@@ -1,4 +1,4 @@
-/* The vector primitives of one instruction set, chosen by OHF_ISA; included once per variant by leaves_body.h.
+/* The vector primitives of one instruction set, chosen by OHF_ISA; included once per variant by microkernels_body.h.
  *
  *   VB               bytes of a vector
  *   load, store, stream              of VB bytes; stream wants VB-aligned memory and bypasses the caches

@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan
-from onehot_fast._kernels import csr as _csr
+from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan, sparse
 from onehot_fast._kernels import decode as _decode
 from onehot_fast._kernels import recode as _recode
-from onehot_fast._kernels.sources import Sources
+from onehot_fast._kernels.code_columns import CodeColumns
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -160,8 +159,8 @@ def encode_matrix(
     no code. It is the same in all functions below.
     """
     if out.nbytes:
-        sources = Sources(list(codes), list(tables), 4)
-        matrix.encode(sources, _memory_of(out), out.shape[1], on, off, num_threads)
+        columns = CodeColumns(list(codes), list(tables), 4)
+        matrix.encode(columns, _memory_of(out), out.shape[1], on, off, num_threads)
 
 
 def encode_block(
@@ -179,8 +178,8 @@ def encode_block(
     if first == 0 if table is None else _keeps_codes(table, first, len(out)):
         encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
         return
-    sources = Sources([codes], [_table(table, first + len(out))], 1)
-    planes.encode_block(sources, _memory_of(out), len(out), first, on, off, num_threads)
+    columns = CodeColumns([codes], [_table(table, first + len(out))], 1)
+    planes.encode_block(columns, _memory_of(out), len(out), first, on, off, num_threads)
 
 
 def encode_bits(
@@ -192,8 +191,8 @@ def encode_bits(
 ) -> None:
     """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first."""
     if out.nbytes:
-        sources = Sources([codes], [_table(table, first + len(out))], 1)
-        bits.encode(sources, out, first, num_threads)
+        columns = CodeColumns([codes], [_table(table, first + len(out))], 1)
+        bits.encode(columns, out, first, num_threads)
 
 
 def csr(
@@ -204,12 +203,12 @@ def csr(
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones."""
-    sources = Sources(list(codes), list(tables), 4)
+    columns = CodeColumns(list(codes), list(tables), 4)
     room = len(codes) * len(codes[0])
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
     indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
-    total = _csr.csr(sources, indices, indptr, n_columns, num_threads)
+    total = sparse.csr(columns, indices, indptr, n_columns, num_threads)
     return _ones(total, data_dtype), indices[:total], indptr
 
 
@@ -221,15 +220,15 @@ def csc(
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
-    sources = Sources(list(codes), list(tables), 4)
+    columns = CodeColumns(list(codes), list(tables), 4)
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_columns), position)
-    _csr.csc_counts(sources, counts, num_threads)
+    sparse.csc_counts(columns, counts, num_threads)
     indptr = np.zeros(n_columns + 1, position)
     np.cumsum(counts.sum(axis=0), out=indptr[1:])
-    places = (indptr[:-1] + counts.cumsum(axis=0) - counts).astype(position)
+    first_rows = (indptr[:-1] + counts.cumsum(axis=0) - counts).astype(position)
     indices, _ = memory.allocate((int(indptr[-1]),), position)
-    _csr.csc_rows(sources, places, indices, num_threads)
+    sparse.csc_rows(columns, first_rows, indices, num_threads)
     return _ones(len(indices), data_dtype), indices, indptr
 
 
@@ -239,7 +238,7 @@ def recode(
     """Return the entry of the table for each code, -1 for none, in as few bytes as hold them."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
-    _recode.recode(Sources([codes], [table], 4), out, span, num_threads)
+    _recode.recode(CodeColumns([codes], [table], 4), out, span, num_threads)
     return out
 
 
@@ -248,7 +247,7 @@ def count(codes: AnyArray, n_codes: int, num_threads: int = 1) -> npt.NDArray[np
     table = np.append(np.arange(n_codes, dtype=np.int32), np.int32(-1))
     # Two cache lines between the parts: threads that share one wait for each other.
     counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_codes + 16), np.int64)
-    _csr.csc_counts(Sources([codes], [table], 4), counts, num_threads)
+    sparse.csc_counts(CodeColumns([codes], [table], 4), counts, num_threads)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
     return total
 
@@ -263,8 +262,8 @@ def multi_hot(
     num_threads: int = 1,
 ) -> None:
     """Fill the C-contiguous (rows, columns) ``out``: on at each code of ``offsets[i:i + 2]``."""
-    sources = Sources([codes], [table], 4)
-    ragged.encode(offsets, sources, _memory_of(out), out.shape[1], on, off, num_threads)
+    columns = CodeColumns([codes], [table], 4)
+    ragged.encode(offsets, columns, _memory_of(out), out.shape[1], on, off, num_threads)
 
 
 def multi_hot_count(
@@ -274,7 +273,7 @@ def multi_hot_count(
     out: AnyArray,
 ) -> None:
     """Add 1 to the element of (rows, columns) ``out`` for every code of a row."""
-    ragged.count(offsets, Sources([codes], [table], 4), out)
+    ragged.count(offsets, CodeColumns([codes], [table], 4), out)
 
 
 def multi_hot_csr(
@@ -290,8 +289,8 @@ def multi_hot_csr(
     indices = np.empty(len(codes), position)
     indptr = np.empty(len(offsets), position)
     counts = np.empty(len(codes), np.int64)
-    sources = Sources([codes], [table], 4)
-    total = ragged.csr(offsets, sources, indices, indptr, counts, n_columns)
+    columns = CodeColumns([codes], [table], 4)
+    total = ragged.csr(offsets, columns, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype)
     return data, indices[:total], indptr
 

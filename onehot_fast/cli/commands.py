@@ -7,13 +7,18 @@ from collections.abc import Sequence
 import click
 
 import onehot_fast
-from onehot_fast.cli.bench import run_bench
 from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import Learning, run_encode
 from onehot_fast.cli.errors import MEANINGS
 from onehot_fast.cli.inspection import run_inspect
-from onehot_fast.cli.options import LAYOUTS, column_option, with_input, with_output, with_policies
+from onehot_fast.cli.options import (
+    LAYOUTS,
+    column_option,
+    with_encoder_options,
+    with_input,
+    with_output,
+)
 from onehot_fast.cli.sources import Input
 
 __all__ = ["commands"]
@@ -65,7 +70,7 @@ def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, qui
 @click.option("--save-encoder", help="Where to write the encoder, for later files.")
 @click.option("--layout", type=LAYOUTS, default="columns", show_default=True,
               help="Columns for all features, or one for each encoded column.")  # fmt: skip
-@with_policies
+@with_encoder_options
 def encode(
     given: Input,
     output: Output,
@@ -73,17 +78,17 @@ def encode(
     encoder_file: str | None,
     save_encoder: str | None,
     layout: str,
-    policies: dict[str, Sequence[str]],
+    typed: dict[str, Sequence[str]],
 ) -> None:
     """Encode columns of IN: read once to learn them, and once to encode them.
 
     All other columns are kept as they are. The encoder stays with the output, in its metadata,
     where the format has any.
     """
-    typed = [f"--{name.replace('_', '-')}" for name, values in policies.items() if values]
-    if encoder_file is not None and typed:
-        raise click.UsageError(f"{typed[0]} is part of what --encoder says")
-    run_encode(given, Learning(columns, policies, encoder_file), layout, output, save_encoder)
+    names = [f"--{name.replace('_', '-')}" for name, values in typed.items() if values]
+    if encoder_file is not None and names:
+        raise click.UsageError(f"{names[0]} is part of what --encoder says")
+    run_encode(given, Learning(columns, typed, encoder_file), layout, output, save_encoder)
 
 
 @commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
@@ -94,15 +99,3 @@ def encode(
 def decode(given: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
     """Bring back the columns that were encoded; what was off in all features is null."""
     run_decode(given, encoder_file, layout, output)
-
-
-@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
-@with_input
-@column_option
-@click.option("--layout", type=LAYOUTS, default="columns", show_default=True)
-@click.option("--folder", help="Where the trial output is written, and removed again.")
-def bench(
-    given: Input, columns: Sequence[str], layout: str, folder: str | None, quiet: bool
-) -> None:
-    """Time reading, learning and encoding IN, beside what pyarrow alone takes to rewrite it."""
-    run_bench(given, columns, layout, folder)

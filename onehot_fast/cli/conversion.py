@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
-from onehot_fast.cli.change import Change
-from onehot_fast.cli.errors import CommandError, Exit, writing
+from onehot_fast.cli.errors import CommandError, Exit, is_undecodable, one_line, writing
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
@@ -18,7 +17,37 @@ from onehot_fast.cli.sinks import WriteOptions, open_sink
 from onehot_fast.cli.sources import Source
 from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder
 
-__all__ = ["Output", "convert"]
+__all__ = ["Change", "Output", "convert", "refusals"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """Some columns go and others take their place; all else stays as it is.
+
+    Attributes
+    ----------
+    before, after : pyarrow.Schema
+        Of the input and of the output.
+    old, new : tuple of str
+        The names of the columns that go, and of those that come, in order.
+    apply : callable
+        Turns a stream of batches, of all columns or of the old ones alone, into one where the new
+        ones have taken their place.
+    row_bytes : float
+        About how many bytes a row of the new columns has.
+    """
+
+    before: pa.Schema
+    after: pa.Schema
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
+    row_bytes: float
+
+    @property
+    def kept(self) -> list[str]:
+        """The names of the columns that stay as they are."""
+        return [name for name in self.before.names if name not in self.old]
 
 
 @dataclass(frozen=True)
@@ -56,7 +85,7 @@ def convert(source: Source, change: Change, output: Output) -> None:
             _write(source, change, file, output, step)
         return
     with showing("writing", output.is_quiet) as step, new_folder(output.path) as folder:
-        for at, reader in enumerate(source.readers):
+        for i, reader in enumerate(source.readers):
             path = folder / _name_within(source, reader.path, form)
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.exists():
@@ -64,7 +93,16 @@ def convert(source: Source, change: Change, output: Output) -> None:
                 raise CommandError(Exit.OUTPUT, text)
             part = Source(reader.name, [reader])
             with new_file(str(path), form) as file:
-                _write(part, change, file, output, _share_of(step, at, len(source.readers)))
+                _write(part, change, file, output, _share_of(step, i, len(source.readers)))
+
+
+def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches; a value that is refused is an error in the file of this name."""
+    try:
+        yield from batches
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
+        raise CommandError(code, f"{name}: {one_line(error)}") from error
 
 
 def _name_within(source: Source, path: Path, form: Format) -> Path:
@@ -75,9 +113,9 @@ def _name_within(source: Source, path: Path, form: Format) -> Path:
     return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")
 
 
-def _share_of(step: Callable[[float], None], at: int, n: int) -> Callable[[float], None]:
+def _share_of(step: Callable[[float], None], position: int, n: int) -> Callable[[float], None]:
     """Return what tells the progress of one of several files."""
-    return lambda share: step((at + share) / n)
+    return lambda share: step((position + share) / n)
 
 
 def _write(

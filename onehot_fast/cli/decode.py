@@ -8,8 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.change import Change, refusals
-from onehot_fast.cli.conversion import Output, convert
+from onehot_fast.cli.conversion import Change, Output, convert, refusals
 from onehot_fast.cli.encode import ENCODER_KEY
 from onehot_fast.cli.errors import CommandError, Exit, one_line
 from onehot_fast.cli.learning import load_encoder, parse_encoder

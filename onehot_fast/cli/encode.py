@@ -9,11 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.change import Change, refusals
-from onehot_fast.cli.conversion import Output, convert
+from onehot_fast.cli.conversion import Change, Output, convert, refusals
 from onehot_fast.cli.errors import CommandError, Exit, one_line
 from onehot_fast.cli.learning import chosen_columns, learn, load_encoder, require_fit
-from onehot_fast.cli.policies import new_encoder
+from onehot_fast.cli.options import new_encoder
 from onehot_fast.cli.progress import showing, tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.cli.target import save_text
@@ -35,14 +34,14 @@ class Learning:
     ----------
     columns : sequence of str
         Those to encode; none: all texts.
-    policies : dict of str to sequence of str
+    typed : dict of str to sequence of str
         The options of the encoder, as they were typed.
     encoder_file : str, optional
         That of an encoder that was learned before.
     """
 
     columns: Sequence[str] = ()
-    policies: dict[str, Sequence[str]] | None = None
+    typed: dict[str, Sequence[str]] | None = None
     encoder_file: str | None = None
 
 
@@ -76,7 +75,7 @@ def find_encoder(source: Source, learning: Learning, output: Output) -> Encoder:
         columns = chosen_columns(source, learning.columns)
         if output.format(source).is_text:
             source.keep_text(columns)
-        encoder = new_encoder(columns, learning.policies or {})
+        encoder = new_encoder(columns, learning.typed or {})
         with showing("learning", output.is_quiet) as step:
             return learn(source, encoder, step)
     encoder = load_encoder(learning.encoder_file)

@@ -15,6 +15,7 @@ __all__ = [
     "CommandError",
     "Exit",
     "NobodyReads",
+    "is_undecodable",
     "one_line",
     "reading",
     "writing",
@@ -94,3 +95,10 @@ def writing(name: str) -> Iterator[None]:
         raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
     except pa.ArrowException as error:
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
+
+
+def is_undecodable(error: BaseException | None) -> bool:
+    """Tell whether an error goes back to a text that is not UTF-8, or that pyarrow cannot read."""
+    while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
+        error = error.__cause__
+    return error is not None

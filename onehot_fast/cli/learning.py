@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.cli.change import is_undecodable
-from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
+from onehot_fast.cli.errors import CommandError, Exit, is_undecodable, one_line, reading
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead
 from onehot_fast.cli.sources import Source
 from onehot_fast.encoder import Encoder

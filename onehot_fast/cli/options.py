@@ -9,11 +9,20 @@ from typing import Any, TypeVar, cast
 import click
 
 from onehot_fast.cli.conversion import Output
+from onehot_fast.cli.csv_reader import TextOptions
+from onehot_fast.cli.errors import CommandError, Exit, one_line
 from onehot_fast.cli.formats import FORMATS, Format, parse_format
 from onehot_fast.cli.sources import Input
-from onehot_fast.cli.text import TextOptions
+from onehot_fast.encoder import Encoder
 
-__all__ = ["LAYOUTS", "column_option", "with_input", "with_output", "with_policies"]
+__all__ = [
+    "LAYOUTS",
+    "column_option",
+    "new_encoder",
+    "with_encoder_options",
+    "with_input",
+    "with_output",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +30,7 @@ LAYOUTS = click.Choice(["columns", "struct", "array", "tensor", "dictionary"])
 COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 
 # What the encoder is told: the option, what it takes, and what it means.
-POLICIES = (
+ENCODER_OPTIONS = (
     ("drop", "RULE", "first, last, if_binary or most_frequent has no feature; or COLUMN=CATEGORY."),
     ("handle_unknown", "RULE", "error (the default), ignore, indicator or infrequent."),
     ("handle_missing", "RULE", "ignore (the default), indicator, error or propagate."),
@@ -109,14 +118,14 @@ def with_output(command: F) -> F:
     return cast(F, _with(OUTPUT, call))
 
 
-def with_policies(command: F) -> F:
-    """Give a command the options of an encoder, as they were typed, as `policies`."""
-    names = [name for name, _, _ in POLICIES]
+def with_encoder_options(command: F) -> F:
+    """Give a command the options of an encoder, as they were typed, as `typed`."""
+    names = [name for name, _, _ in ENCODER_OPTIONS]
 
     @functools.wraps(command)
     def call(**others: Any) -> Any:
-        policies = {name: others.pop(name) for name in names}
-        return command(policies=policies, **others)
+        typed = {name: others.pop(name) for name in names}
+        return command(typed=typed, **others)
 
     options = [
         click.option(
@@ -126,7 +135,7 @@ def with_policies(command: F) -> F:
             metavar=f"[COLUMN=]{metavar}",
             help=text,
         )
-        for name, metavar, text in POLICIES
+        for name, metavar, text in ENCODER_OPTIONS
     ]
     return cast(F, _with(options, call))
 
@@ -136,3 +145,67 @@ def _with(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def new_encoder(columns: Sequence[str], typed: dict[str, Sequence[str]]) -> Encoder:
+    """Return the encoder of some columns.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Those to encode.
+    typed : dict of str to sequence of str
+        For each option of `Encoder` what was typed: ``VALUE`` or ``COLUMN=VALUE``, the last counts.
+
+    Raises
+    ------
+    CommandError
+        An option does not take the value.
+    """
+    options = {
+        name: _resolved(columns, texts, PARSERS.get(name, str), name)
+        for name, texts in typed.items()
+        if texts
+    }
+    try:
+        return Encoder(columns, **options)
+    except (TypeError, ValueError) as error:
+        raise CommandError(Exit.USAGE, one_line(error)) from error
+
+
+def _resolved(
+    columns: Sequence[str], texts: Sequence[str], parse: Callable[[str], Any], option: str
+) -> Any:
+    """Return one value for all columns, or one for each that has any."""
+    common: list[Any] = []
+    special: dict[str, Any] = {}
+    for text in texts:
+        column, value = _split(columns, text)
+        try:
+            parsed = parse(value)
+        except ValueError:
+            name = f"--{option.replace('_', '-')}"
+            raise CommandError(Exit.USAGE, f"{name} does not take {value!r}") from None
+        if column is None:
+            common = [parsed]
+        else:
+            special[column] = parsed
+    if not special:
+        return common[0]
+    return {name: special.get(name, *common) for name in columns if common or name in special}
+
+
+def _split(columns: Sequence[str], text: str) -> tuple[str | None, str]:
+    """Return the column that a text names, and the value; the name itself may contain "="."""
+    for column in sorted(columns, key=len, reverse=True):
+        if text.startswith(f"{column}="):
+            return column, text[len(column) + 1 :]
+    return None, text
+
+
+def _frequency(text: str) -> int | float:
+    """Return a number of rows, or a share of them."""
+    return float(text) if "." in text or "e" in text else int(text)
+
+
+PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": int}

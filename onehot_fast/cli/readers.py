@@ -79,7 +79,7 @@ class ParquetReader(Reader):
     @property
     def row_bytes(self) -> float:
         """The size without compression, of which texts can be a multiple in memory."""
-        groups = (self.metadata.row_group(at) for at in range(self.metadata.num_row_groups))
+        groups = (self.metadata.row_group(i) for i in range(self.metadata.num_row_groups))
         n_bytes: int = sum(group.total_byte_size for group in groups)
         return 2 * n_bytes / max(1, self.n_rows)
 
@@ -130,9 +130,9 @@ class ArrowReader(Reader):
         """Yield the rows."""
         with pa.memory_map(str(self.path)) as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
-            for at in range(reader.num_record_batches):
-                self._done = at
-                yield from sliced([_valid(reader.get_batch(at))], rows)
+            for i in range(reader.num_record_batches):
+                self._done = i
+                yield from sliced([_valid(reader.get_batch(i))], rows)
         self._done = self._n_batches
 
     def share(self) -> float:
@@ -200,7 +200,7 @@ def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOpt
     """Return the options that read some columns."""
     if columns is None:
         return pa.ipc.IpcReadOptions()
-    found = [at for at, name in enumerate(schema.names) if name in columns]
+    found = [i for i, name in enumerate(schema.names) if name in columns]
     return pa.ipc.IpcReadOptions(included_fields=found)
 
 

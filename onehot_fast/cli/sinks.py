@@ -141,16 +141,16 @@ class ArrowSink(Sink):
         )
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
         self._writer = make(file, schema, options=settings)
-        coded = [at for at, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
+        coded = [i for i, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
         # A file has one dictionary for each column, to which can only be added.
-        self._dictionaries = {at: _Growing() for at in coded} if is_file else {}
+        self._dictionaries = {i: _Growing() for i in coded} if is_file else {}
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
         if self._dictionaries:
             columns = list(batch.columns)
-            for at, growing in self._dictionaries.items():
-                columns[at] = growing.coded(columns[at])
+            for i, growing in self._dictionaries.items():
+                columns[i] = growing.coded(columns[i])
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         self._writer.write_batch(batch)
 
@@ -198,8 +198,8 @@ class TextSink(Sink):
         as_it_was = options.is_text and len(schema) > 1
         self._styles = ("none", "needed") if as_it_was else ("needed",)
         self._bits = [
-            at
-            for at, field in enumerate(schema)
+            i
+            for i, field in enumerate(schema)
             if field.name in options.new and pa.types.is_boolean(field.type)
         ]
         empty = pa.RecordBatch.from_pylist(
@@ -209,9 +209,9 @@ class TextSink(Sink):
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
-        for at in self._bits:
-            name = batch.schema.names[at]
-            batch = batch.set_column(at, name, batch.column(at).cast(pa.uint8()))
+        for i in self._bits:
+            name = batch.schema.names[i]
+            batch = batch.set_column(i, name, batch.column(i).cast(pa.uint8()))
         if self._is_text:
             # Texts in any encoding, as they came: nobody checks or changes them.
             columns = [

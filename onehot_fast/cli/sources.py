@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from onehot_fast.cli.csv_reader import TextOptions, TextReader
 from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
 from onehot_fast.cli.formats import Format, format_of_content, format_of_name
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 from onehot_fast.cli.signals import raise_if_signalled, wait_until_ready
-from onehot_fast.cli.text import TextOptions, TextReader
 
 __all__ = ["Input", "Source", "open_source"]
 
@@ -82,8 +82,8 @@ class Source:
         The columns in `coded` are those that are encoded: their texts come as dictionaries where
         the format can do that, and what a text file marks as missing is null.
         """
-        for at, reader in enumerate(self.readers):
-            self._done = at
+        for i, reader in enumerate(self.readers):
+            self._done = i
             with reading(reader.name):
                 yield from reader.batches(rows, columns, coded)
         self._done = len(self.readers)

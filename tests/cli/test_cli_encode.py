@@ -230,8 +230,8 @@ def test_a_folder_becomes_one_file(table: Any, files: Any, call: Any, tmp_path: 
     """The files of a folder are rows of one table, in the order of their names."""
     folder = tmp_path / "in"
     folder.mkdir()
-    for at in range(3):
-        files.write(table.slice(at * 300, 300), folder / f"part-{at}.parquet")
+    for i in range(3):
+        files.write(table.slice(i * 300, 300), folder / f"part-{i}.parquet")
     (folder / "_SUCCESS").write_text("")
     (folder / ".hidden.parquet").write_text("")
     ended = call("encode", folder, *COLUMNS, "-o", tmp_path / "out.parquet")
@@ -245,10 +245,10 @@ def test_a_folder_becomes_a_folder(
     suffix: str, table: Any, files: Any, call: Any, tmp_path: Path
 ) -> None:
     """Each file becomes a file of the same name below the new folder; all have one schema."""
-    for at, name in enumerate(["a", "sub/b"]):
+    for i, name in enumerate(["a", "sub/b"]):
         path = tmp_path / "in" / f"{name}.{suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
-        files.write(table.slice(at * 5, 5), path)
+        files.write(table.slice(i * 5, 5), path)
     ended = call("encode", tmp_path / "in", *COLUMNS, "-o", f"{tmp_path}/out/")
 
     assert ended == (0, b"", "")
@@ -326,7 +326,7 @@ def test_compression_and_row_groups(table: Any, files: Any, call: Any, tmp_path:
     call("encode", tmp_path / "in.parquet", *COLUMNS, *options, "-o", tmp_path / "b.parquet")
 
     metadata = [parquet.read_metadata(tmp_path / name) for name in ("a.parquet", "b.parquet")]
-    groups = [[one.row_group(at) for at in range(one.num_row_groups)] for one in metadata]
+    groups = [[one.row_group(i) for i in range(one.num_row_groups)] for one in metadata]
     assert [[group.num_rows for group in each] for each in groups] == [[400, 400, 200], [250] * 4]
     codecs = [{group.column(c).compression for group in each for c in (0, 3)} for each in groups]
     assert codecs == [{"ZSTD"}, {"GZIP"}]

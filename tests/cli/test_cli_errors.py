@@ -200,7 +200,7 @@ def test_every_code_is_documented(call: Any) -> None:
     assert "143" in text
 
 
-@pytest.mark.parametrize("name", ["inspect", "encode", "decode", "bench"])
+@pytest.mark.parametrize("name", ["inspect", "encode", "decode"])
 def test_every_command_has_help(name: str, call: Any) -> None:
     """Help is no error."""
     ended = call(name, "--help")

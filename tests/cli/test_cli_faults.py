@@ -143,9 +143,9 @@ def test_a_full_disk(target: str, big: Path, small_disk: Path, call: Any, files:
     assert os.statvfs(small_disk).f_bavail >= free - 1
 
 
-def corrupted(data: bytes, at: int) -> bytes:
+def corrupted(data: bytes, position: int) -> bytes:
     """Return data with one byte that differs in all bits."""
-    return data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]
+    return data[:position] + bytes([data[position] ^ 0xFF]) + data[position + 1 :]
 
 
 def outcome(ended: Any, out: Path, files: Any, right: Any) -> str:
@@ -198,12 +198,12 @@ def test_flipped_bytes_with_checksums(table: Any, files: Any, call: Any, tmp_pat
     draw = random.Random(2)
     places = [draw.randrange(4, footer) for _ in range(30 * ROUNDS)]
 
-    def of(at: int) -> str:
-        path.write_bytes(corrupted(data, at))
+    def of(position: int) -> str:
+        path.write_bytes(corrupted(data, position))
         ended = call("encode", path, *COLUMNS, "-o", tmp_path / "out.parquet")
         return outcome(ended, tmp_path / "out.parquet", files, right)
 
-    outcomes = [of(at) for at in places]
+    outcomes = [of(position) for position in places]
     # What a header says beside the sizes, such as statistics, changes no value.
     assert outcomes.count("other") == 0
     assert outcomes.count("error") > len(outcomes) / 2
@@ -221,12 +221,12 @@ def test_flipped_bytes_without_checksums(
     draw = random.Random(3)
     places = [draw.randrange(len(data)) for _ in range(30 * ROUNDS)]
 
-    def of(at: int) -> str:
-        path.write_bytes(corrupted(data, at))
+    def of(position: int) -> str:
+        path.write_bytes(corrupted(data, position))
         ended = call("encode", path, *COLUMNS, "-o", tmp_path / "out.parquet")
         return outcome(ended, tmp_path / "out.parquet", files, right)
 
-    outcomes = [of(at) for at in places]
+    outcomes = [of(position) for position in places]
     assert set(outcomes) <= {"error", "right", "other"}
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
@@ -284,7 +284,7 @@ def test_a_run_within_a_run(
 @needs_posix
 def test_names_of_stale_files_on_other_things(small: Path, call: Any) -> None:
     """What has the name of a stale file, but is a pipe or a link, is no reason to wait."""
-    names = [small.parent / f".out.parquet.{at}.onehot-fast-part" for at in "ab"]
+    names = [small.parent / f".out.parquet.{i}.onehot-fast-part" for i in "ab"]
     kept = small.parent / "kept"
     kept.write_bytes(OLD)
     os.mkfifo(names[0])

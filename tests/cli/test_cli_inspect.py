@@ -1,4 +1,4 @@
-"""``onehot-fast inspect`` and ``bench``, and what a terminal sees."""
+"""``onehot-fast inspect``, and what a terminal sees."""
 
 from __future__ import annotations
 
@@ -65,16 +65,6 @@ def test_nested_and_empty_columns(files: Any, call: Any, tmp_path: Path) -> None
     columns = json.loads(ended.out)["columns"]
     assert [column["nulls"] for column in columns] == [1, 2, 2]
     assert [column["distinct"] for column in columns] == [None, 0, 0]
-
-
-def test_bench_tells_the_times(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """It runs over the file and leaves nothing behind."""
-    path = files.write(table, tmp_path / "in.parquet")
-    ended = call("bench", path, "-c", "carrier", "--folder", tmp_path)
-
-    assert (ended.code, ended.error) == (0, "")
-    assert b"encode, from file to file" in ended.out
-    assert [one.name for one in tmp_path.iterdir()] == ["in.parquet"]
 
 
 def on_terminal(command: list[str], *arguments: object) -> tuple[int, bytes]:

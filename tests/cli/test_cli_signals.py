@@ -98,7 +98,7 @@ def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize(
-    "arguments", [["encode", "-o", "-"], ["inspect"], ["bench"], ["encode", "-o", "out/"]]
+    "arguments", [["encode", "-o", "-"], ["inspect"], ["encode", "-o", "out/"]]
 )
 def test_other_signals_and_commands(
     arguments: list[str], number: int, code: int, small: Path, call: Any, send_at: Any

@@ -76,8 +76,8 @@ def test_every_layout_has_the_cells_of_the_matrix(
     encoded.validate(full=True)
     read.validate(full=True)
     if layout == "columns":
-        found = [encoded.column(at).to_pylist() for at in range(encoded.num_columns)]
-        again = [read.column(at).to_pylist() for at in range(read.num_columns)]
+        found = [encoded.column(i).to_pylist() for i in range(encoded.num_columns)]
+        again = [read.column(i).to_pylist() for i in range(read.num_columns)]
         assert found == again == matrix.T.tolist()
         assert encoded.num_rows == read.num_rows == len(expected)
     elif layout == "dictionary":
@@ -136,9 +136,9 @@ def test_a_stream_is_encoded_batch_by_batch() -> None:
     asked = []
 
     def batches() -> Iterator[Any]:
-        for at in range(3):
-            asked.append(at)
-            yield TABLE.to_batches()[0].slice(at, 1)
+        for i in range(3):
+            asked.append(i)
+            yield TABLE.to_batches()[0].slice(i, 1)
 
     reader = pa.RecordBatchReader.from_batches(TABLE.schema, batches())
     encoder = Encoder().fit(TABLE)
@@ -180,8 +180,8 @@ def test_dictionaries_may_change_from_batch_to_batch() -> None:
     words = [pa.array(["x", "y"]), pa.array(["y", None, "y", "x"]), pa.array(["x", "y"])]
     kind = pa.dictionary(pa.int8(), pa.string())
     chunks = [
-        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words[at]).cast(kind)
-        for at in (0, 1, 0, 2)
+        pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), words[i]).cast(kind)
+        for i in (0, 1, 0, 2)
     ]
     batches = [pa.record_batch({"c": chunk}) for chunk in chunks]
     reader = pa.RecordBatchReader.from_batches(batches[0].schema, batches)

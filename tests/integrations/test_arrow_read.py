@@ -18,8 +18,9 @@ from arrow_strategies import INTEGERS, TEXTS, Drawn, can, columns  # noqa: E402 
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
-from onehot_fast.column import read_column, read_table  # noqa: E402
+from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.arrow import read_lists  # noqa: E402
+from onehot_fast.table import read_table  # noqa: E402
 
 POLICIES = st.fixed_dictionaries(
     {
@@ -78,7 +79,7 @@ def test_a_long_dictionary_is_checked_by_arrow(n_repeated: int) -> None:
 
 def test_chunks_with_nulls_and_without_have_one_dtype() -> None:
     """The codes of one are narrower than those of the other before they are joined."""
-    words = pa.array([str(at) for at in range(200)])
+    words = pa.array([str(i) for i in range(200)])
     parts = [pa.array(rows, pa.uint8()) for rows in ([199, 0], [None, 199])]
     array = pa.chunked_array([pa.DictionaryArray.from_arrays(part, words) for part in parts])
 

@@ -154,10 +154,10 @@ def test_the_encoder_gives_every_form_and_the_flights_back(some: Any, output: An
 
     shown = encoded.toarray() if hasattr(encoded, "toarray") else np.asarray(encoded)
     missing = [f"{name}_(missing)" for name in names]
-    at = np.isin(encoder.get_feature_names_out(), missing)
+    i = np.isin(encoder.get_feature_names_out(), missing)
     expected = pd.get_dummies(some, columns=names, dtype="int8").to_numpy()
-    np.testing.assert_array_equal(shown[:, ~at], expected)
-    np.testing.assert_array_equal(shown[:, at], some.isna().to_numpy())
+    np.testing.assert_array_equal(shown[:, ~i], expected)
+    np.testing.assert_array_equal(shown[:, i], some.isna().to_numpy())
     decoded = pd.DataFrame(encoder.inverse_transform(encoded)).astype(object)
     np.testing.assert_array_equal(decoded.isna(), some.isna())
     wanted = some.astype(object).where(some.notna(), "none")

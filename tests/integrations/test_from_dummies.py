@@ -31,9 +31,9 @@ def indicators(draw: st.DrawFn) -> Any:
         for name, width in widths.items()
     }
     columns = {
-        f"{name}_{at}": np.array(chosen[name], int) == at
+        f"{name}_{i}": np.array(chosen[name], int) == i
         for name, width in widths.items()
-        for at in range(width)
+        for i in range(width)
     }
     table = pd.DataFrame(columns, dtype=bool)
     row, column = draw(st.integers(-1, n_rows - 1)), draw(st.integers(0, len(columns) - 1))

@@ -98,7 +98,7 @@ def test_every_kind_of_text_column_gives_the_same(values, dtype):
 def test_parts_of_a_frame_merge():
     """Encoders of parts are the encoder of the whole, also where a part has other dtypes."""
     whole = Encoder(list(FRAME.columns)).fit(FRAME)
-    parts = [Encoder(list(FRAME.columns)).fit(FRAME.iloc[at : at + 1]) for at in range(4)]
+    parts = [Encoder(list(FRAME.columns)).fit(FRAME.iloc[i : i + 1]) for i in range(4)]
     merged = parts[3].merge(parts[0].merge(parts[2]), parts[1])
 
     assert tuple(merged.get_feature_names_out()) == tuple(whole.get_feature_names_out())

@@ -15,9 +15,10 @@ pytest.importorskip("pyarrow")
 from frame_strategies import frames, series  # noqa: E402  after the skips above
 
 from onehot_fast.adapter import CodedColumn, Decoded, Integration, Outputs, PassThrough  # noqa: E402
-from onehot_fast.column import read_column, read_table  # noqa: E402
+from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations import pandas as integration  # noqa: E402
 from onehot_fast.integrations.pandas import wrap  # noqa: E402
+from onehot_fast.table import read_table  # noqa: E402
 
 
 def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs:

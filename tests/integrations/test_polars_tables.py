@@ -17,8 +17,9 @@ from polars_strategies import matrix, series  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
-from onehot_fast.column import read_column, read_table  # noqa: E402
+from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import _read, wrap  # noqa: E402
+from onehot_fast.table import read_table  # noqa: E402
 
 
 def plain(value: Any) -> Any:
@@ -65,8 +66,8 @@ class TestRead:
 
     def test_a_categorical_has_the_categories_that_occur(self) -> None:
         """Those of other columns are none of its own, though their codes lie between."""
-        pl.Series([f"other {at}" for at in range(70)], dtype=pl.Categorical)
-        mixed = pl.Series(["x", *(f"between {at}" for at in range(99)), "y"], dtype=pl.Categorical)
+        pl.Series([f"other {i}" for i in range(70)], dtype=pl.Categorical)
+        mixed = pl.Series(["x", *(f"between {i}" for i in range(99)), "y"], dtype=pl.Categorical)
 
         read = read_column(mixed.filter(mixed.is_in(["x", "y"])))
 
@@ -85,7 +86,7 @@ class TestRead:
         """A few rows of a Categorical of many categories."""
         monkeypatch.setattr(_read, "FEW_ROWS", 0)
         monkeypatch.setattr(_read, "SMALL_RANGE", 8)
-        whole = pl.Series([f"value {at}" for at in range(100)], dtype=pl.Categorical)
+        whole = pl.Series([f"value {i}" for i in range(100)], dtype=pl.Categorical)
 
         read = read_column(whole.gather([99, 50, 99]))
 
@@ -208,7 +209,7 @@ class TestWrap:
 
         result = wrap(read_table(table), [first, new, *others])
 
-        names = [table.columns[at] for at in positions]
+        names = [table.columns[i] for i in positions]
         assert result.columns == [names[0], "new", "newer", *names[1:]]
         assert result.select(names).equals(table.select(names))
         assert result["new"].sum() == table.height

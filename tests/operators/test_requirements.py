@@ -58,7 +58,7 @@ def test_r03_on_where_the_index_is_the_class(one_hot, axis):
     """R3: an element is on exactly where its position along the axis equals the index."""
     indices = classes((2, 3, 2))
     actual = one_hot(indices, 3, np.float64(-0.5), np.float64(7), axis)
-    position = np.expand_dims(np.arange(3), tuple(at for at in range(4) if at != axis % 4))
+    position = np.expand_dims(np.arange(3), tuple(i for i in range(4) if i != axis % 4))
 
     assert np.where(np.expand_dims(indices, axis) == position, 7, -0.5).tolist() == actual.tolist()
 

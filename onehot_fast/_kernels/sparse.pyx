@@ -11,7 +11,7 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.sources cimport Source, Sources, read
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 
 cdef enum:
     CODES = 4096            # codes of a block, all columns together
@@ -22,7 +22,7 @@ ctypedef fused position_t:
     int64_t
 
 cdef struct Job:
-    const Source *sources
+    const CodeSource *sources
     void *indices
     void *indptr
     Py_ssize_t n_columns, n_rows, span
@@ -91,23 +91,25 @@ cdef Py_ssize_t close_gaps(
     return total
 
 
-def csr(Sources sources, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads):
+def csr(
+    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads,
+):
     """Fill ``indptr`` (rows + 1) and ``indices`` (room for a column per row and source); return how many.
 
-    ``sources`` are four-byte codes; ``n_columns`` are those of the whole matrix.
+    The codes have four bytes; ``n_columns`` are those of the whole matrix.
     """
     cdef Job job
     cdef Py_ssize_t total
-    if indptr.shape[0] != sources.n_rows + 1 or indices.shape[0] != sources.n_rows * sources.n_columns:
+    if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
         raise ValueError("csr.csr: the lengths do not agree")
     indptr[0] = 0
-    if sources.n_rows == 0:
+    if columns.n_rows == 0:
         return 0
-    job.sources = sources.items
+    job.sources = columns.items
     job.indices = &indices[0]
     job.indptr = &indptr[0]
-    job.n_columns = sources.n_columns
-    job.n_rows = sources.n_rows
+    job.n_columns = columns.n_columns
+    job.n_rows = columns.n_rows
     job.span = n_columns
     job.wide = position_t is int64_t
     for_each_chunk(
@@ -120,7 +122,7 @@ def csr(Sources sources, position_t[::1] indices, position_t[::1] indptr, Py_ssi
 
 
 cdef struct PartsJob:
-    const Source *sources
+    const CodeSource *sources
     Py_ssize_t n_sources, n_rows, n_parts, n_columns
     void *places            # (parts, columns): the counts of a part, or where its next row goes
     void *indices           # NULL: count only
@@ -159,13 +161,13 @@ cdef void run_part(const void *any_job, Py_ssize_t part) noexcept nogil:
 
 
 cdef int run_parts(
-    Sources sources, position_t[:, ::1] places, position_t *indices, Py_ssize_t n_indices, int num_threads,
+    CodeColumns columns, position_t[:, ::1] places, position_t *indices, Py_ssize_t n_indices, int num_threads,
 ) except -1:
     """Walk all parts."""
     cdef PartsJob job
-    job.sources = sources.items
-    job.n_sources = sources.n_columns
-    job.n_rows = sources.n_rows
+    job.sources = columns.items
+    job.n_sources = columns.n_columns
+    job.n_rows = columns.n_rows
     job.n_parts = places.shape[0]
     job.n_columns = places.shape[1]
     job.places = &places[0, 0]
@@ -177,18 +179,16 @@ cdef int run_parts(
     )
 
 
-def csc_counts(Sources sources, position_t[:, ::1] counts, int num_threads):
+def csc_counts(CodeColumns columns, position_t[:, ::1] counts, int num_threads):
     """Add to ``counts`` (parts, columns) how many rows of each part are on in each column.
 
-    The parts are ``[i * n_rows // n_parts, (i + 1) * n_rows // n_parts)``; ``sources`` are four-byte codes.
+    Part ``i`` is the rows from ``i * n_rows // n_parts`` to those of the next; codes have four bytes.
     """
     if counts.shape[0] and counts.shape[1]:
-        run_parts(sources, counts, <position_t *> NULL, 0, num_threads)
+        run_parts(columns, counts, <position_t *> NULL, 0, num_threads)
 
 
-def csc_rows(Sources sources, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and is used up.
-
-    """
+def csc_rows(CodeColumns columns, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
+    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and is used up."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
-        run_parts(sources, places, &indices[0], indices.shape[0], num_threads)
+        run_parts(columns, places, &indices[0], indices.shape[0], num_threads)

@@ -4,7 +4,7 @@ cimport numpy as cnp
 
 from onehot_fast._kernels.simd cimport ohf_map, ohf_narrow, ohf_policy, ohf_table
 
-cdef struct Source:
+cdef struct CodeSource:
     const char *indices
     Py_ssize_t index_bytes      # of one index
     ohf_narrow narrow           # with a policy,
@@ -14,7 +14,7 @@ cdef struct Source:
 
 
 cdef inline void read(
-    const Source *source, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t base, Py_ssize_t span, void *codes,
+    const CodeSource *source, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t base, Py_ssize_t span, void *codes,
 ) noexcept nogil:
     """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on."""
     cdef ohf_policy policy
@@ -32,12 +32,12 @@ cdef inline void read(
         source.narrow(indices, count, &policy, codes)
 
 
-cdef class Sources:
+cdef class CodeColumns:
     """Several columns of local codes with their tables, as C sees them."""
 
-    cdef Source *items
+    cdef CodeSource *items
     cdef ohf_table *tables
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to
 
-    cdef int describe(self, Py_ssize_t at, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1

@@ -1,12 +1,12 @@
-/* Every variant of the leaves against the plainest possible code, over hostile sizes and alignments.
+/* Every variant of the microkernels against the plainest possible code, over hostile sizes and alignments.
  *
  * Runs without Python, so that a cross compiler, an emulator and the sanitizers can have it:
  *
- *     cc -O2 -Ionehot_fast/_kernels tests/native/leaves_test.c onehot_fast/_kernels/leaves.c -o leaves_test
+ *     cc -O2 -Ionehot_fast/_kernels tests/native/microkernels_test.c onehot_fast/_kernels/microkernels.c -o microkernels_test
  *
  * Ends with the number of comparisons, or at the first difference.
  */
-#include "leaves.h"
+#include "microkernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +31,9 @@ static const size_t widths[] = {1, 2, 3, 4, 8, 12, 16, 20};
 static const size_t depths[] = {1, 2, 3, 5, 7, 8, 10, 16, 21, 31, 33, 64, 100, 127, 128, 129, 255, 300, 5000};
 static const size_t counts[] = {1, 2, 3, 15, 16, 17, 31, 33, 63, 64, 65, 127, 130, 257};
 
-static void fail(const ohf_leaves *leaves, const char *what, size_t width, size_t depth, size_t n, size_t shift)
+static void fail(const ohf_microkernels *microkernels, const char *what, size_t width, size_t depth, size_t n, size_t shift)
 {
-    printf("%s: %s differs: width %zu, depth %zu, n %zu, shift %zu\n", leaves->name, what, width, depth, n, shift);
+    printf("%s: %s differs: width %zu, depth %zu, n %zu, shift %zu\n", microkernels->name, what, width, depth, n, shift);
     exit(1);
 }
 
@@ -69,14 +69,14 @@ static void expect(const int64_t *classes, size_t n_groups, const ohf_fill *fill
             }
 }
 
-static void test_writers(const ohf_leaves *leaves)
+static void test_writers(const ohf_microkernels *microkernels)
 {
     static ohf_plan plan;
     unsigned char on[32], off[32], room[OHF_SCRATCH + 192];
     unsigned char *scratch = room + (-(uintptr_t)room & 63);
     const size_t width = PICK(widths), depth = PICK(depths), n = PICK(counts);
     const size_t shift = draw(4) ? draw(64) / width * width : draw(64), n_bytes = n * depth * width;
-    const int vector = leaves->vector > 0 && width <= 16 && 64 % width == 0;
+    const int vector = microkernels->vector > 0 && width <= 16 && 64 % width == 0;
     int64_t classes[300];
     int32_t codes[300];
     uint8_t small[300 + OHF_PAD];
@@ -94,45 +94,45 @@ static void test_writers(const ohf_leaves *leaves)
     ohf_fill_init(&fill, width, depth, 1, on, off);
     expect(classes, n, &fill, expected);
     unsigned char *out = buffer + GUARD + shift;
-    leaves->rows_block(codes, n, &fill, out, scratch);
+    microkernels->rows_block(codes, n, &fill, out, scratch);
     if (!same(buffer, shift, expected, n_bytes))
-        fail(leaves, "rows_block", width, depth, n, shift);
+        fail(microkernels, "rows_block", width, depth, n, shift);
     for (int streaming = 0; vector && (uintptr_t)out % width == 0 && streaming < 2; streaming++) {
         fill.stream = streaming;
         ohf_scratch_init(scratch, &fill);
         memset(out, MARK, n_bytes);
         if (depth * width <= OHF_SCRATCH) {
-            leaves->rows_scratch(codes, n, &fill, out, scratch);
+            microkernels->rows_scratch(codes, n, &fill, out, scratch);
             if (!same(buffer, shift, expected, n_bytes))
-                fail(leaves, "rows_scratch", width, depth, n, shift);
+                fail(microkernels, "rows_scratch", width, depth, n, shift);
         }
         memset(out, MARK, n_bytes);
-        leaves->rows_merge(codes, n, &fill, out, scratch);
+        microkernels->rows_merge(codes, n, &fill, out, scratch);
         if (!same(buffer, shift, expected, n_bytes))
-            fail(leaves, "rows_merge", width, depth, n, shift);
-        if (ohf_can_expand(leaves, &fill, out)) {
-            ohf_plan_init(&plan, leaves, &fill, out);
+            fail(microkernels, "rows_merge", width, depth, n, shift);
+        if (ohf_can_expand(microkernels, &fill, out)) {
+            ohf_plan_init(&plan, microkernels, &fill, out);
             memset(out, MARK, n_bytes);
-            leaves->rows_expand(small, n, &plan, &fill, out);
+            microkernels->rows_expand(small, n, &plan, &fill, out);
             if (!same(buffer, shift, expected, n_bytes))
-                fail(leaves, "rows_expand", width, depth, n, shift);
+                fail(microkernels, "rows_expand", width, depth, n, shift);
         }
     }
     if (depth <= OHF_SPAN8)
         for (int streaming = 0; streaming < 2; streaming++) {
             ohf_fill_init(&fill, width, depth, n, on, off);
-            fill.stream = streaming && leaves->streams;
+            fill.stream = streaming && microkernels->streams;
             expect(classes, 1, &fill, expected);
             memset(out, MARK, n_bytes);
-            leaves->planes(small, n, depth, n * width, &fill, out);
+            microkernels->planes(small, n, depth, n * width, &fill, out);
             if (!same(buffer, shift, expected, n_bytes))
-                fail(leaves, "planes", width, depth, n, shift);
+                fail(microkernels, "planes", width, depth, n, shift);
         }
     free(buffer);
     free(expected);
 }
 
-static void test_bits(const ohf_leaves *leaves)
+static void test_bits(const ohf_microkernels *microkernels)
 {
     const size_t n = PICK(counts), n_classes = 1 + draw(255), plane_bytes = (n + 7) / 8;
     uint8_t codes[300 + OHF_PAD];
@@ -142,9 +142,9 @@ static void test_bits(const ohf_leaves *leaves)
         if (codes[i] < n_classes)
             expected[codes[i] * plane_bytes + i / 8] |= (unsigned char)(1u << i % 8);
     }
-    leaves->bits(codes, n, n_classes, plane_bytes, buffer + GUARD);
+    microkernels->bits(codes, n, n_classes, plane_bytes, buffer + GUARD);
     if (!same(buffer, 0, expected, n_classes * plane_bytes))
-        fail(leaves, "bits", 0, n_classes, n, 0);
+        fail(microkernels, "bits", 0, n_classes, n, 0);
     free(buffer);
     free(expected);
 }
@@ -164,20 +164,20 @@ static int64_t class_of(uint64_t raw, int is_signed, const ohf_policy *policy)
         T indices[300] = {0};                                                                                 \
         for (size_t i = 0; i < n; i++)                                                                        \
             indices[i] = draw(6) ? (T)(draw(2 * policy.depth + 2) - policy.depth) : (T)draw(0);               \
-        leaves->narrow8[KIND](indices, n, &policy, small);                                                    \
-        leaves->narrow32[KIND](indices, n, &wide, codes);                                                     \
+        microkernels->narrow8[KIND](indices, n, &policy, small);                                                    \
+        microkernels->narrow32[KIND](indices, n, &wide, codes);                                                     \
         for (size_t i = 0; i < n; i++) {                                                                      \
             const int64_t k = class_of((uint64_t)(WIDE)indices[i], IS_SIGNED, &policy);                       \
             const int64_t window = k - (int64_t)policy.base;                                                  \
             if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))    \
-                fail(leaves, "narrow8 " #T, 0, policy.depth, n, i);                                           \
+                fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                           \
             if (codes[i] != (int32_t)k)                                                                       \
-                fail(leaves, "narrow32 " #T, 0, policy.depth, n, i);                                          \
+                fail(microkernels, "narrow32 " #T, 0, policy.depth, n, i);                                          \
         }                                                                                                     \
         n_compared += 2;                                                                                      \
     } while (0)
 
-static void test_narrow(const ohf_leaves *leaves)
+static void test_narrow(const ohf_microkernels *microkernels)
 {
     const size_t n = PICK(counts);
     uint8_t small[300 + OHF_PAD];
@@ -202,7 +202,7 @@ static void test_narrow(const ohf_leaves *leaves)
 
 int main(void)
 {
-    const ohf_leaves *found[4];
+    const ohf_microkernels *found[4];
     const int n_variants = ohf_variants(found, 4);
     for (int v = 0; v < n_variants; v++) {
         for (int round = 0; round < ROUNDS; round++) {

@@ -1,20 +1,20 @@
-/* The C interface of the kernels' leaves.
+/* The C interface of the kernels' microkernels.
  *
- * A leaf works on one block that fits the first-level cache, on raw pointers, without the GIL, without
+ * A microkernel works on one block that fits the first-level cache, on raw pointers, without the GIL, without
  * allocating and without failing: everything was checked before. Two families:
  *
  *   narrow   indices of one kind -> small codes, every index policy applied
  *   write    codes -> output elements, known only by their width in bytes
  *
- * leaves.c compiles leaves_body.h once for each instruction set and hands out one table of leaves per variant.
+ * microkernels.c compiles microkernels_body.h once for each instruction set and hands out one table of microkernels per variant.
  */
-#ifndef OHF_LEAVES_H
-#define OHF_LEAVES_H
+#ifndef OHF_MICROKERNELS_H
+#define OHF_MICROKERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The kinds of index the narrow leaves read, in the order of their tables. */
+/* The kinds of index the narrow microkernels read, in the order of their tables. */
 enum {
     OHF_I8, OHF_I16, OHF_I32, OHF_I64, OHF_U8, OHF_U16, OHF_U32, OHF_U64, OHF_F32, OHF_F64,
     OHF_KINDS
@@ -71,7 +71,7 @@ typedef void (*ohf_map)(const void *local_codes, size_t n, const ohf_table *tabl
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
-/* One variant's leaves. Where `vector` is 0, only rows_scatter, rows_block and planes are there. */
+/* One variant's microkernels. Where `vector` is 0, only rows_scatter, rows_block and planes are there. */
 typedef struct {
     const char *name;
     int vector;                            /* bytes of a vector register, 0 for plain C */
@@ -92,10 +92,10 @@ typedef struct {
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. */
     void (*copy)(unsigned char *out, const unsigned char *from, size_t n_bytes);
-} ohf_leaves;
+} ohf_microkernels;
 
 /* The variants compiled in that this processor runs, best first; returns how many. */
-int ohf_variants(const ohf_leaves **found, int room);
+int ohf_variants(const ohf_microkernels **found, int room);
 
 /* Bytes of the last-level cache, or a cautious guess. */
 size_t ohf_cache_bytes(void);
@@ -106,9 +106,9 @@ void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, con
 /* Make the scratch block of rows_scratch: 64-byte aligned, OHF_SCRATCH + 64 bytes of off. */
 void ohf_scratch_init(unsigned char *scratch, const ohf_fill *fill);
 
-/* Whether rows of this fill fit rows_expand of `leaves`, written to `out`. */
-int ohf_can_expand(const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out);
+/* Whether rows of this fill fit rows_expand of `microkernels`, written to `out`. */
+int ohf_can_expand(const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out);
 
-void ohf_plan_init(ohf_plan *plan, const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out);
+void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out);
 
 #endif

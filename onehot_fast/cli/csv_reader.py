@@ -97,13 +97,13 @@ class TextReader(Reader):
         pyarrow could do that for all columns only, and those that are kept stay as they are.
         """
         for name in coded:
-            at = batch.schema.get_field_index(name)
-            if at >= 0 and pa.types.is_string(batch.schema.field(at).type):
-                column = batch.column(at)
+            i = batch.schema.get_field_index(name)
+            if i >= 0 and pa.types.is_string(batch.schema.field(i).type):
+                column = batch.column(i)
                 marks = pa.array(self._convert.null_values, pa.string())
                 present = pc.invert(pc.is_in(column, marks))
                 nothing = pa.scalar(None, pa.string())
-                batch = batch.set_column(at, name, pc.if_else(present, column, nothing))
+                batch = batch.set_column(i, name, pc.if_else(present, column, nothing))
         return batch
 
     def share(self) -> float:

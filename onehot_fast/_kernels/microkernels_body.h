@@ -1,4 +1,4 @@
-/* The leaves of one instruction set, included by leaves.c once per variant with OHF_ISA and OHF(name) defined.
+/* The microkernels of one instruction set, included by microkernels.c once per variant with OHF_ISA and OHF(name) defined.
  *
  * Memory traffic: the indices are read once per block, the codes live in the first-level cache, the output is
  * written once and never read. Writers are generated per element width so that every store is of constant size;
@@ -456,7 +456,7 @@ static void OHF(rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan
       OHF(map##SUFFIX##_u8), OHF(map##SUFFIX##_u16), OHF(map##SUFFIX##_u32), OHF(map##SUFFIX##_u64),           \
       NULL, NULL }
 
-static const ohf_leaves OHF(leaves) = {
+static const ohf_microkernels OHF(microkernels) = {
     .name = OHF_NAME,
     .narrow8 = OHF_NARROW_TABLE(8),
     .narrow32 = OHF_NARROW_TABLE(32),

@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 @final
-class Sources:
+class CodeColumns:
     def __new__(
         cls,
         codes: list[npt.NDArray[Any]],
         tables: list[npt.NDArray[np.int32]],
         code_bytes: int,
-    ) -> Sources: ...
+    ) -> CodeColumns: ...

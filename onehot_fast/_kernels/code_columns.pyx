@@ -9,18 +9,18 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.kinds cimport kind_bytes
-from onehot_fast._kernels.simd cimport leaves, ohf_table
+from onehot_fast._kernels.simd cimport microkernels, ohf_table
 
 cnp.import_array()
 
-# The kinds of local codes, in the order of the tables of leaves.
+# The kinds of local codes, in the order of the tables of microkernels.
 _KINDS = {
     np.dtype(name): kind
     for kind, name in enumerate(("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"))
 }
 
 
-cdef class Sources:
+cdef class CodeColumns:
 
     def __cinit__(self, list codes, list tables, int code_bytes):
         """Take columns of codes (1-D, contiguous, of one length) and a table (int32) or None for each.
@@ -33,7 +33,7 @@ cdef class Sources:
             raise ValueError(f"{len(codes)} columns of codes and {len(tables)} tables")
         self.n_rows = len(codes[0])
         self.keep = (codes, tables)
-        self.items = <Source *> calloc(self.n_columns, sizeof(Source))
+        self.items = <CodeSource *> calloc(self.n_columns, sizeof(CodeSource))
         self.tables = <ohf_table *> calloc(self.n_columns, sizeof(ohf_table))
         if self.items == NULL or self.tables == NULL:
             raise MemoryError("no memory for the columns' descriptions")
@@ -44,19 +44,19 @@ cdef class Sources:
         free(self.items)
         free(self.tables)
 
-    cdef int describe(self, Py_ssize_t at, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1:
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1:
         """Check one column and point to its memory."""
         cdef int kind = _KINDS.get(codes.dtype, -1)
         if kind < 0 or codes.ndim != 1 or not codes.flags.c_contiguous or codes.shape[0] != self.n_rows:
-            raise ValueError(f"column {at}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
+            raise ValueError(f"column {i}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
-            raise ValueError(f"column {at}: the table must be a contiguous int32 array of at least one entry")
+            raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
-            raise ValueError(f"column {at}: the table has {table.shape[0]} entries, more than classes can have")
-        self.tables[at].entries = <const int32_t *> cnp.PyArray_DATA(table)
-        self.tables[at].n_codes = table.shape[0] - 1
-        self.items[at].indices = <const char *> cnp.PyArray_DATA(codes)
-        self.items[at].index_bytes = kind_bytes(kind)
-        self.items[at].map = leaves().map8[kind] if code_bytes == 1 else leaves().map32[kind]
-        self.items[at].table = &self.tables[at]
+            raise ValueError(f"column {i}: the table has {table.shape[0]} entries, more than classes can have")
+        self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
+        self.tables[i].n_codes = table.shape[0] - 1
+        self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
+        self.items[i].index_bytes = kind_bytes(kind)
+        self.items[i].map = microkernels().map8[kind] if code_bytes == 1 else microkernels().map32[kind]
+        self.items[i].table = &self.tables[i]
         return 0

@@ -1,10 +1,10 @@
-/* Every variant of the leaves, each compiled for its own instruction set, and the choice among them.
+/* Every variant of the microkernels, each compiled for its own instruction set, and the choice among them.
  *
  * The whole file is compiled for the baseline of the platform; a variant raises the target for its own functions
  * only, so no instruction above the baseline runs before the processor was asked. Compilers without that pragma
  * get the plain variant (and the baseline's vector variant where its intrinsics need no flag).
  */
-#include "leaves.h"
+#include "microkernels.h"
 
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #define OHF_ISA OHF_ISA_PLAIN
 #define OHF_NAME "plain"
 #define OHF(name) name##_plain
-#include "leaves_body.h"
+#include "microkernels_body.h"
 #undef OHF_ISA
 #undef OHF_NAME
 #undef OHF
@@ -74,7 +74,7 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #define OHF_ISA OHF_ISA_SSE2
 #define OHF_NAME "sse2"
 #define OHF(name) name##_sse2
-#include "leaves_body.h"
+#include "microkernels_body.h"
 #undef OHF_ISA
 #undef OHF_NAME
 #undef OHF
@@ -88,7 +88,7 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #define OHF_ISA OHF_ISA_AVX2
 #define OHF_NAME "avx2"
 #define OHF(name) name##_avx2
-#include "leaves_body.h"
+#include "microkernels_body.h"
 #undef OHF_ISA
 #undef OHF_NAME
 #undef OHF
@@ -104,7 +104,7 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #define OHF_ISA OHF_ISA_AVX512
 #define OHF_NAME "avx512"
 #define OHF(name) name##_avx512
-#include "leaves_body.h"
+#include "microkernels_body.h"
 #undef OHF_ISA
 #undef OHF_NAME
 #undef OHF
@@ -120,30 +120,30 @@ static void ohf_fill_pattern(unsigned char *out, size_t n_bytes, const unsigned 
 #define OHF_ISA OHF_ISA_NEON
 #define OHF_NAME "neon"
 #define OHF(name) name##_neon
-#include "leaves_body.h"
+#include "microkernels_body.h"
 #undef OHF_ISA
 #undef OHF_NAME
 #undef OHF
 #endif
 
-int ohf_variants(const ohf_leaves **found, int room)
+int ohf_variants(const ohf_microkernels **found, int room)
 {
-    const ohf_leaves *all[4];
+    const ohf_microkernels *all[4];
     int n = 0;
 #ifdef OHF_X86
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
         && __builtin_cpu_supports("bmi2"))
-        all[n++] = &leaves_avx512;
+        all[n++] = &microkernels_avx512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
-        all[n++] = &leaves_avx2;
-    all[n++] = &leaves_sse2;
+        all[n++] = &microkernels_avx2;
+    all[n++] = &microkernels_sse2;
 #endif
 #ifdef OHF_ARM
-    all[n++] = &leaves_neon;
+    all[n++] = &microkernels_neon;
 #endif
-    all[n++] = &leaves_plain;
+    all[n++] = &microkernels_plain;
     if (n > room)
         n = room;
     memcpy(found, all, (size_t)n * sizeof *found);
@@ -220,20 +220,20 @@ static size_t ohf_gcd(size_t a, size_t b)
     return a;
 }
 
-int ohf_can_expand(const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out)
+int ohf_can_expand(const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out)
 {
     const size_t width = fill->width, row_bytes = fill->depth * width;
-    if (leaves->rows_expand == NULL || fill->inner != 1 || width > 16 || 64 % width != 0)
+    if (microkernels->rows_expand == NULL || fill->inner != 1 || width > 16 || 64 % width != 0)
         return 0;
     if (fill->depth > OHF_EXPAND_DEPTH || (uintptr_t)out % width != 0)
         return 0;
     /* A vector spans at most this many rows: a part of one, whole ones, a part of one. */
-    return ((size_t)leaves->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
+    return ((size_t)microkernels->vector + row_bytes - width) / row_bytes + 1 <= OHF_EXPAND_WINDOW;
 }
 
-void ohf_plan_init(ohf_plan *plan, const ohf_leaves *leaves, const ohf_fill *fill, const unsigned char *out)
+void ohf_plan_init(ohf_plan *plan, const ohf_microkernels *microkernels, const ohf_fill *fill, const unsigned char *out)
 {
-    const size_t vector = (size_t)leaves->vector, width = fill->width, depth = fill->depth;
+    const size_t vector = (size_t)microkernels->vector, width = fill->width, depth = fill->depth;
     const size_t lanes = vector / width, row_bytes = depth * width, shared = ohf_gcd(row_bytes, vector);
     size_t element = plan->head = (size_t)(-(uintptr_t)out & (vector - 1)) / width;
     plan->vectors = row_bytes / shared;
