@@ -1,6 +1,6 @@
 """Side by side with the peers: ``python -m benchmarks.compare`` from the root of the repository.
 
-Every library that is installed takes part. Writes a Markdown table and a chart.
+Every library that is installed takes part. Writes the report of this processor, and a chart.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks import chart, report
+from benchmarks import chart, machine, report
 from benchmarks.frames import FRAMES
 from benchmarks.measure import QUICK, THOROUGH
 from benchmarks.peers import CONTENDERS
@@ -113,12 +113,16 @@ def _part(session: Session, name: str, bar: Any) -> None:
 
 
 def write(session: Session, folder: Path) -> None:
-    """Write the report and, where there is a floor to draw against, the chart."""
+    """Write the report of this processor and, where there is a floor to draw against, the chart."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "index.md").write_text(report.markdown(session), encoding="utf-8")
+    name = machine.slug()
+    text = report.markdown(session, name)
+    (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    names = {path.stem for path in folder.glob("*.md")} - {"index"}
+    (folder / "index.md").write_text(report.index(names), encoding="utf-8")
     if session.parts:
         titles = {name: f"{name}: {workload.title}" for name, workload in WORKLOADS.items()}
-        chart.draw(session.records, titles, folder / report.CHART)
+        chart.draw(session.records, titles, folder / name)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -50,6 +51,16 @@ def _memory() -> str:
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return "unknown"
     return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.1f} GiB"
+
+
+def slug() -> str:
+    """Return the name of the processor as that of a file: letters, digits and hyphens."""
+    return re.sub(r"[^a-z0-9]+", "-", _processor().lower()).strip("-")
+
+
+def load() -> float:
+    """Return how many processes wanted a processor in the last minute, 0 where nobody knows."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
 
 
 def describe(threads: int) -> dict[str, str]:

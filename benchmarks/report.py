@@ -13,17 +13,23 @@ from benchmarks.scenarios import LINE_FLOOR, Session
 from benchmarks.targets import OUT, Results, verdicts
 from benchmarks.workloads import WORKLOADS
 
-CHART = "ratios"
-INTRO = """# Benchmarks
+# Above so many other processes the figures are those of a busy machine.
+QUIET_LOAD = 0.5
+INDEX = """# Benchmarks
 
-Written by `python -m benchmarks.compare`. Everybody runs in one process, in turns, so that a slow
-moment of the machine falls on all alike; every result was proven right first. A figure is the
-median of the seconds of a call, the release of its result included.
+`python -m benchmarks.compare` writes a report for the kind of processor that it runs on, and keeps
+those of the others: what is fast on one machine only is not fast.
+
+"""
+INTRO = """Everybody runs in one process, in turns, so that a slow moment of the machine falls on
+all alike; every result was proven right first. A figure is the median of the seconds of a call, the
+release of its result included.
 
 The **line floor** is what the output costs at least on this machine, measured in the same run:
-`z * t0 + (1 - z) * t1 + r`. t0 and t1 are the times of `memset` of the output with 0 and with 1, z
-the share of its 64-byte lines that hold no on, r the time to read the indices; with the same
-threads, into warm memory of huge pages.
+`z * t0 + (1 - z) * t1 + r`. t0 and t1 are the times to fill the output with 0 and with 1, by
+`memset` or by stores past the caches, whichever is faster here ("by"); z is the share of its
+64-byte lines that hold no on, r the time to read the indices; with the same threads, into warm
+memory of huge pages.
 
 "out" writes into warm memory that is given; "fresh" is the ordinary call, repeated.
 
@@ -78,11 +84,15 @@ def _floors(session: Session) -> Iterator[str]:
             workload,
             threads,
             f"{share:.1%}",
-            *(_time(seconds, small=False) for seconds in (*parts, parts.floor(share))),
+            parts.winner,
+            *(
+                _time(seconds, small=False)
+                for seconds in (parts.zeros, parts.ones, parts.read, parts.floor(share))
+            ),
         )
         for (workload, threads), (share, parts) in session.parts.items()
     ]
-    headers = ("work", "threads", "z", "t0, ms", "t1, ms", "r, ms", "floor, ms")
+    headers = ("work", "threads", "z", "by", "t0, ms", "t1, ms", "r, ms", "floor, ms")
     yield table(headers, rows) + "\n"
 
 
@@ -156,12 +166,29 @@ def _failures(session: Session) -> Iterator[str]:
         yield "\n".join(f"- {failure}" for failure in session.failures) + "\n"
 
 
-def markdown(session: Session) -> str:
+def index(names: Iterable[str]) -> str:
+    """Return the page that leads to the reports of these names, as a table of contents."""
+    return INDEX + "\n".join(("```{toctree}", *sorted(names), "```")) + "\n"
+
+
+def _quiet(session: Session) -> str:
+    """Return what is to be said of other processes."""
+    if session.load_before <= QUIET_LOAD:
+        return f"The machine was quiet when this began (load {session.load_before:.1f}).\n"
+    return (
+        f"**The machine was not quiet** when this began (load {session.load_before:.1f}): ratios"
+        " stand, as everybody was measured in turns; milliseconds are too high.\n"
+    )
+
+
+def markdown(session: Session, chart_name: str) -> str:
     """Return the whole report."""
     # Without a floor there is nothing to draw against.
-    chart = [f"![Multiples of the line floor]({CHART}.svg)\n"] if session.parts else []
+    chart = [f"![Multiples of the line floor]({chart_name}.svg)\n"] if session.parts else []
     parts = [
+        f"# {machine.describe(session.threads)['processor']}\n",
         INTRO,
+        _quiet(session),
         *_targets(session),
         *chart,
         *_machine(session),

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import frames
+from benchmarks import frames, machine
 from benchmarks.first_call import FIRST
 from benchmarks.floor import Floor, Parts, warm_buffer
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
@@ -43,6 +43,7 @@ class Session:
     records: list[Record] = field(default_factory=list)
     parts: dict[tuple[str, int], tuple[float, Parts]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    load_before: float = field(default_factory=machine.load)
 
     def load(self, names: Sequence[str]) -> None:
         """Import the libraries that are there; the others are failures of which to tell."""

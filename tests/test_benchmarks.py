@@ -42,6 +42,7 @@ load_benchmarks()
 bench_frames = importlib.import_module("benchmarks.bench_frames")
 compare = importlib.import_module("benchmarks.compare")
 floor = importlib.import_module("benchmarks.floor")
+machine = importlib.import_module("benchmarks.machine")
 forms = importlib.import_module("benchmarks.peers.forms")
 frames = importlib.import_module("benchmarks.frames")
 measure = importlib.import_module("benchmarks.measure")
@@ -156,7 +157,7 @@ def test_the_floor_is_a_blend_of_its_parts(threads: int) -> None:
 
     assert min(parts) > 0
     assert seconds == parts.floor(meter.zero_share)
-    assert floor.Parts(1.0, 3.0, 0.5).floor(0.25) == 3.0
+    assert floor.Parts(1.0, 4.0, 2.0, 3.0, 0.5).floor(0.25) == 3.0
 
 
 def frame_matches() -> Iterator[Any]:
@@ -450,9 +451,11 @@ def test_compare_reports_tables(tmp_path: Path) -> None:
     compare.main(
         ["--quick", "--scale=0.001", "--peers=pandas", "--only=F1", f"--output={tmp_path}"]
     )
-    report = (tmp_path / "index.md").read_text(encoding="utf-8")
+    name = machine.slug()
+    report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
-    assert [path.name for path in tmp_path.iterdir()] == ["index.md"]
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.md", "index.md"}
+    assert name in (tmp_path / "index.md").read_text(encoding="utf-8")
     assert "## F1: 1,000,000 rows of category, to Boolean columns" in report
     assert "| pandas get_dummies" in report
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
@@ -468,14 +471,11 @@ def test_compare_writes_the_report_and_the_chart(
     records = tmp_path / "records.json"
     options = ["--quick", "--scale=0.05", "--peers=numpy", "--only=W1,W5,W6"]
     compare.main([*options, f"--output={tmp_path}", f"--json={records}"])
-    report = (tmp_path / "index.md").read_text(encoding="utf-8")
+    name = machine.slug()
+    report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
-    assert {path.name for path in tmp_path.iterdir()} == {
-        "index.md",
-        "ratios.png",
-        "ratios.svg",
-        "records.json",
-    }
+    ours = {f"{name}.{suffix}" for suffix in ("md", "png", "svg")}
+    assert {path.name for path in tmp_path.iterdir()} == {*ours, "index.md", "records.json"}
     assert "## Targets" in report
     assert {entry["key"]["workload"] for entry in json.loads(records.read_text())} == {
         "W1",

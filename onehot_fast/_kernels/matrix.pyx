@@ -3,7 +3,7 @@
 
 The tables hold columns of the whole matrix. A block of rows is filled with off, each column stores its ons, and
 the block leaves once: streamed from a scratch block that is cleaned by taking the ons back, or written in place
-where the matrix fits the last-level cache.
+where the matrix is small.
 """
 
 from libc.stdint cimport int32_t, uintptr_t

@@ -169,7 +169,7 @@ static long ohf_sysfs_cache(int index)
 }
 #endif
 
-size_t ohf_cache_bytes(void)
+static size_t ohf_cache_bytes(void)
 {
     long bytes = 0;
 #if defined(__linux__)
@@ -184,6 +184,12 @@ size_t ohf_cache_bytes(void)
         bytes = (long)size;
 #endif
     return bytes > 0 ? (size_t)bytes : (size_t)32 << 20;
+}
+
+size_t ohf_stream_bytes(void)
+{
+    const size_t half = ohf_cache_bytes() / 2, most = (size_t)16 << 20;
+    return half < most ? half : most;
 }
 
 void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,

@@ -97,8 +97,9 @@ typedef struct {
 /* The variants compiled in that this processor runs, best first; returns how many. */
 int ohf_variants(const ohf_microkernels **found, int room);
 
-/* Bytes of the last-level cache, or a cautious guess. */
-size_t ohf_cache_bytes(void);
+/* The size of an output in bytes above which stores bypass the caches: half the last-level cache, and never more than
+ * 16 MiB. A virtual machine may report a cache of hundreds of MiB that it shares with strangers. */
+size_t ohf_stream_bytes(void);
 
 void ohf_fill_init(ohf_fill *fill, size_t width, size_t depth, size_t inner, const unsigned char *on,
                    const unsigned char *off);

@@ -2,15 +2,18 @@
 """Which variant of the microkernels is active, and from which size on the output is streamed.
 
 The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and
-``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: the size of the
-last-level cache). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
+``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: half the
+last-level cache, at most 16 MiB). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
 """
 
 import os
 
+from libc.stdint cimport uintptr_t
+from libc.string cimport memset
+
 cdef extern from "microkernels.h":
     int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
-    size_t ohf_cache_bytes() noexcept nogil
+    size_t ohf_stream_bytes() noexcept nogil
     void ohf_fill_init(ohf_fill *, size_t, size_t, size_t, const unsigned char *,
                        const unsigned char *) noexcept nogil
     void ohf_scratch_init(unsigned char *, const ohf_fill *) noexcept nogil
@@ -21,7 +24,7 @@ cdef extern from "microkernels.h":
 cdef const ohf_microkernels *found[4]
 cdef int n_found = ohf_variants(found, 4)
 cdef const ohf_microkernels *active_microkernels = found[0]
-cdef size_t stream_threshold = ohf_cache_bytes()
+cdef size_t stream_threshold = ohf_stream_bytes()
 
 
 cdef const ohf_microkernels *microkernels() noexcept nogil:
@@ -89,6 +92,29 @@ def set_stream_bytes(size_t n_bytes):
     before = stream_threshold
     stream_threshold = n_bytes
     return before
+
+
+def stream_fill(unsigned char[::1] out, unsigned char value):
+    """Fill memory past the caches; this is what `benchmarks.floor` takes for the least an output costs.
+
+    Returns
+    -------
+    bool
+        False where the active variant has no such stores; then nothing is written.
+    """
+    cdef unsigned char block[OHF_SCRATCH + 64]
+    cdef Py_ssize_t done = 0, step
+    cdef const unsigned char *source = block
+    if active_microkernels.copy == NULL:
+        return False
+    memset(block, value, sizeof(block))
+    with nogil:
+        while done < out.shape[0]:
+            step = min(out.shape[0] - done, <Py_ssize_t> OHF_SCRATCH)
+            source = block + ((<uintptr_t> &out[done] - <uintptr_t> block) & 63)
+            active_microkernels.copy(&out[done], source, step)
+            done += step
+    return True
 
 
 def _read_environment():
