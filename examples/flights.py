@@ -24,7 +24,7 @@ from flights_data import load_flights
 from printed import fastest, print_table, size
 
 import onehot_fast.integrations.pandas  # noqa: F401  registers Series.onehot
-from onehot_fast import Encoder, one_hot
+from onehot_fast import Encoder, empty, one_hot
 
 FILES = "encoded", "again"
 COLUMNS = "month", "carrier", "origin", "dest", "tailnum"
@@ -182,7 +182,7 @@ def show_tensor(shape: tuple[int, int, int] = (8, 512, 512)) -> None:
     """Encode label masks to NCHW, compare with NumPy and print the times."""
     masks = label_masks(shape)
     classes = np.arange(N_CLASSES, dtype=np.uint8)[:, np.newaxis, np.newaxis]
-    out = np.empty((shape[0], N_CLASSES, *shape[1:]), np.float32)
+    out = empty((shape[0], N_CLASSES, *shape[1:]), np.float32)
     ways: dict[str, Callable[[], np.ndarray[Any, Any]]] = {
         "(masks[:, None] == classes).astype(float32)": (
             lambda: (masks[:, np.newaxis] == classes).astype(np.float32)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from onehot_fast._runtime.build import build_info
 from onehot_fast._runtime.memory import cache_info, empty_cache
 from onehot_fast._version import __version__
-from onehot_fast.tensor import decode, infer_shape, one_hot
+from onehot_fast.tensor import decode, empty, infer_shape, one_hot
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
@@ -22,6 +22,7 @@ __all__ = [
     "build_info",
     "cache_info",
     "decode",
+    "empty",
     "empty_cache",
     "infer_shape",
     "multi_hot",

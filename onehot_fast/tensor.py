@@ -6,7 +6,8 @@ Both functions check in one order (types, shapes, ranges, size) before they allo
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +35,7 @@ from onehot_fast._arguments.shapes import (
 from onehot_fast._arguments.values import require_bytes, resolve_values
 from onehot_fast._runtime import dispatch, memory, parallel
 
-__all__ = ["decode", "infer_shape", "one_hot"]
+__all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
 # The bytes of the two values of a mask.
 _FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
@@ -331,3 +332,52 @@ def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
     """Return a row of a tensor as one would index it: [2, :, 5]."""
     where = [str(i) for i in np.unravel_index(row, shape)] if shape else []
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
+
+
+def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+    """Return an uninitialised array, in the kind of memory that results have.
+
+    It is a buffer for ``out=``, made once and filled again and again: aligned to 64 bytes and, where
+    it is large and the system has them, of huge pages. The first writes into an array of
+    ``numpy.empty``, of which a part or all is in small pages, may take several times as long.
+
+    Parameters
+    ----------
+    shape : int or sequence of int
+        The shape, as `infer_shape` returns it.
+    dtype : dtype_like, default float32
+        The dtype of the elements.
+
+    Returns
+    -------
+    ndarray of that shape and dtype
+        C-contiguous; its elements are arbitrary.
+
+    Raises
+    ------
+    TypeError
+        `shape` holds something else than integers, or `dtype` is no dtype.
+    ValueError
+        A dimension is negative, or the rank or the size is more than NumPy has.
+    MemoryError
+        The array is larger than the memory that is free.
+
+    See Also
+    --------
+    empty_cache : Give memory back that results had and that is kept for the next ones.
+
+    Examples
+    --------
+    >>> from onehot_fast import empty, one_hot
+    >>> batch = empty((2, 3), "int8")
+    >>> one_hot([2, 0], 3, out=batch)
+    array([[0, 0, 1],
+           [1, 0, 0]], dtype=int8)
+    """
+    sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
+    dimensions = tuple(as_integer(size, "shape") for size in sizes)
+    if any(size < 0 for size in dimensions):
+        raise ValueError(f"shape = {dimensions} has a negative dimension")
+    element = np.dtype(dtype)
+    check_size(dimensions, element)
+    return memory.allocate(dimensions, element)[0]

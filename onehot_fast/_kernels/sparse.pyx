@@ -16,6 +16,8 @@ from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 cdef enum:
     CODES = 4096            # codes of a block, all columns together
     CHUNK_ROWS = 16384
+    LANES = 4               # parts of the rows that are taken in turns,
+    LANE_CODES = 1024       # and codes of a block of each
 
 ctypedef fused position_t:
     int32_t
@@ -29,36 +31,66 @@ cdef struct Job:
     bint wide               # of the positions: int64
 
 
+cdef inline bint any_negative(const int32_t *codes, Py_ssize_t n) noexcept nogil:
+    """Tell whether one of the codes is negative; without a branch, which the compiler turns into vectors."""
+    cdef int32_t signs = 0
+    cdef Py_ssize_t i
+    for i in range(n):
+        signs |= codes[i]
+    return signs < 0
+
+
+cdef inline void interleave(
+    const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, Py_ssize_t n_columns, Py_ssize_t first,
+    position_t *indices, position_t *ends,
+) noexcept nogil:
+    """Write rows that lack no column: every store has its place from the start."""
+    cdef Py_ssize_t i, column
+    for column in range(n_columns):
+        for i in range(n_rows):
+            indices[first + i * n_columns + column] = codes[column * step + i]
+    for i in range(n_rows):
+        ends[i] = <position_t> (first + (i + 1) * n_columns)
+
+
 cdef Py_ssize_t write_rows(
     const Job *job, Py_ssize_t begin, Py_ssize_t end, position_t *indices, position_t *indptr,
 ) noexcept nogil:
     """Write the columns of rows [begin, end) from their place on; return where they end."""
     cdef int32_t codes[CODES]
-    cdef Py_ssize_t step = max(<Py_ssize_t> CODES // job.n_columns, <Py_ssize_t> 1)
-    cdef Py_ssize_t at = begin * job.n_columns, row = begin, count, i, column, n, first
+    cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
+    cdef Py_ssize_t place = begin * n_columns, row = begin, count, i, column, n, first
+    cdef bint has_gaps
     while row < end:
         count = min(end - row, step)
         first = 0
-        if job.n_columns <= CODES:
-            for column in range(job.n_columns):
+        if n_columns <= CODES:
+            has_gaps = False
+            for column in range(n_columns):
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
+                has_gaps |= any_negative(codes + column * step, count)
+            if not has_gaps:
+                interleave(codes, step, count, n_columns, place, indices, indptr + row + 1)
+                place += count * n_columns
+                row += count
+                continue
             for i in range(count):
-                for column in range(job.n_columns):
-                    indices[at] = codes[column * step + i]
-                    at += codes[column * step + i] >= 0
-                indptr[row + i + 1] = <position_t> at
+                for column in range(n_columns):
+                    indices[place] = codes[column * step + i]
+                    place += codes[column * step + i] >= 0
+                indptr[row + i + 1] = <position_t> place
         else:
-            while first < job.n_columns:   # one row at a time, as many of its columns as fit
-                n = min(job.n_columns - first, <Py_ssize_t> CODES)
+            while first < n_columns:   # one row at a time, as many of its columns as fit
+                n = min(n_columns - first, <Py_ssize_t> CODES)
                 for column in range(n):
                     read(&job.sources[first + column], row, 1, 0, job.span, codes + column)
                 for column in range(n):
-                    indices[at] = codes[column]
-                    at += codes[column] >= 0
+                    indices[place] = codes[column]
+                    place += codes[column] >= 0
                 first += n
-            indptr[row + 1] = <position_t> at
+            indptr[row + 1] = <position_t> place
         row += count
-    return at
+    return place
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
@@ -130,34 +162,66 @@ cdef struct PartsJob:
     bint wide
 
 
-cdef void walk_part(
-    const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
+cdef inline void take(
+    int32_t code, Py_ssize_t row, position_t *places, position_t *indices, size_t n_indices,
 ) noexcept nogil:
-    """Count the rows of one part in each column, or write them where they belong."""
-    cdef int32_t codes[CODES]
-    cdef Py_ssize_t row, count, i, source, end = (part + 1) * job.n_rows // job.n_parts
+    """Count a row in its column, or write it where it belongs."""
+    cdef position_t place
+    if code >= 0:
+        place = places[code]
+        places[code] = place + 1
+        # A place is out of bounds only where the codes changed since they were counted.
+        if indices != NULL and <size_t> place < n_indices:
+            indices[place] = <position_t> row
+
+
+cdef void walk_parts(
+    const PartsJob *job, Py_ssize_t part, Py_ssize_t n, position_t *places, position_t *indices,
+) noexcept nogil:
+    """Take the rows of ``n`` parts, at most LANES, in turns.
+
+    A column's place is loaded, raised and stored again: next to one another rows of one column would wait for that,
+    those of different parts do not.
+    """
+    cdef int32_t codes[LANES][LANE_CODES]
+    cdef Py_ssize_t starts[LANES]
+    cdef Py_ssize_t counts[LANES]
+    cdef Py_ssize_t source, lane, i, done, common, size = job.n_columns, least = job.n_rows // job.n_parts
     for source in range(job.n_sources):
-        row = part * job.n_rows // job.n_parts
-        while row < end:
-            count = min(end - row, <Py_ssize_t> CODES)
-            read(&job.sources[source], row, count, 0, job.n_columns, codes)
-            for i in range(count):
-                if codes[i] >= 0:
-                    # A place is out of bounds only where the codes changed since they were counted.
-                    if indices != NULL and 0 <= places[codes[i]] < job.n_indices:
-                        indices[places[codes[i]]] = <position_t> (row + i)
-                    places[codes[i]] += 1
-            row += count
+        done = 0
+        while done <= least:   # no part has more rows than one beyond the least
+            common = LANE_CODES
+            for lane in range(n):
+                starts[lane] = (part + lane) * job.n_rows // job.n_parts + done
+                counts[lane] = min(
+                    (part + lane + 1) * job.n_rows // job.n_parts - starts[lane], <Py_ssize_t> LANE_CODES
+                )
+                common = min(common, counts[lane])
+                if counts[lane] > 0:
+                    read(&job.sources[source], starts[lane], counts[lane], 0, job.n_columns, codes[lane])
+            i = 0
+            if n == LANES:
+                while i < common:
+                    take(codes[0][i], starts[0] + i, places, indices, job.n_indices)
+                    take(codes[1][i], starts[1] + i, places + size, indices, job.n_indices)
+                    take(codes[2][i], starts[2] + i, places + 2 * size, indices, job.n_indices)
+                    take(codes[3][i], starts[3] + i, places + 3 * size, indices, job.n_indices)
+                    i += 1
+            for lane in range(n):
+                for common in range(i, counts[lane]):
+                    take(codes[lane][common], starts[lane] + common, places + lane * size, indices, job.n_indices)
+            done += LANE_CODES
 
 
-cdef void run_part(const void *any_job, Py_ssize_t part) noexcept nogil:
-    """Walk one part; parts share nothing but the places they read codes from."""
+cdef void run_parts_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
+    """Take the rows of some parts; parts share nothing but the memory they read codes from."""
     cdef const PartsJob *job = <const PartsJob *> any_job
-    cdef Py_ssize_t first = part * job.n_columns
+    cdef Py_ssize_t part = chunk * LANES, first = part * job.n_columns
+    cdef Py_ssize_t n = min(job.n_parts - part, <Py_ssize_t> LANES)
     if job.wide:
-        walk_part(job, part, <int64_t *> job.places + first, <int64_t *> job.indices)
+        walk_parts(job, part, n, <int64_t *> job.places + first, <int64_t *> job.indices)
     else:
-        walk_part(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
+        walk_parts(job, part, n, <int32_t *> job.places + first, <int32_t *> job.indices)
 
 
 cdef int run_parts(
@@ -175,7 +239,8 @@ cdef int run_parts(
     job.n_indices = n_indices
     job.wide = position_t is int64_t
     return for_each_chunk(
-        run_part, &job, job.n_parts, job.n_rows // job.n_parts * job.n_sources * sizeof(position_t), num_threads,
+        run_parts_chunk, &job, (job.n_parts + LANES - 1) // LANES,
+        LANES * job.n_rows // job.n_parts * job.n_sources * sizeof(position_t), num_threads,
     )
 
 

@@ -222,7 +222,7 @@ def csc(
     """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
     columns = CodeColumns(list(codes), list(tables), 4)
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
-    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_columns), position)
+    counts = np.zeros((_n_parts(len(codes[0]), n_columns, num_threads), n_columns), position)
     sparse.csc_counts(columns, counts, num_threads)
     indptr = np.zeros(n_columns + 1, position)
     np.cumsum(counts.sum(axis=0), out=indptr[1:])
@@ -246,7 +246,7 @@ def count(codes: AnyArray, n_codes: int, num_threads: int = 1) -> npt.NDArray[np
     """Return how often each of the codes from 0 on occurs."""
     table = np.append(np.arange(n_codes, dtype=np.int32), np.int32(-1))
     # Two cache lines between the parts: threads that share one wait for each other.
-    counts = np.zeros((4 * num_threads if num_threads > 1 else 1, n_codes + 16), np.int64)
+    counts = np.zeros((_n_parts(len(codes), n_codes, num_threads), n_codes + 16), np.int64)
     sparse.csc_counts(CodeColumns([codes], [table], 4), counts, num_threads)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
     return total
@@ -293,6 +293,13 @@ def multi_hot_csr(
     total = ragged.csr(offsets, columns, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype)
     return data, indices[:total], indptr
+
+
+def _n_parts(n_rows: int, n_columns: int, num_threads: int) -> int:
+    """Return into how many parts rows are divided whose counts are kept apart."""
+    wanted = 4 if num_threads == 1 else 16 * num_threads
+    # Counts of all parts and columns must cost less than the rows do.
+    return max(1, min(wanted, n_rows // (8 * max(n_columns, 1))))
 
 
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
