@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Several columns of local codes with their tables, checked once and handed to the kernels as C structures."""
 
-from libc.stdint cimport UINT32_MAX, int32_t
+from libc.stdint cimport UINT32_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 cimport numpy as cnp
@@ -18,6 +18,15 @@ _KINDS = {
     np.dtype(name): kind
     for kind, name in enumerate(("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"))
 }
+
+
+cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
+    """Tell whether every entry is the first one and its own position."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        if <int64_t> entries[i] - entries[0] != i:
+            return False
+    return True
 
 
 cdef class CodeColumns:
@@ -55,6 +64,10 @@ cdef class CodeColumns:
             raise ValueError(f"column {i}: the table has {table.shape[0]} entries, more than classes can have")
         self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
         self.tables[i].n_codes = table.shape[0] - 1
+        # To find it out must cost less than it saves.
+        self.tables[i].only_adds = (
+            0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
+        )
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
         self.items[i].map = microkernels().map8[kind] if code_bytes == 1 else microkernels().map32[kind]

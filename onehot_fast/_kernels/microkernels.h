@@ -45,6 +45,7 @@ typedef struct {
 typedef struct {
     const int32_t *entries;
     uint64_t n_codes;      /* n_codes + 1 entries */
+    int only_adds;         /* entry i is entry 0 + i, for all codes */
     uint64_t base, span;
 } ohf_table;
 

@@ -30,6 +30,7 @@ cdef extern from "microkernels.h":
     ctypedef struct ohf_table:
         const int32_t *entries
         uint64_t n_codes
+        bint only_adds
         uint64_t base
         uint64_t span
 
