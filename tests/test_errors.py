@@ -88,6 +88,7 @@ ONE_HOT = [
     ("out byte order", {"out": shaped(2, 3, 4, dtype=">f4"), "dtype": "=f4"}, TypeError, "dtype"),
     ("out read-only", {"out": read_only()}, ValueError, "read-only|writ"),
     ("out list", {"out": [0.0]}, TypeError, "list"),
+    ("out masked", {"out": np.ma.zeros((2, 3, 4), "f4")}, TypeError, "out is a masked array"),
     ("out broadcast", {"out": np.lib.stride_tricks.as_strided(
         shaped(4), (2, 3, 4), (0, 0, 4))}, ValueError, "overlap"),
     ("out sliding", {"out": np.lib.stride_tricks.as_strided(
@@ -164,9 +165,11 @@ def test_decode_refuses(changed, error, message):
     ],
     ids=repr,
 )
-def test_out_is_untouched_after_an_error(changed):
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f4", object])
+def test_out_is_untouched_after_an_error(changed, dtype, order):
     """Whatever is refused, nothing was written."""
-    out = shaped(9000, 4)
+    out = np.full((9000, 4), 7, dtype, order=order)
     arguments = {"indices": np.append(np.zeros(8998, int), [-1, 4]), "depth": 4, "out": out}
 
     with pytest.raises((TypeError, ValueError)):
@@ -174,15 +177,18 @@ def test_out_is_untouched_after_an_error(changed):
     assert (out == 7).all()
 
 
+@pytest.mark.parametrize(
+    "convert", [np.asarray, memoryview, lambda a: a[::-1], lambda a: a.view(">i4")]
+)
 @pytest.mark.parametrize("first", [0, 1, 3, 24, 25])
 @pytest.mark.parametrize("step", [1, -1])
-def test_out_that_shares_memory_with_the_indices(first, step):
-    """An output that overlaps the indices is refused; one beside them is not."""
+def test_out_that_shares_memory_with_the_indices(first, step, convert):
+    """An overlap is refused, even where a copy of the indices would be read."""
     memory = np.zeros(50, np.int32)
-    indices = memory[first : first + 3]
+    indices = convert(memory[first : first + 3])
     before = memory.copy()
 
-    with pytest.raises(ValueError, match="overlap"):
+    with pytest.raises(ValueError, match="overlaps the memory of the indices"):
         onehot_fast.one_hot(indices, 9, out=memory[:27].reshape(3, 9)[::step], dtype="i4")
     oracle.assert_same(memory, before)
 

@@ -123,20 +123,6 @@ def test_opset_maps_to_the_newest_version(opset, version):
     assert version == onnx._version(opset)
 
 
-@pytest.mark.parametrize("opset", [8, 1, 0, -1])
-def test_opset_without_one_hot(opset):
-    """Before opset 9 there is no OneHot."""
-    with pytest.raises(ValueError, match=f"opset = {opset} has no OneHot"):
-        onnx.one_hot([0], 3, [0, 1], opset=opset)
-
-
-@pytest.mark.parametrize("opset", [True, 11.0, "11", None])
-def test_opset_is_an_integer(opset):
-    """An opset of another kind is refused."""
-    with pytest.raises(TypeError, match="opset"):
-        onnx.one_hot([0], 3, [0, 1], opset=opset)
-
-
 def test_bfloat16_needs_opset_28():
     """Opset 28 adds bfloat16 to the types of values; before, it is refused."""
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
@@ -156,38 +142,29 @@ def test_small_types_are_in_no_opset(name):
         onnx.one_hot([0], 2, np.array([0, 1], dtype), opset=28)
 
 
+NOT_T1 = r"indices is of type .*; OneHot-11 accepts int8, .* float64"
+NOT_T3 = r"values is of type .*; OneHot-11 accepts int8, .* string"
+# (argument, what it may not be, error, text in its message)
+REFUSED = [
+    ("opset", [8, 1, 0, -1], ValueError, "opset = .* has no OneHot"),
+    ("opset", [True, 11.0, "11", None], TypeError, "opset"),
+    ("indices", [True, [True, False], np.array(["1"]), [1j], np.array([1], "M8[D]"), [None]],
+     TypeError, NOT_T1),
+    ("depth", [True, "3", 1j, None, [None], 2**70], TypeError, "depth is of type"),
+    ("values", [np.array([0, 1], "M8[D]"), np.array([0, 1], "m8[s]"), np.array([None, "a"], object),
+                np.array([0, 1], [("a", "i4")]), np.zeros(2, "V4"), [0, 2**70]], TypeError, NOT_T3),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "values",
-    [
-        np.array([0, 1], "M8[D]"),
-        np.array([0, 1], "m8[s]"),
-        np.array([None, "a"], object),
-        np.array([0, 1], [("a", "i4")]),
-        np.zeros(2, "V4"),
-        [0, 2**70],
-    ],
-    ids=lambda values: str(np.asarray(values).dtype),
+    ("name", "value", "error", "message"),
+    [(name, value, *said) for name, refused, *said in REFUSED for value in refused],
+    ids=repr,
 )
-def test_values_outside_t3(values):
-    """Dates, objects, records and raw bytes are none of ONNX's types."""
-    with pytest.raises(TypeError, match=r"values is of type .*; OneHot-11 accepts int8, .* string"):
-        onnx.one_hot([0], 2, values)
-
-
-@pytest.mark.parametrize("indices", [[True], np.array(["1"]), [1j], np.array([1], "M8[D]"), [None]])
-def test_indices_outside_t1(indices):
-    """Indices are numbers."""
-    with pytest.raises(
-        TypeError, match=r"indices is of type .*; OneHot-11 accepts int8, .* float64"
-    ):
-        onnx.one_hot(indices, 2, [0, 1])
-
-
-@pytest.mark.parametrize("depth", [True, "3", 1j, None, [None], 2**70], ids=repr)
-def test_depth_outside_t2(depth):
-    """The depth is a number, and never inferred."""
-    with pytest.raises(TypeError, match="depth is of type"):
-        onnx.one_hot([0], depth, [0, 1])
+def test_outside_the_standard(name, value, error, message):
+    """What is none of the standard's opsets or types is refused, and no depth is inferred."""
+    with pytest.raises(error, match=message):
+        onnx.one_hot(**{"indices": [0], "depth": 2, "values": [0, 1], name: value})
 
 
 @pytest.mark.parametrize("extreme", [np.longdouble, np.clongdouble])
