@@ -91,9 +91,7 @@ def test_a_wrong_array_is_refused(producer: Producer, fields: dict[str, Any], me
 
 
 @pytest.mark.parametrize(("fields", "error", "message"), WRONG_SCHEMAS)
-def test_a_wrong_schema_is_refused(
-    producer: Producer, fields: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_a_wrong_schema_is_refused(producer, fields, error, message):
     """So is a schema, before the array is looked at."""
     schema = producer.schema(**fields)
     pair = producer.pair(schema, producer.array([None, DATA], length=4))
@@ -103,9 +101,7 @@ def test_a_wrong_schema_is_refused(
 
 
 @pytest.mark.parametrize(("format", "n_children", "buffers", "message"), WRONG_LAYOUTS)
-def test_a_layout_lacks_nothing(
-    producer: Producer, format: bytes, n_children: int, buffers: list[Any], message: str
-) -> None:
+def test_a_layout_lacks_nothing(producer, format, n_children, buffers, message):
     """An array of one row has the buffers of its type."""
     schema = producer.schema(format, [producer.schema() for _ in range(n_children)])
     children = [producer.array([None, DATA], length=4) for _ in range(n_children)]
@@ -127,9 +123,7 @@ def test_a_layout_lacks_nothing(
     ],
 )
 @pytest.mark.parametrize(("format", "rows"), [(b"+s", 4), (b"+us:0", 4), (b"+w:5", 0)])
-def test_a_wrong_child_is_refused(
-    producer: Producer, format: bytes, rows: int, child: Any, message: str
-) -> None:
+def test_a_wrong_child_is_refused(producer, format, rows, child, message):
     """Children are checked like their parents, and are as long as these need."""
     schema = producer.schema(format, [producer.schema(name=b"x")])
     made = child and producer.array([None, DATA], **{"length": 5, **child})
@@ -152,9 +146,7 @@ def test_a_fixed_size_beyond_all_numbers_is_refused(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize(("in_schema", "in_array"), [(True, False), (False, True)])
-def test_a_dictionary_is_in_both_or_in_none(
-    producer: Producer, in_schema: bool, in_array: bool
-) -> None:
+def test_a_dictionary_is_in_both_or_in_none(producer, in_schema, in_array):
     """A dictionary that only the schema or only the array has is refused."""
     schema = producer.schema(dictionary=producer.schema(b"u") if in_schema else None)
     texts = producer.array([None, *TEXTS], length=3) if in_array else None
@@ -270,9 +262,7 @@ def test_a_stream_without_its_callbacks_is_refused(producer: Producer, field: st
 
 @pytest.mark.parametrize("text", [None, b"the disk is gone", b"\xffbad"])
 @pytest.mark.parametrize("number", [errno.EIO, errno.EINVAL, errno.ENOMEM])
-def test_an_error_of_the_producer_is_told(
-    producer: Producer, number: int, text: bytes | None
-) -> None:
+def test_an_error_of_the_producer_is_told(producer, number, text):
     """The producer's number and text, or the system's where it has none; the stream ends."""
     arrays = [producer.array([None, DATA], length=4), number]
     stream = read(producer.stream(producer.schema(), arrays, text))

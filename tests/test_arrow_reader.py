@@ -93,9 +93,7 @@ def test_booleans_are_zero_and_one(producer: Producer, valid: Any, begin: int) -
     [("C", 128, "i1"), ("C", 129, "i2"), ("S", 1 << 15, "i2"), ("S", (1 << 15) + 1, "i4"),
      ("I", 1 << 31, "i4"), ("I", (1 << 31) + 1, "i8"), ("L", 5, "i8"), ("c", 300, "i1")],
 )  # fmt: skip
-def test_codes_are_as_wide_as_the_dictionary_needs(
-    producer: Producer, format: str, n_texts: int, dtype: str
-) -> None:
+def test_codes_are_as_wide_as_the_dictionary_needs(producer, format, n_texts, dtype):
     """An unsigned index with nulls is widened only where half its range is too small."""
     (array,) = read(dictionary_pair(producer, [1, 0], format, n_texts, valid=[1, 0]))
 
@@ -105,9 +103,7 @@ def test_codes_are_as_wide_as_the_dictionary_needs(
 @pytest.mark.parametrize("valid", [None, [1, 0, 1, 1]])
 @pytest.mark.parametrize("format", INTEGERS)
 @pytest.mark.parametrize("n_texts", [0, 1, 3])
-def test_an_index_outside_its_dictionary_is_refused(
-    producer: Producer, format: str, valid: Any, n_texts: int
-) -> None:
+def test_an_index_outside_its_dictionary_is_refused(producer, format, valid, n_texts):
     """Position, value and length are named; what stands under a null does not count."""
     (array,) = read(dictionary_pair(producer, [0, 77, 3, 0], format, n_texts, valid))
     position, value = (0, 0) if n_texts == 0 else (1, 77) if valid is None else (2, 3)
@@ -119,9 +115,7 @@ def test_an_index_outside_its_dictionary_is_refused(
 @pytest.mark.parametrize("valid", [None, [1, 1, 0]])
 @pytest.mark.parametrize("format", "csil")
 @pytest.mark.parametrize("n_texts", [3, 200, 1 << 40])
-def test_a_negative_index_is_refused(
-    producer: Producer, format: str, valid: Any, n_texts: int
-) -> None:
+def test_a_negative_index_is_refused(producer, format, valid, n_texts):
     """A negative index is no null, however long the dictionary is."""
     (array,) = read(dictionary_pair(producer, [0, -1, -7], format, n_texts, valid))
 
@@ -196,9 +190,7 @@ def struct_pair(producer: Producer, valid: Any = None, offset: int = 0) -> tuple
 
 @pytest.mark.parametrize("offset", [0, 2, 3])
 @pytest.mark.parametrize("has_nulls", [False, True])
-def test_a_column_has_the_rows_of_its_struct(
-    producer: Producer, offset: int, has_nulls: bool
-) -> None:
+def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
     """Offsets add up, and a null row of the struct is a null of the column."""
     valid = np.arange(16) % 3 > 0 if has_nulls else None
     (array,) = read(struct_pair(producer, valid, offset))

