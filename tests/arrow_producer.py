@@ -66,8 +66,6 @@ CArray._fields_ = [
 
 
 class CStream(Structure):
-    """``struct ArrowArrayStream``."""
-
     _fields_ = (
         ("get_schema", c_void_p),
         ("get_next", c_void_p),
@@ -168,7 +166,6 @@ class Producer:
         return new_capsule(ctypes.addressof(structure), name, self.address(DESTROY(destroy)))
 
     def pair(self, schema: CSchema, array: CArray) -> tuple[object, object]:
-        """Return the capsules of a type and an array."""
         return self.capsule(schema, b"arrow_schema"), self.capsule(array, b"arrow_array")
 
     def stream(
@@ -202,7 +199,6 @@ class Producer:
         return self.capsule(self.done(made, fields), b"arrow_array_stream")
 
     def integers(self, values: Any, **fields: Any) -> tuple[object, object]:
-        """Return the capsules of an int32 array."""
         data = np.asarray(values, np.int32)
         return self.pair(self.schema(), self.array([None, data], length=len(data), **fields))
 

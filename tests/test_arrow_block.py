@@ -13,7 +13,6 @@ from onehot_fast._arrow.block import ArrowBlock
 
 
 def bits() -> Any:
-    """Return two Boolean columns of ten rows."""
     truth = np.arange(20).reshape(2, 10) % 3 == 0
     return np.packbits(truth, axis=1, bitorder="little"), truth.tolist()
 
@@ -44,7 +43,6 @@ class TestImport:
         )
 
     def test_pyarrow_booleans(self) -> None:
-        """Eight in a byte."""
         pa = pytest.importorskip("pyarrow")
         packed, truth = bits()
 
@@ -54,7 +52,6 @@ class TestImport:
         assert [column.to_pylist() for column in batch.columns] == truth
 
     def test_polars(self) -> None:
-        """A Series of Struct."""
         pl = pytest.importorskip("polars")
         packed, truth = bits()
 
@@ -63,7 +60,6 @@ class TestImport:
         assert [column.to_list() for column in struct.struct.unnest()] == truth
 
     def test_nanoarrow(self) -> None:
-        """Its type and its values, as a small library reads them."""
         na = pytest.importorskip("nanoarrow")
 
         array = na.Array(ArrowBlock(["a"], np.array([[1, 2, 3]], "i2"), 3, "s", 16))
@@ -72,7 +68,6 @@ class TestImport:
         assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
 
     def test_our_own_reader(self) -> None:
-        """The way out and the way in agree."""
         from onehot_fast._arrow.reader import read
 
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
@@ -122,7 +117,6 @@ class TestLife:
         assert sys.getrefcount(block) == before
 
     def test_it_can_be_taken_several_times(self) -> None:
-        """Every export stands on its own."""
         pa = pytest.importorskip("pyarrow")
         exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
 

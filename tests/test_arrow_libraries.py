@@ -40,18 +40,15 @@ def values_of(array: Array) -> list[Any]:
 
 
 def all_values(source: object) -> list[Any]:
-    """Return the values of all chunks of a column."""
     return [value for array in columns_of(source) for value in values_of(array)]
 
 
 def polars_categories(kind: str) -> Any:
-    """Return a polars Series of the rows."""
     pl = pytest.importorskip("polars")
     return pl.Series("x", ROWS, pl.Enum(["c", "b", "a"]) if kind == "Enum" else pl.Categorical)
 
 
 def pandas_categories() -> Any:
-    """Return a pandas Series of the rows."""
     series = pytest.importorskip("pandas").Series(ROWS, dtype="category", name="x")
     if not hasattr(series, "__arrow_c_stream__"):
         pytest.skip("before pandas 3 only its frames have the protocol")
@@ -59,19 +56,16 @@ def pandas_categories() -> Any:
 
 
 def nanoarrow_array(data: Any) -> Any:
-    """Return a nanoarrow Array."""
     return pytest.importorskip("nanoarrow").Array(data)
 
 
 def duckdb_relation() -> Any:
-    """Return a DuckDB relation with a column of an ENUM."""
     duckdb = pytest.importorskip("duckdb")
     texts = ", ".join("(NULL)" if row is None else f"('{row}')" for row in ROWS)
     return duckdb.sql(f"SELECT x::ENUM('a', 'b', 'c') AS x FROM (VALUES {texts}) AS t(x)")
 
 
 def narwhals_frame() -> Any:
-    """Return a narwhals frame over a polars one."""
     nw = pytest.importorskip("narwhals")
     return nw.from_native(polars_categories("Enum").to_frame())
 

@@ -147,7 +147,6 @@ def test_a_fixed_size_beyond_all_numbers_is_refused(producer: Producer) -> None:
 
 @pytest.mark.parametrize(("in_schema", "in_array"), [(True, False), (False, True)])
 def test_a_dictionary_is_in_both_or_in_none(producer, in_schema, in_array):
-    """A dictionary that only the schema or only the array has is refused."""
     schema = producer.schema(dictionary=producer.schema(b"u") if in_schema else None)
     texts = producer.array([None, *TEXTS], length=3) if in_array else None
     array = producer.array([None, DATA], dictionary=texts, length=3)
@@ -159,7 +158,6 @@ def test_a_dictionary_is_in_both_or_in_none(producer, in_schema, in_array):
 
 @pytest.mark.parametrize("format", [b"u", b"g", b"b", b"n"])
 def test_indices_are_integers(producer: Producer, format: bytes) -> None:
-    """A dictionary whose indices are something else is refused."""
     schema = producer.schema(format, dictionary=producer.schema(b"u"))
     pair = producer.pair(schema, producer.array())
 
@@ -179,7 +177,6 @@ def test_nesting_has_an_end(producer: Producer) -> None:
 
 @pytest.mark.parametrize("name", [b"arrow_array", b"dltensor", None])
 def test_a_capsule_of_another_name_is_refused(producer: Producer, name: bytes | None) -> None:
-    """A capsule is opened only by the name that belongs there."""
     structure = CSchema()
     capsule = new_capsule(ctypes.addressof(structure), name, None)
     came = "without a name" if name is None else repr(name.decode())
@@ -192,15 +189,12 @@ def test_a_capsule_of_another_name_is_refused(producer: Producer, name: bytes | 
 
 @pytest.mark.parametrize("source", [None, 3, [1, 2], "text", np.arange(3)])
 def test_an_object_without_the_interface_is_refused(source: object) -> None:
-    """What was accepted is named."""
     with pytest.raises(TypeError, match="neither __arrow_c_array__ nor __arrow_c_stream__"):
         read(source)
 
 
 @pytest.mark.parametrize("answer", [None, (), (1,), (1, 2), (1, 2, 3), "ab"])
 def test_a_wrong_answer_is_refused(answer: object) -> None:
-    """The methods of the interface must give capsules."""
-
     class Source:
         def __arrow_c_array__(self) -> object:
             return answer
@@ -227,7 +221,6 @@ def test_a_pair_that_makes_its_capsules_when_asked(producer: Producer) -> None:
 
 @pytest.mark.parametrize("kind", [Array, Schema, Stream])
 def test_nothing_is_made_by_hand(kind: type) -> None:
-    """An object without its structures cannot be had."""
     with pytest.raises(TypeError, match="is made by reading"):
         kind()
     with pytest.raises(TypeError, match="is made by reading"):
@@ -238,7 +231,6 @@ def test_nothing_is_made_by_hand(kind: type) -> None:
 
 
 def test_a_capsule_is_read_once(producer: Producer) -> None:
-    """A second reader of the same capsules is told."""
     pair = producer.integers([1, 2])
     stream = producer.stream(producer.schema(), [])
     read(pair)
@@ -252,7 +244,6 @@ def test_a_capsule_is_read_once(producer: Producer) -> None:
 
 @pytest.mark.parametrize("field", ["get_schema", "get_next"])
 def test_a_stream_without_its_callbacks_is_refused(producer: Producer, field: str) -> None:
-    """A callback that is NULL is not called."""
     unused = producer.schema(release=None)
     capsule = producer.stream(unused, [], **{field: None})
 
@@ -276,7 +267,6 @@ def test_an_error_of_the_producer_is_told(producer, number, text):
 
 
 def test_an_error_of_the_schema_is_told(producer: Producer) -> None:
-    """A stream that cannot say its type is refused with its own words."""
     failing = producer.address(FILL(lambda _stream, _to: errno.ENOENT))
     unused = producer.schema(release=None)
     capsule = producer.stream(unused, [], b"no such table", get_schema=failing)

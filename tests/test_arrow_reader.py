@@ -60,7 +60,6 @@ def test_a_bitmap_without_a_null_costs_no_copy(producer: Producer) -> None:
 
 
 def test_unaligned_integers_are_copied(producer: Producer) -> None:
-    """Memory that the producer did not align is copied, with nulls and without."""
     block = np.zeros(17, np.uint8)
     data = block[1:]
     data[:] = np.array([3, 1, 2, 0], np.int32).view(np.uint8)
@@ -163,7 +162,6 @@ def test_negative_integers_stay_beside_nulls(producer: Producer) -> None:
 
 @pytest.mark.parametrize("format", [b"C", b"b"])
 def test_an_empty_array_needs_no_buffers(producer: Producer, format: bytes) -> None:
-    """Buffers of no bytes may be NULL."""
     (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))
 
     assert (array.codes().shape, array.valid(), len(array)) == ((0,), None, 0)
@@ -204,7 +202,6 @@ def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
 
 
 def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
-    """Only the children of a struct have its rows, and only so many."""
     (array,) = read(struct_pair(producer))
 
     with pytest.raises(IndexError, match=r"child 2 is outside \[0, 2\)"):
@@ -217,7 +214,6 @@ def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
 
 @pytest.mark.parametrize("format", [b"u", b"g", b"+s", b"n"])
 def test_other_types_have_no_codes(producer: Producer, format: bytes) -> None:
-    """A type that is neither integers nor Booleans nor a dictionary says so."""
     n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
     (array,) = read(producer.pair(producer.schema(format), producer.array([None] * n_buffers)))
 

@@ -56,18 +56,15 @@ every_workload = pytest.mark.parametrize("name", [*workloads.WORKLOADS])
 
 
 def make_small(name: str) -> Any:
-    """Return a workload in a size that suits the oracle."""
     return workloads.WORKLOADS[name].make(1.0 if name == "W6" else SCALE)
 
 
 def encode_slowly(work: Any) -> np.ndarray:
-    """Return the oracle's encoding of a work."""
     one, zero = work.dtype.type(1), work.dtype.type(0)
     return oracle.one_hot(work.indices, work.depth, one, zero, work.axis)
 
 
 def test_the_table_is_of_contenders_by_their_own_names() -> None:
-    """A name leads to the contender of that name."""
     names = [contender.name for contender in peers.CONTENDERS.values()]
 
     assert names == list(peers.CONTENDERS)
@@ -98,7 +95,6 @@ def test_a_contender_agrees_with_the_oracle(contender: Any, work: Any) -> None:
 
 @every_workload
 def test_the_check_accepts_the_oracle(name: str) -> None:
-    """What is right passes."""
     work = make_small(name)
 
     workloads.check(encode_slowly(work), work)
@@ -128,7 +124,6 @@ FAULTS = ("an on too many", "an on too few", "not quite 1", "negative zero")
 
 @pytest.mark.parametrize("fault", [*FAULTS, "another dtype", "another shape"])
 def test_the_check_refuses_a_fault(fault: str) -> None:
-    """What is wrong in one element, or in form, does not pass."""
     work = make_small("W1")
     forged = forge(encode_slowly(work), fault)
 
@@ -138,7 +133,6 @@ def test_the_check_refuses_a_fault(fault: str) -> None:
 
 @every_workload
 def test_the_share_of_zero_lines_is_counted(name: str) -> None:
-    """It is what the bytes of the output say."""
     work = make_small(name)
     raw = encode_slowly(work).tobytes()
     lines = np.frombuffer(raw.ljust(-(-len(raw) // 64) * 64, b"\0"), np.uint8).reshape(-1, 64)
@@ -199,7 +193,6 @@ def test_the_table_of_forms_is_by_name() -> None:
 @pytest.mark.parametrize("name", ["F1", "F7", "F10"])
 @pytest.mark.parametrize("fault", ["value", "shape"])
 def test_the_check_of_tables_refuses_a_fault(name: str, fault: str) -> None:
-    """What is wrong in one element, or in form, does not pass."""
     pytest.importorskip("pandas")
     work = frames.FRAMES[name].make(TINY)
     cells = work.expected.T.copy()
@@ -239,7 +232,6 @@ def test_the_peak_is_that_of_the_result() -> None:
 
 
 def test_tables_are_reported_missing_without_pandas() -> None:
-    """The comparison goes on with the rest."""
     session = scenarios.Session(1, measure.QUICK, TINY)
     session.load(["onehot_fast", "numpy"])
     scenarios.compare_frames(session, frames.FRAMES["F1"], lambda change: None)
@@ -249,7 +241,6 @@ def test_tables_are_reported_missing_without_pandas() -> None:
 
 
 def test_a_wrong_form_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison goes on without it."""
     pytest.importorskip("pandas")
     wrong = forms.Former(
         "numpy wrong",
@@ -344,7 +335,6 @@ def statements() -> Iterator[Any]:
 
 @pytest.mark.parametrize("program", [*statements()])
 def test_a_program_of_the_suites_runs(program: str) -> None:
-    """A fresh interpreter runs it in silence."""
     command = [sys.executable, "-P", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
@@ -360,7 +350,6 @@ def test_threads_are_left_out_where_there_are_none_to_set() -> None:
 
 
 def test_the_asv_configuration_points_at_the_suites() -> None:
-    """The tool finds the folder that is tested here."""
     configuration = json.loads((ROOT / "asv.conf.json").read_text(encoding="utf-8"))
 
     assert (ROOT / configuration["benchmark_dir"]).samefile(ROOT / "benchmarks")
@@ -368,7 +357,6 @@ def test_the_asv_configuration_points_at_the_suites() -> None:
 
 
 def record(workload: str, name: str, mode: str, threads: int, seconds: float) -> Any:
-    """Return a record of one sample."""
     library = name.partition(" ")[0] if mode != "floor" else ""
     return measure.summary(measure.Key(workload, name, library, mode, threads), [seconds])
 
@@ -419,7 +407,6 @@ def test_entries_take_turns() -> None:
 
 
 def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The comparison goes on without it."""
     wrong = peers.Contender(
         "numpy wrong", "numpy", False, lambda work: True, np.asarray, lambda task: lambda: task.out
     )
@@ -433,7 +420,6 @@ def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_missing_library_is_reported() -> None:
-    """The comparison goes on without it."""
     session = scenarios.Session(1, measure.QUICK)
     session.load(["numpy", "no_such_library"])
 

@@ -21,13 +21,11 @@ PYX = sorted((ROOT / "onehot_fast").rglob("*.pyx"))
 
 
 def info_with(**environment: str) -> dict[str, Any]:
-    """Return build_info of a fresh interpreter with some environment variables."""
     program = "import json, onehot_fast; print(json.dumps(onehot_fast.build_info()))"
     return json.loads(run(program, **environment))
 
 
 def test_versions_are_those_in_memory() -> None:
-    """The versions are those of the package, the interpreter and NumPy that run."""
     assert INFO["version"] == onehot_fast.__version__ == importlib.metadata.version("onehot-fast")
     assert INFO["python"] == platform.python_version()
     assert INFO["numpy"] == np.__version__
@@ -35,7 +33,6 @@ def test_versions_are_those_in_memory() -> None:
 
 
 def test_every_key_has_its_type() -> None:
-    """The keys and their types are those of the documentation."""
     types = {key: type(value) for key, value in INFO.items()}
 
     assert types == {
@@ -53,7 +50,6 @@ def test_a_forced_variant_is_the_active_one(variant: str) -> None:
 
 
 def test_the_best_variant_is_active_by_default() -> None:
-    """Without a word from the environment the first variant runs."""
     info = info_with(ONEHOT_FAST_SIMD="")
 
     assert info["simd"] == info["simd_variants"][0]
@@ -96,7 +92,6 @@ def test_openmp_is_really_linked() -> None:
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
 def test_every_module_keeps_the_gil_off(pyx: Path) -> None:
-    """Each ``.pyx`` says in its first line that it needs no GIL."""
     first_line = pyx.read_text(encoding="utf-8").splitlines()[0]
 
     assert first_line.startswith("# cython: ")
@@ -105,7 +100,6 @@ def test_every_module_keeps_the_gil_off(pyx: Path) -> None:
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
 def test_every_module_has_a_stub(pyx: Path) -> None:
-    """Each ``.pyx`` has its typed face beside it."""
     assert pyx.with_suffix(".pyi").exists()
 
 

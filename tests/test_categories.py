@@ -74,7 +74,6 @@ def test_distinct_values_are_those_of_their_keys(values):
 
 @given(VALUES)
 def test_order_is_that_of_the_keys(values):
-    """Sorted as Python sorts them."""
     categories, _ = Categories.distinct(values)
 
     assert same(
@@ -180,7 +179,6 @@ def test_titles_are_those_of_the_values(values):
 
 @given(VALUES)
 def test_categories_come_back_from_a_pickle(values):
-    """What was looked up before has no part in it."""
     categories, _ = Categories.distinct(values)
     categories.find(categories)
     back = pickle.loads(pickle.dumps(categories))
@@ -222,7 +220,6 @@ def test_names_that_collide_are_found(columns, kept):
 
 
 def test_columns_of_many_chunks_are_one():
-    """The codes of all chunks are of one dictionary."""
     column = Values([np.array(["b", "a"], object), np.array(["a", None], object)]).encode()
 
     assert [*column.categories[column.codes[:3]], column.codes[3]] == ["b", "a", "a", -1]

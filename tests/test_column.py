@@ -22,13 +22,11 @@ NAT = np.datetime64("NaT", "s")
 
 
 def values_of(column):
-    """Return the values a column stands for, None where one is missing."""
     labels = [*column.categories.tolist(), None]
     return [labels[code] for code in column.codes]
 
 
 def plain(values):
-    """Return the values of an array as Python's, None for the missing ones."""
     items = np.asarray(values).tolist()
     return [None if item is None or item != item else item for item in items]
 
@@ -92,7 +90,6 @@ def test_decimals_that_are_no_number_are_missing():
 
 
 def test_what_cannot_be_hashed_is_found_in_a_long_column():
-    """The row is named, whoever hashes."""
     pytest.importorskip("pandas")
     values = np.array([*range(5000), None], object)
     values[-1] = []
@@ -131,7 +128,6 @@ def test_variable_width_texts():
     ],
 )
 def test_columns_that_cannot_be_read(values, error, message):
-    """The message says what came in."""
     with pytest.raises(error, match=message):
         read_column(values)
 
@@ -160,7 +156,6 @@ def test_column_checks_its_arrays(codes, categories, error, message):
 
 
 def test_column_repr():
-    """A column shows its size and not its values."""
     column = Column(np.array([0, -1]), np.array(["a", "b"]), ordered=True, source="category")
 
     assert repr(column) == "Column(2 rows, 2 ordered categories, source='category')"
@@ -197,7 +192,6 @@ def test_columns_of_a_mapping():
     ],
 )
 def test_columns_of_an_array(source, names):
-    """The columns of a plain array have numbers, and all of them are encoded."""
     table = read_table(source)
 
     assert (table.names, table.n_rows) == (names, len(source))
@@ -206,7 +200,6 @@ def test_columns_of_an_array(source, names):
 
 
 def test_fields_of_a_structured_array():
-    """The columns of a structured array are its fields."""
     records = np.array([("a", 1), ("b", 2)], [("name", "U1"), ("rank", "i1")])
     encoder = Encoder().fit(records)
 
@@ -226,7 +219,6 @@ def test_fields_of_a_structured_array():
     ],
 )
 def test_tables_that_cannot_be_read(source, error, message):
-    """The message says what came in, and which column it was."""
     with pytest.raises(error, match=message):
         Encoder().fit(source)
 
@@ -262,7 +254,6 @@ def library(monkeypatch):
 
 
 def block_of(outputs):
-    """Return what outputs hold, one row for each."""
     return write.columns(outputs.columns, outputs.dtype)
 
 
@@ -340,5 +331,4 @@ def test_reader_of_a_library(monkeypatch):
 
 
 def test_no_integration_is_loaded_for_a_library_that_is_not():
-    """Whether an integration exists is told without importing it."""
     assert not registry.exists("a_module_that_is_not_there")

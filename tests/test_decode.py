@@ -92,7 +92,6 @@ def test_all_off_is_not_class_zero():
 
 
 def test_on_below_off():
-    """The on value is compared for, not the largest."""
     assert onehot_fast.decode(np.int8([[5, 2], [2, 5]]), on_value=2).tolist() == [1, 0]
 
 
@@ -130,13 +129,11 @@ def test_multiple_names_the_row(tensor, axis, position):
 
 
 def test_multiple_first():
-    """On request the first on counts."""
     assert onehot_fast.decode(np.eye(2), multiple="first").tolist() == [0, 1]
     assert onehot_fast.decode(np.ones((2, 3)), multiple="first").tolist() == [0, 0]
 
 
 def test_all_off_error_names_the_row():
-    """An all-off row is an error on request, and the message says where."""
     with pytest.raises(ValueError, match=r"tensor\[2, :\]"):
         onehot_fast.decode(np.float32([[1, 0], [0, 1], [0, 0]]), all_off="error")
 

@@ -28,7 +28,6 @@ FORMS = ("numpy", "csr", "csc")
 
 
 def to_array(values, form):
-    """Return a list as one of the containers that a column may come in."""
     if form == "objects":
         array = np.empty(len(values), object)
         array[:] = values
@@ -41,7 +40,6 @@ def to_array(values, form):
 
 
 def dense(encoded):
-    """Return a matrix as an array."""
     return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
 
 
@@ -54,7 +52,6 @@ def values_of(draw, pool, max_size=12):
 
 @st.composite
 def column_options(draw, pool):
-    """Draw the options of a column."""
     declared = st.lists(st.sampled_from(pool), unique=True, max_size=5)
     return Options(
         categories=draw(st.none() | declared),
@@ -82,7 +79,6 @@ def cases(draw):
 
 
 def build(options, columns=None):
-    """Return the encoder with the options of each column."""
     fields = ("drop", "handle_missing", "handle_unknown", "min_frequency", "max_categories")
     chosen = {field: {name: getattr(o, field) for name, o in options.items()} for field in fields}
     declared = {n: o.categories for n, o in options.items() if o.categories is not None}
@@ -121,7 +117,6 @@ def test_encoder_is_its_slow_twin(columns, form, output):
 
 
 def part_of(columns, deal, part):
-    """Return the fitted rows that were dealt to one part."""
     return {
         name: [value for value, to in zip(fitted, deal, strict=True) if to == part]
         for name, (fitted, _, _) in columns.items()

@@ -85,19 +85,16 @@ def test_constructor_refuses(options, error, message):
     ],
 )
 def test_an_encoder_that_is_not_fitted_says_so(call):
-    """Nothing can be asked before `fit`."""
     with pytest.raises(RuntimeError, match="the encoder is not fitted"):
         call(Encoder())
 
 
 def test_output_that_is_not_available():
-    """An unknown form of output is refused with those there are."""
     with pytest.raises(ValueError, match="output = 'xml' is unknown: accepted are 'numpy', 'csr'"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
 
 def test_sparse_forms_need_scipy(monkeypatch):
-    """Without SciPy the error says what is missing."""
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
     with pytest.raises(ImportError, match=r"output='csr' is a scipy\.sparse\.csr_array"):
@@ -128,7 +125,6 @@ def test_dtypes_of_columns_are_promoted_in_one_matrix():
     "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
 )
 def test_nothing_to_encode(table, output):
-    """Tables without rows, values or columns have encodings too."""
     encoder = Encoder([*table]).fit(table)
     encoded = encoder.transform(table, output)
 
@@ -171,7 +167,6 @@ def test_estimate_of_bits(n_rows, n_bytes):
     ("n_rows", "error"), [(-1, ValueError), (True, TypeError), ("3", TypeError)]
 )
 def test_estimate_refuses(n_rows, error):
-    """A number of rows is an integer from 0."""
     with pytest.raises(error, match="n_rows"):
         Encoder().fit({"p": ["a"]}).estimate(n_rows)
 
@@ -190,7 +185,6 @@ def test_fit_keeps_nothing_of_the_data():
 
 
 def test_inputs_are_not_changed():
-    """Read-only columns are enough."""
     values = np.array(["b", "a", None], object)
     values.flags.writeable = False
     encoder = Encoder(["p"])
@@ -225,7 +219,6 @@ def test_pickle_and_threads():
     ],
 )
 def test_repr(encoder, text):
-    """An encoder shows what is not the default, and its size."""
     assert repr(encoder) == text
 
 
@@ -239,7 +232,6 @@ def test_repr(encoder, text):
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_refuses(encoded, message, form):
-    """What no rows can encode to is refused."""
     sparse = pytest.importorskip("scipy.sparse")
     encoder = Encoder(handle_missing="error").fit({"p": ["a", "b"]})
     array = np.array(encoded)

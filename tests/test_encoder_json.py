@@ -145,7 +145,6 @@ def check_return(encoder, table):
     ids=["options only", "names of any type", "no columns", "no rows", "declared"],
 )
 def test_encoders_come_back(encoder):
-    """Options, counts and declared orders are part of the text."""
     assert Encoder.from_json(encoder.to_json()).to_json() == encoder.to_json()
     assert repr(Encoder.from_json(encoder.to_json())) == repr(encoder)
 
@@ -202,7 +201,6 @@ def test_the_text_is_readable():
     ],
 )
 def test_other_texts_are_refused(text, message):
-    """What is no encoder, or one of another version, says so."""
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
 
@@ -226,7 +224,6 @@ def test_what_has_no_form_is_refused():
 
 
 def test_pandas_scalars_come_back():
-    """The scalars of pandas that are a category survive too."""
     pd = pytest.importorskip("pandas")
     values = [
         pd.Timestamp("2024-02-29 01:02:03.000000004"),

@@ -106,13 +106,11 @@ def test_merge_with_an_encoder_that_saw_nothing():
     ],
 )
 def test_merge_refuses_what_differs(other, message):
-    """Encoders of other options or columns are not merged."""
     with pytest.raises(ValueError, match=message):
         Encoder(drop="first").fit({"p": ["a"]}).merge(other)
 
 
 def test_merge_takes_encoders():
-    """What is no encoder is refused."""
     with pytest.raises(TypeError, match="a dict cannot be merged into an Encoder"):
         Encoder().merge({})
 
@@ -152,7 +150,6 @@ def test_names_that_collide_are_named():
 
 
 def test_an_unknown_value_is_named():
-    """The error names the column, the row and the value."""
     encoder = Encoder().fit({"p": ["a", "b"], "q": ["x", "y"]})
 
     with pytest.raises(ValueError, match=r"column 'q', row 1: 'z' is unknown; .* are 'x', 'y';"):
@@ -168,7 +165,6 @@ def test_a_category_without_rows_is_not_unknown():
 
 
 def test_a_missing_value_is_named():
-    """The error names the column and the row, in fit and in transform."""
     encoder = Encoder(handle_missing={"p": "error"}).fit({"p": ["a"]})
 
     with pytest.raises(ValueError, match="column 'p', row 1: the value is missing"):

@@ -145,7 +145,6 @@ DECODE = [
     ("changed", "error", "message"), [row[1:] for row in DECODE], ids=[row[0] for row in DECODE]
 )
 def test_decode_refuses(changed, error, message):
-    """Every wrong argument of the inverse is refused by the error of its kind."""
     arguments = {"tensor": np.eye(2, dtype=np.float32)} | changed
 
     with pytest.raises(error, match=message):
@@ -168,7 +167,6 @@ def test_decode_refuses(changed, error, message):
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f4", object])
 def test_out_is_untouched_after_an_error(changed, dtype, order):
-    """Whatever is refused, nothing was written."""
     out = np.full((9000, 4), 7, dtype, order=order)
     arguments = {"indices": np.append(np.zeros(8998, int), [-1, 4]), "depth": 4, "out": out}
 
@@ -194,7 +192,6 @@ def test_out_that_shares_memory_with_the_indices(first, step, convert):
 
 
 def test_out_beside_the_indices_in_one_buffer():
-    """Two disjoint parts of one buffer, even interleaved, are no overlap."""
     memory = np.zeros((3, 10), np.int32)
     onehot_fast.one_hot(memory[:, 0], 9, out=memory[:, 1:], dtype="i4")
 
@@ -202,7 +199,6 @@ def test_out_beside_the_indices_in_one_buffer():
 
 
 def test_out_holding_a_value():
-    """A value that lives in the output is read before the output is written."""
     out = np.array([[5, 3], [0, 0]], np.int16)
     on, off = out[0, :1].reshape(()), out[0, 1:].reshape(())
     onehot_fast.one_hot([0, 1], 2, on_value=on, off_value=off, out=out)
@@ -211,7 +207,6 @@ def test_out_holding_a_value():
 
 
 def test_out_with_zero_elements_never_overlaps():
-    """Nothing is written, so nothing is shared."""
     memory = np.zeros(4, np.float32)
     out = memory[:0].reshape(0, 3)
 

@@ -30,7 +30,6 @@ def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the demo."""
     return load_example("flights", monkeypatch)
 
 
@@ -69,7 +68,6 @@ def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) 
 
 
 def test_a_difference_from_pandas_ends_the_demo(demo, monkeypatch):
-    """A table with unequal results is never printed."""
     column = pd.Series(["a", "b"], name="letter")
     monkeypatch.setattr(demo.pd, "get_dummies", lambda part: part.onehot(dtype="int8"))
 
@@ -107,7 +105,6 @@ def test_train_and_test_have_the_same_columns(demo, capsys):
 
 
 def test_other_columns_end_the_demo(demo: ModuleType) -> None:
-    """Encoded tables that are not what was learned are never printed."""
     tables = [pd.DataFrame({"carrier": ["UA"], "tailnum": [None]}) for _ in range(2)]
     encoder = demo.Encoder(["carrier", "tailnum"], handle_missing="indicator")
     encoded = encoder.fit_transform(tables[0])
@@ -129,7 +126,6 @@ def test_the_tensor_is_checked_against_numpy(demo, capsys):
 
 
 def test_a_wrong_tensor_ends_the_demo(demo: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of unequal tensors is never printed."""
     monkeypatch.setattr(
         demo, "one_hot", lambda masks, depth, axis, out=None: np.ones((1, depth, 8, 8), np.float32)
     )
@@ -139,7 +135,6 @@ def test_a_wrong_tensor_ends_the_demo(demo: ModuleType, monkeypatch: pytest.Monk
 
 
 def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
-    """The seed is fixed; all classes and void occur."""
     masks = demo.label_masks((4, 100, 101))
 
     assert masks.shape == (4, 100, 101)
@@ -164,7 +159,6 @@ def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
 
 @pytest.mark.parametrize("fault", ["encoded", "decoded"])
 def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) -> None:
-    """Files that are not what pandas makes, or not what they were, are not passed over."""
     encoded = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
     again = flights.copy()
     wrong = encoded if fault == "encoded" else again
@@ -190,7 +184,6 @@ def test_the_fastest_of_several_rounds_counts(demo, monkeypatch):
     ("n_bytes", "spelled"), [(0, "0.0 MB"), (999_900_000, "999.9 MB"), (1_361_585_368, "1.36 GB")]
 )
 def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: str) -> None:
-    """Megabytes up to a gigabyte."""
     assert demo.size(n_bytes) == spelled
 
 
@@ -217,7 +210,6 @@ def test_both_encoders_come_to_the_same_scores(monkeypatch, capsys):
 
 
 def test_other_scores_end_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores that differ are not passed over."""
     late = load_late_flights(monkeypatch)
     different = iter([0.5, 0.6])
     monkeypatch.setattr(

@@ -48,12 +48,10 @@ print([encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in
 
 
 def test_fork_before_any_call():
-    """A child may be the first to encode."""
     assert run(PRELUDE + "print(child(lambda: encode(2) and encode(2)))") == "0"
 
 
 def test_children_of_children():
-    """Each generation encodes before and after it forks."""
     program = f"""{PRELUDE}
 def generation(number):
     return encode(2) and (number == 0 or child(lambda: generation(number - 1)) == 0) and encode(2)
@@ -112,7 +110,6 @@ print([encode(2) and child(lambda: encode(2), fork) for _ in range(5)])
 
 
 def test_multiprocessing():
-    """A pool of forked processes encodes."""
     program = f"""{PRELUDE}
 import multiprocessing
 def work(number):

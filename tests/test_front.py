@@ -40,7 +40,6 @@ def calls(draw):
 
 
 def expected_of(indices, depth, axis, dtype):
-    """Return what the oracle makes of such a call."""
     return oracle.one_hot(indices, depth, *np.array([1, 0], dtype), axis=axis)
 
 
@@ -120,7 +119,6 @@ class Lazy:
 
 
 def read_only(array):
-    """Return the array, locked."""
     array.flags.writeable = False
     return array
 

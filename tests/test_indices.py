@@ -28,8 +28,6 @@ DTYPES = pytest.mark.parametrize("dtype", INDEX_DTYPES, ids=str)
 
 
 class Count(enum.IntEnum):
-    """An int that is not exactly an int."""
-
     THREE = 3
 
 
@@ -111,14 +109,12 @@ def test_everything_array_like_is_read(source, expected):
 
 @pytest.mark.parametrize("wrap", [Exporter, Arraylike, memoryview])
 def test_protocols_share_memory(wrap):
-    """What another library holds is looked at where it is."""
     data = np.arange(5)
 
     assert np.shares_memory(data, as_indices(wrap(data)))
 
 
 def test_subclass_becomes_plain():
-    """A subclass of ndarray has no say in what follows."""
     assert type(as_array(np.arange(4).view(np.recarray))) is np.ndarray
 
 
@@ -155,7 +151,6 @@ TOO_WIDE = "no integer type of 64 bits"
     ids=repr,
 )
 def test_what_is_no_index_is_refused(indices, error, message):
-    """The message names the dtype that came in and those that are accepted."""
     with pytest.raises(error, match=message):
         as_indices(indices)
 
@@ -311,12 +306,10 @@ def test_policy_is_refused(arguments, error, message):
 
 @pytest.mark.parametrize("value", [3, np.uint8(3), np.array(3)])
 def test_as_integer(value):
-    """Whatever has an index value is an integer."""
     assert as_integer(value, "axis") == 3
 
 
 def test_check_range_passes_what_is_ignored():
-    """An ignored index offends no policy."""
     indices = np.array([-100, 3, 300])
     policy = Policy(wrap=False, check_negative=True, check_large=False, ignore_index=-100)
 

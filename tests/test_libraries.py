@@ -121,7 +121,6 @@ def test_parts_teach_what_the_whole_teaches(library, parts):
 
 
 def test_declared_categories_keep_their_order(library):
-    """Categories that the column declares all have a feature, in the declared order."""
     column = library.coded(["S", None, "L"], ["S", "M", "L"])
     table = library.table({"size": column})
 
@@ -142,7 +141,6 @@ def test_sizes_from_no_row_on(library, rows):
 
 
 def test_an_unknown_value_is_named_with_its_row(library):
-    """The error says which column, which row and which value."""
     encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
 
     with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown"):

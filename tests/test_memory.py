@@ -30,7 +30,6 @@ def small_empty_cache():
 
 
 def make(n_bytes, value=None):
-    """Return an array of so many bytes, all of this value if there is one."""
     array, _ = memory.allocate((n_bytes,), BYTE)
     if value is not None:
         array.fill(value)
@@ -38,7 +37,6 @@ def make(n_bytes, value=None):
 
 
 def address(array):
-    """Return where an array begins."""
     return array.ctypes.data
 
 
@@ -93,7 +91,6 @@ def test_every_rank(rank, width):
 
 
 def test_no_rank_above_that_of_numpy():
-    """A rank that NumPy refuses is refused by NumPy."""
     with pytest.raises(ValueError, match="dimension"):
         memory.allocate((1,) * 65, BYTE)
 
@@ -109,7 +106,6 @@ def test_objects_are_left_to_numpy():
 
 
 def test_fresh_memory_is_zero():
-    """Memory that is called fresh needs no zeroing."""
     array, fresh = memory.allocate((3 * MIB,), BYTE)
 
     assert fresh
@@ -133,7 +129,6 @@ def test_a_block_is_handed_out_again():
 
 
 def test_results_are_recycled():
-    """The operator's own results come from kept blocks."""
     indices = np.arange(30_000) % 10
     places = {address(onehot_fast.one_hot(indices, 10)) for _ in range(5)}
 
@@ -142,7 +137,6 @@ def test_results_are_recycled():
 
 @pytest.mark.parametrize("order", [*permutations([64, 72, 80])])
 def test_best_fit(order):
-    """Of the blocks that are large enough the smallest is taken."""
     arrays = [make(n * PAGE) for n in order]
     places = dict(zip(order, free(arrays), strict=True))
     best = make(66 * PAGE)
@@ -206,7 +200,6 @@ def test_use_renews_a_block():
 
 
 def test_larger_than_the_bound_is_not_kept():
-    """A block above the bound goes to the system at once, and drives out nothing."""
     memory.set_limit(4 * MIB)
     free([make(MIB), make(5 * MIB)])
 
@@ -238,7 +231,6 @@ def test_set_limit_drops_what_is_above():
 
 
 def test_empty_cache():
-    """What is kept goes back and is counted; what is in use stays as it is."""
     array = make(3 * MIB, 5)
     free([make(MIB), make(2 * MIB)])
 
@@ -291,7 +283,6 @@ def test_pickle(n_indices, protocol):
 
 @pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, np.copy, np.ndarray.copy])
 def test_copies_are_independent(copy_of):
-    """A copy owns its memory."""
     result = onehot_fast.one_hot(np.arange(40_000) % 7, 7)
     twin = copy_of(result)
     result.fill(9)

@@ -45,7 +45,6 @@ class Life(RuleBasedStateMachine):
 
     @rule(target=arrays, n_bytes=st.sampled_from(SIZES))
     def allocate(self, n_bytes):
-        """Make an array, and fill it with a number of its own."""
         array, fresh = memory.allocate((n_bytes,), BYTE)
         assert not (fresh and array.any())
         self.number = self.number % 255 + 1
@@ -63,12 +62,10 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=consumes(arrays))
     def free(self, name):
-        """Let the last view of an array go."""
         self.live.pop(name, None)
 
     @rule(target=arrays)
     def empty_cache(self):
-        """Give back what is kept."""
         before = memory.cache_info().n_bytes
         assert memory.empty_cache() == before
         assert memory.cache_info().n_blocks == 0
@@ -76,7 +73,6 @@ class Life(RuleBasedStateMachine):
 
     @rule(limit=st.sampled_from([0, LARGE, MIB, 2 * MIB, 64 * MIB]))
     def set_limit(self, limit):
-        """Change the bound."""
         memory.set_limit(limit)
 
     @invariant()
@@ -95,7 +91,6 @@ class Life(RuleBasedStateMachine):
         assert info.n_live - self.n_others == n_large
 
     def teardown(self):
-        """Leave the cache as it was."""
         self.live.clear()
         memory.empty_cache()
         memory.set_limit(self.before)
@@ -177,7 +172,6 @@ def test_the_end(program):
 
 
 def test_the_default_bound():
-    """A sixteenth of the memory may be kept."""
     program = """
         from onehot_fast._runtime import memory, system
         print(memory.cache_info().max_bytes == (system.total_memory() or 0) // 16)

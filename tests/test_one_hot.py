@@ -18,7 +18,6 @@ PLAIN_CASES = strategies.cases(BYTES)
 
 
 def expected_of(case):
-    """Return what the oracle makes of a case."""
     return oracle.one_hot(
         case.indices, case.depth, case.on, case.off, case.axis, case.negative, case.ignore_index
     )
@@ -40,7 +39,6 @@ def test_equals_oracle(case):
 @pytest.mark.parametrize("num_threads", [1, 2, 3, 5])
 @given(case=CASES)
 def test_thread_count_never_changes_a_bit(num_threads, case):
-    """Any number of threads gives the same result."""
     actual = onehot_fast.one_hot(case.indices, case.depth, **case.options, num_threads=num_threads)
 
     oracle.assert_same(actual, expected_of(case))
@@ -155,7 +153,6 @@ def test_plain_values_take_the_dtype_of_out(dtype):
 
 @pytest.mark.parametrize("dtype", ["f4", object])
 def test_highest_rank(dtype):
-    """Indices of one dimension less than NumPy's limit are accepted."""
     rank = 63 if int(np.__version__.split(".")[0]) >= 2 else 31
     actual = onehot_fast.one_hot(np.ones((1,) * rank, np.int8), 2, axis=5, dtype=dtype)
 

@@ -111,7 +111,6 @@ def test_message_names_position_value_and_range(indices, options, accepted):
 @pytest.mark.parametrize("negative", ["ignore", "normalize", "error"])
 @pytest.mark.parametrize("ignored", [-1, 0, 2, 3, 255, -100])
 def test_ignore_index_wins(ignored, negative, out_of_range):
-    """An ignored index is all off under every policy, and no error."""
     actual = onehot_fast.one_hot(
         [ignored, 1],
         3,
@@ -126,7 +125,6 @@ def test_ignore_index_wins(ignored, negative, out_of_range):
 @pytest.mark.parametrize("position", [0, 1, 63, 64, 4095, 4096, 9999, 69_999])
 @pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
 def test_scan_finds_one_offender_anywhere(dtype, position):
-    """One bad index in a long array is found wherever it stands."""
     indices = np.zeros(70_000, dtype)
     indices[position] = 21
 

@@ -13,7 +13,6 @@ README = Path(__file__).parents[1] / "README.md"
 
 @pytest.fixture
 def text() -> str:
-    """Return the README, which an installed copy of the tests may lack."""
     if not README.exists():
         pytest.skip("the README is not beside the tests")
     return README.read_text(encoding="utf-8")
@@ -36,7 +35,6 @@ def test_examples_print_what_the_readme_says(text: str) -> None:
 
 
 def test_links_lead_to_files(text: str) -> None:
-    """A file the README points to is there."""
     targets = re.findall(r"\]\(([^)#:]+)\)", text)
 
     assert targets

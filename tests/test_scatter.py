@@ -122,6 +122,5 @@ def test_padding_never_counts():
     ],
 )
 def test_first_fault_in_c_order(dtype, rows, fault):
-    """Of an all-off row and a row of several ons the earlier one is named."""
     with pytest.raises(ValueError, match=rf"tensor\[1, :\] has {fault}"):
         onehot_fast.decode(np.array(rows, dtype), all_off="error")

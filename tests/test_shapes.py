@@ -68,7 +68,6 @@ def test_axis_is_refused(axis, error, message):
     ("axis", "shape", "inner"), [(0, (9, 2, 3), 6), (1, (2, 9, 3), 3), (2, (2, 3, 9), 1)]
 )
 def test_insert_depth_and_inner_size(axis, shape, inner):
-    """The depth stands at the axis, and what is behind it is the inner size."""
     assert shape == insert_depth((2, 3), 9, axis)
     assert inner == inner_size((2, 3), axis)
 
@@ -109,7 +108,6 @@ def test_size_overflows(shape, dtype):
 
 
 def test_rank_too_high():
-    """One dimension more is refused, with the bound."""
     with pytest.raises(ValueError, match=f"NumPy allows {shapes.MAX_RANK}"):
         check_size((1,) * (shapes.MAX_RANK + 1), "f8")
 
@@ -149,7 +147,6 @@ def test_small_results_ask_nobody(monkeypatch):
      (2**63 - 1, "8.0 EiB")],
 )  # fmt: skip
 def test_human_sizes(n_bytes, expected):
-    """Sizes are said in binary units."""
     assert expected == shapes.human_size(n_bytes)
 
 
@@ -186,7 +183,6 @@ def test_infer_makes_plain_integers():
 
 
 def test_infer_default_axis():
-    """The default axis is that of `one_hot`."""
     assert infer_shape(("a", "b"), 3) == ("a", "b", 3)
 
 

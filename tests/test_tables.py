@@ -30,7 +30,6 @@ MODES = [(name, how) for name in simd.variants() for how in ("cached", "streamed
 
 @pytest.fixture(params=MODES, ids="-".join, scope="module")
 def mode(request):
-    """Force one variant, with ordinary or with streaming stores."""
     name, how = request.param
     before = simd.activate(name), simd.set_stream_bytes(0 if how == "streamed" else 2**60)
     yield request.param
@@ -180,7 +179,6 @@ def ragged(draw):
 
 
 def counts(offsets, codes, table, n_columns):
-    """Return how often each column comes in each row."""
     result = np.zeros((len(offsets) - 1, n_columns), np.int64)
     for row in range(len(offsets) - 1):
         for code in codes[offsets[row] : offsets[row + 1]].tolist():

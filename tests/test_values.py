@@ -258,7 +258,6 @@ def test_wrong_kinds_are_refused(value, dtype):
     ids=repr,
 )
 def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
-    """A dtype without a width or unit takes what the values need."""
     assert expected == resolve_values(on, off, dtype)[0].str
 
 
@@ -277,7 +276,6 @@ def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
     ids=repr,
 )  # fmt: skip
 def test_no_element(on, dtype, error, message):
-    """What has dimensions, no unit, no bytes or no meaning is no element."""
     with pytest.raises(error, match=message):
         resolve_values(on, 0, dtype)
 
@@ -314,7 +312,6 @@ def test_bits_of_a_typed_value(bits, order):
 
 
 def test_integers_are_remembered_apart_from_bools_and_floats():
-    """1, True and 1.0 are equal and not the same value."""
     dtypes = [resolve_values(*pair)[0].str for pair in [(1, 0), (True, False), (1.0, -0.0), (1, 0)]]
 
     assert dtypes == ["<f4", "|b1", "<f4", "<f4"]
@@ -324,7 +321,6 @@ def test_integers_are_remembered_apart_from_bools_and_floats():
 
 @pytest.mark.parametrize("char", "lqlq")
 def test_equal_dtypes_are_remembered_apart(char):
-    """The result has the very dtype that was asked for, also where another one is equal."""
     assert resolve_values(1, 0, np.dtype(char))[0].char == char
 
 

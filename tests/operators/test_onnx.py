@@ -136,7 +136,6 @@ def test_bfloat16_needs_opset_28():
 
 @pytest.mark.parametrize("name", ["float8_e5m2", "float8_e4m3fn", "int4"])
 def test_small_types_are_in_no_opset(name):
-    """ONNX's OneHot has no float8 and no int4."""
     dtype = getattr(pytest.importorskip("ml_dtypes"), name)
     with pytest.raises(TypeError, match="values"):
         onnx.one_hot([0], 2, np.array([0, 1], dtype), opset=28)
@@ -181,7 +180,6 @@ def test_extended_precision_is_refused(name, extreme):
 
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_byte_order_is_no_type(order):
-    """Both byte orders are the same type to the standard."""
     indices, depth = np.array([2, 0], f"{order}i4"), np.array(3, f"{order}f4")
     values = np.array([1, 258], f"{order}u2")
     actual = onnx.one_hot(indices, depth, values)
@@ -190,7 +188,6 @@ def test_byte_order_is_no_type(order):
 
 
 def test_inputs_stay():
-    """No input is modified."""
     indices, depth, values = np.array([-1, 5]), np.array([3.5]), np.array([1.0, 2.0])
     onnx.one_hot(indices, depth, values)
 

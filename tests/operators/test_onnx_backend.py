@@ -17,7 +17,6 @@ CASES = [case for case in node_cases._NodeTestCases if case.name.startswith("tes
 
 
 def version_of(case):
-    """Return the opset a case was written for."""
     (version,) = (entry.version for entry in case.model.opset_import if not entry.domain)
     return version
 

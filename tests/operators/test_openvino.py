@@ -28,7 +28,6 @@ def test_types(t1, t2):
 
 @pytest.mark.parametrize("name", SMALL_VALUES)
 def test_small_types(name):
-    """The narrow types of OpenVINO are those of ml_dtypes."""
     ml_dtypes = pytest.importorskip("ml_dtypes")
     if not hasattr(ml_dtypes, name):
         pytest.skip("this ml_dtypes is older than the type")
@@ -57,7 +56,6 @@ def test_strings(on, off, dtype):
 
 @pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 has no StringDType")
 def test_variable_width_strings():
-    """StringDType is a string."""
     dtype = np.dtypes.StringDType()
     on, off = np.array("a string beyond the inline bytes", dtype), np.array("no", dtype)
     actual = openvino.one_hot([1], 2, on, off, -1)
@@ -70,7 +68,6 @@ def test_variable_width_strings():
     ("on", "off", "dtype"), [(1, 0, "int64"), (1.5, 0.0, "float64"), (True, False, "bool")]
 )
 def test_plain_values(on, off, dtype):
-    """Plain numbers are what OpenVINO's Python API makes of them."""
     actual = openvino.one_hot([1], 2, on, off, -1)
 
     assert np.dtype(dtype) == actual.dtype
@@ -84,7 +81,6 @@ def test_plain_depth(t1):
 
 
 def test_both_byte_orders_are_one_type():
-    """The order of the bytes is no difference in type."""
     on, off = np.array(258, ">i4"), np.array(1, "<i4")
     actual = openvino.one_hot(np.array([0], ">i8"), np.array(2, "<i8"), on, off, -1)
 

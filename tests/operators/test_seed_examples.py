@@ -17,7 +17,6 @@ EXAMPLES = json.loads(
 
 
 def examples_of(operator):
-    """Return the examples of one operator, as pytest wants them."""
     return [pytest.param(e, id=e["name"]) for e in EXAMPLES if e["operator"] == operator]
 
 
