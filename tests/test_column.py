@@ -75,18 +75,32 @@ def test_integers_of_any_range(dtype, seed, n):
     assert values_of(read_column(values)) == values.tolist()
 
 
-def test_zeros_are_one_category():
-    """0.0 and -0.0 are equal, and 0.0 stands for both."""
-    column = read_column(np.array([-0.0, 0.0]))
-
-    assert str(column.categories.tolist()) == "[0.0]"
-
-
 def test_decimals_that_are_no_number_are_missing():
     """A signaling NaN cannot be hashed, and a quiet one is missing."""
     assert values_of(read_column([Decimal("NaN"), Decimal("1.5")])) == [None, Decimal("1.5")]
     with pytest.raises(TypeError, match="row 0 holds a Decimal: Cannot hash a signaling NaN"):
         read_column([Decimal("sNaN")])
+
+
+def texts_with_null():
+    """Return NumPy's own texts of variable width, one of them missing."""
+    if not hasattr(getattr(np, "dtypes", None), "StringDType"):
+        pytest.skip("NumPy 2 has them")
+    return np.array(["b", None, "a"], np.dtypes.StringDType(na_object=None))
+
+
+@pytest.mark.parametrize(
+    ("make", "expected", "names"),
+    [
+        (lambda: np.ma.MaskedArray([1, 2, 3], [False, True, False]), [1, None, 3], ["p_1", "p_3"]),
+        (texts_with_null, ["b", None, "a"], ["p_a", "p_b"]),
+    ],
+    ids=["masked", "texts of variable width"],
+)
+def test_missing_values_of_numpy(make, expected, names):
+    """What only the mask or the dtype hides is no category either."""
+    assert values_of(read_column(make())) == expected
+    assert Encoder(["p"]).fit({"p": make()}).get_feature_names_out().tolist() == names
 
 
 def test_what_cannot_be_hashed_is_found_in_a_long_column():
@@ -96,25 +110,6 @@ def test_what_cannot_be_hashed_is_found_in_a_long_column():
 
     with pytest.raises(TypeError, match="row 5000 holds a list"):
         read_column(values)
-
-
-def test_masked_values_are_missing():
-    """What only the mask hides is no category either."""
-    masked = np.ma.MaskedArray([1, 2, 3], [False, True, False])
-
-    assert values_of(read_column(masked)) == [1, None, 3]
-    assert tuple(Encoder(["p"]).fit({"p": masked}).get_feature_names_out()) == ("p_1", "p_3")
-
-
-def test_variable_width_texts():
-    """NumPy's own texts of variable width are texts."""
-    dtypes = pytest.importorskip("numpy.dtypes")
-    if not hasattr(dtypes, "StringDType"):
-        pytest.skip("NumPy 2 has them")
-    values = np.array(["b", None, "a"], dtypes.StringDType(na_object=None))
-
-    assert values_of(read_column(values)) == ["b", None, "a"]
-    assert tuple(Encoder().fit({"p": values}).get_feature_names_out()) == ("p_a", "p_b")
 
 
 @pytest.mark.parametrize(

@@ -101,18 +101,6 @@ def test_sparse_forms_need_scipy(monkeypatch):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
 
 
-def test_sparse_forms_are_canonical():
-    """Indices ascend, are 32 bits wide, and the data are ones of the dtype."""
-    encoder = Encoder(dtype="int8").fit({"p": ["a", "b"], "q": ["x", None]})
-    table = {"p": ["b", None, "a"], "q": ["x", "x", None]}
-    csr, csc = encoder.transform(table, "csr"), encoder.transform(table, "csc")
-
-    assert (csr.indices.tolist(), csr.indptr.tolist()) == ([1, 2, 2, 0], [0, 2, 3, 4])
-    assert (csc.indices.tolist(), csc.indptr.tolist()) == ([2, 0, 0, 1], [0, 1, 2, 4])
-    assert {a.dtype for a in (csr.indices, csr.indptr, csc.indices)} == {np.dtype(np.int32)}
-    assert csr.data.dtype == csc.data.dtype == np.int8
-
-
 def test_dtypes_of_columns_are_promoted_in_one_matrix():
     """A matrix has the dtype that holds those of all columns."""
     encoder = Encoder(dtype={"p": "int16", "q": "float32"}).fit({"p": ["a"], "q": ["x"]})

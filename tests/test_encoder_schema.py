@@ -48,15 +48,6 @@ def test_names_of_times(time, name):
     assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
 
-def test_declared_categories_keep_their_order_and_those_that_do_not_occur():
-    """The categories of a categorical column are all columns, in their order."""
-    column = Column(np.array([1, -1], np.int8), np.array(["S", "M", "L"]), source="category")
-    encoder = Encoder().fit(column)
-
-    assert tuple(encoder.get_feature_names_out()) == ("x0_S", "x0_M", "x0_L")
-    assert encoder.transform(column).tolist() == [[False, True, False], [False, False, False]]
-
-
 @pytest.mark.parametrize(
     ("orders", "expected"),
     [
@@ -147,13 +138,6 @@ def test_names_that_collide_are_named():
         Encoder(["a"]).fit({"a": [1, "1"]})
     encoder = Encoder(prefix_sep={"a": "="}).fit(table)
     assert tuple(encoder.get_feature_names_out()) == ("a=b_c", "a_b_c")
-
-
-def test_an_unknown_value_is_named():
-    encoder = Encoder().fit({"p": ["a", "b"], "q": ["x", "y"]})
-
-    with pytest.raises(ValueError, match=r"column 'q', row 1: 'z' is unknown; .* are 'x', 'y';"):
-        encoder.transform({"p": ["a", "b", "a"], "q": ["x", "z", "zz"]})
 
 
 def test_a_category_without_rows_is_not_unknown():

@@ -77,22 +77,19 @@ def test_arrays_are_ordinary(shape, dtype):
     assert array.flags.writeable
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2, 31, 32, 33, 63, 64])
+@pytest.mark.parametrize("rank", [0, 1, 2, 31, 32, 33, 63, 64, 65])
 @pytest.mark.parametrize("width", [1, LARGE], ids=["small", "large"])
 def test_every_rank(rank, width):
     """NumPy's rank limit is the only one."""
+    arguments = (1,) * rank, np.dtype(f"V{width}")
     try:
-        expected = np.empty((1,) * rank, f"V{width}")
+        expected = np.empty(*arguments)
     except ValueError:
-        pytest.skip("above the limit of this NumPy")
-    array, _ = memory.allocate((1,) * rank, np.dtype(f"V{width}"))
-
-    assert (array.shape, array.strides) == (expected.shape, expected.strides)
-
-
-def test_no_rank_above_that_of_numpy():
-    with pytest.raises(ValueError, match="dimension"):
-        memory.allocate((1,) * 65, BYTE)
+        with pytest.raises(ValueError, match="dimension"):
+            memory.allocate(*arguments)
+    else:
+        array, _ = memory.allocate(*arguments)
+        assert (array.shape, array.strides) == (expected.shape, expected.strides)
 
 
 def test_objects_are_left_to_numpy():
@@ -146,8 +143,8 @@ def test_best_fit(order):
 
 def test_latest_of_equals():
     """Of equal blocks the one that came back last is taken: the caches may still know it."""
-    places = free([make(LARGE), make(LARGE), make(LARGE)])
-    again = [make(LARGE), make(LARGE), make(LARGE)]
+    places = free([make(LARGE) for _ in range(3)])
+    again = [make(LARGE) for _ in range(3)]
 
     assert [address(array) for array in again] == places[::-1]
 
@@ -279,16 +276,6 @@ def test_pickle(n_indices, protocol):
     make(n_indices * 28, 0xFF)
 
     np.testing.assert_array_equal(twin, expected)
-
-
-@pytest.mark.parametrize("copy_of", [copy.copy, copy.deepcopy, np.copy, np.ndarray.copy])
-def test_copies_are_independent(copy_of):
-    result = onehot_fast.one_hot(np.arange(40_000) % 7, 7)
-    twin = copy_of(result)
-    result.fill(9)
-
-    assert not np.shares_memory(twin, result)
-    assert twin.sum() == 40_000
 
 
 @pytest.mark.parametrize("n_bytes", [1000, LARGE - 1, LARGE, 3 * MIB])

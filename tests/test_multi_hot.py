@@ -197,16 +197,6 @@ def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
         multi_hot([[0]] * 1000, 100_000)
 
 
-def test_csr_is_canonical():
-    """Each row ascends and names a class once."""
-    encoded = multi_hot([[3, 1, 3], [], [0]], output="csr", mode="count", dtype="int8")
-
-    assert encoded.indices.tolist() == [1, 3, 0]
-    assert encoded.indptr.tolist() == [0, 2, 2, 3]
-    assert encoded.data.tolist() == [1, 2, 1]
-    assert encoded.data.dtype == np.int8
-
-
 def test_distinct_labels():
     """Labels are sorted, missing ones and those outside the offsets left out."""
     assert distinct_labels([["x", None], [3, 2.5], None]).tolist() == [2.5, 3, "x"]

@@ -107,21 +107,6 @@ def test_message_names_position_value_and_range(indices, options, accepted):
         onehot_fast.one_hot(indices, **{"depth": 3} | options)
 
 
-@pytest.mark.parametrize("out_of_range", ["ignore", "error"])
-@pytest.mark.parametrize("negative", ["ignore", "normalize", "error"])
-@pytest.mark.parametrize("ignored", [-1, 0, 2, 3, 255, -100])
-def test_ignore_index_wins(ignored, negative, out_of_range):
-    actual = onehot_fast.one_hot(
-        [ignored, 1],
-        3,
-        ignore_index=ignored,
-        negative_indices=negative,
-        out_of_range=out_of_range,
-    )
-
-    oracle.assert_same(actual, np.float32([[0, 0, 0], [0, 1, 0]]))
-
-
 @pytest.mark.parametrize("position", [0, 1, 63, 64, 4095, 4096, 9999, 69_999])
 @pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
 def test_scan_finds_one_offender_anywhere(dtype, position):
