@@ -150,16 +150,6 @@ def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer: Producer) -> 
         nulls.codes()
 
 
-def test_negative_integers_stay_beside_nulls(producer: Producer) -> None:
-    """Plain integers are not checked; `valid` tells a null from a -1."""
-    data = np.array([-1, -5, 7], np.int64)
-    array = producer.array([packed([1, 0, 1]), data], length=3, null_count=1)
-    (array,) = read(producer.pair(producer.schema(b"l"), array))
-
-    assert array.codes().tolist() == [-1, -1, 7]
-    assert array.valid().tolist() == [True, False, True]
-
-
 @pytest.mark.parametrize("format", [b"C", b"b"])
 def test_an_empty_array_needs_no_buffers(producer: Producer, format: bytes) -> None:
     (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))

@@ -13,11 +13,9 @@ import pytest
 import strategies
 
 from onehot_fast._arguments.indices import (
-    Policy,
     as_array,
     as_indices,
     as_integer,
-    check_range,
     normalize_depth,
     resolve_depth,
     resolve_policy,
@@ -249,22 +247,6 @@ def test_depth_none_needs_an_index(indices, ignore_index, message):
 
 
 @pytest.mark.parametrize(
-    ("negative", "large", "expected"),
-    [
-        ("ignore", "ignore", Policy(False, False, False, None)),
-        ("ignore", "error", Policy(False, False, True, None)),
-        ("normalize", "ignore", Policy(True, False, False, None)),
-        ("normalize", "error", Policy(True, True, True, None)),
-        ("error", "ignore", Policy(False, True, False, None)),
-        ("error", "error", Policy(False, True, True, None)),
-    ],
-)
-def test_policy_words(negative, large, expected):
-    """Only with wrapping is an index below the range out of range, not negative."""
-    assert expected == resolve_policy(negative, large, None, np.dtype("i4"))
-
-
-@pytest.mark.parametrize(
     ("ignored", "dtype", "expected"),
     [
         (-100, "i8", -100),
@@ -307,10 +289,3 @@ def test_policy_is_refused(arguments, error, message):
 @pytest.mark.parametrize("value", [3, np.uint8(3), np.array(3)])
 def test_as_integer(value):
     assert as_integer(value, "axis") == 3
-
-
-def test_check_range_passes_what_is_ignored():
-    indices = np.array([-100, 3, 300])
-    policy = Policy(wrap=False, check_negative=True, check_large=False, ignore_index=-100)
-
-    check_range(indices, indices, 4, policy)

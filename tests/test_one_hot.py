@@ -95,19 +95,6 @@ def test_out_is_filled_and_nothing_else(case, layout, shift, num_threads):
     oracle.assert_same(buffer, wanted)
 
 
-@pytest.mark.parametrize("layout", strategies.LAYOUTS)
-@pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
-def test_every_index_type_and_layout(dtype, layout):
-    """Every layout of every index type is read, at all its extremes."""
-    one, zero = np.float32([1, 0])
-    for depth in (3, 21, 300):
-        values = strategies.special_indices(dtype, depth)
-        indices = strategies.LAYOUTS[layout](values[: len(values) // 2 * 2].reshape(2, -1))
-        actual = onehot_fast.one_hot(indices, depth, negative_indices="normalize")
-
-        oracle.assert_same(actual, oracle.one_hot(indices, depth, one, zero, -1, "normalize"))
-
-
 @pytest.mark.parametrize("name", [name for name in strategies.VALUES if name != "big-endian"])
 def test_every_value_type(name):
     """Elements of every dtype are copied exactly, into an array of theirs or into any strides."""
