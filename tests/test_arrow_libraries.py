@@ -170,7 +170,6 @@ def test_random_structs_are_read_as_pyarrow_reads_them(data: st.DataObject, arra
 
 @given(st.lists(columns().filter(lambda array: pa.types.is_dictionary(array.type)), max_size=4))
 def test_chunks_have_their_own_dictionaries(arrays: list[Any]) -> None:
-    """Every chunk is read by the dictionary that came with it."""
     alike = [array.cast(pa.dictionary(pa.int64(), pa.string())) for array in arrays]
     chunks = pa.chunked_array(alike, pa.dictionary(pa.int64(), pa.string()))
 
@@ -296,7 +295,6 @@ def use_and_drop(table: Any, bad: Any, number: int) -> int:
 
 
 def test_nothing_leaks() -> None:
-    """After many reads, exports and errors pyarrow's memory is what it was before."""
     gc.collect()
     before = pa.total_allocated_bytes()
     table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
@@ -311,7 +309,6 @@ def test_nothing_leaks() -> None:
 
 
 def test_the_end_of_the_interpreter_is_quiet() -> None:
-    """What is still held when Python ends is released without a word, whoever holds it."""
     assert run("""
         import threading
         import pyarrow as pa

@@ -166,7 +166,6 @@ def test_indices_are_integers(producer: Producer, format: bytes) -> None:
 
 
 def test_nesting_has_an_end(producer: Producer) -> None:
-    """A schema that contains itself is refused, not followed for ever."""
     schema = producer.schema(b"+l", [producer.schema()])
     schema.children[0] = ctypes.pointer(schema)
     pair = producer.pair(schema, producer.array())
@@ -276,7 +275,6 @@ def test_an_error_of_the_schema_is_told(producer: Producer) -> None:
 
 
 def test_a_wrong_chunk_ends_the_stream(producer: Producer) -> None:
-    """A malformed chunk is refused and released; those before it are good."""
     good = producer.array([None, DATA], length=4)
     bad = producer.array([None, DATA], length=-4)
     stream = read(producer.stream(producer.schema(), [good, bad]))

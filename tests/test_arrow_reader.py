@@ -115,7 +115,6 @@ def test_an_index_outside_its_dictionary_is_refused(producer, format, valid, n_t
 @pytest.mark.parametrize("format", "csil")
 @pytest.mark.parametrize("n_texts", [3, 200, 1 << 40])
 def test_a_negative_index_is_refused(producer, format, valid, n_texts):
-    """A negative index is no null, however long the dictionary is."""
     (array,) = read(dictionary_pair(producer, [0, -1, -7], format, n_texts, valid))
 
     with pytest.raises(ValueError, match=r"row 1 .* index -1"):

@@ -304,7 +304,6 @@ def test_every_suite_measures_something(name: str) -> None:
 
 
 def statements() -> Iterator[Any]:
-    """Yield the programs that asv times in processes of their own."""
     module = importlib.import_module("benchmarks.bench_import")
     for name, function in vars(module).items():
         if name.startswith("timeraw_"):
@@ -342,7 +341,6 @@ def record(workload: str, name: str, mode: str, threads: int, seconds: float) ->
 
 
 def test_verdicts_follow_the_figures() -> None:
-    """A ratio is met up to its limit, a peer's from its limit; what was not measured is absent."""
     verdicts = targets.verdicts(
         [
             record("W2", "line floor", "floor", 2, 1.0),

@@ -45,7 +45,6 @@ def test_every_key_has_its_type() -> None:
 
 @pytest.mark.parametrize("variant", INFO["simd_variants"])
 def test_a_forced_variant_is_the_active_one(variant: str) -> None:
-    """``ONEHOT_FAST_SIMD`` chooses among the variants of this processor."""
     assert info_with(ONEHOT_FAST_SIMD=variant)["simd"] == variant
 
 
@@ -57,7 +56,6 @@ def test_the_best_variant_is_active_by_default() -> None:
 
 
 def test_an_unknown_variant_ends_the_import() -> None:
-    """A variant that cannot run is refused, and the message lists those that can."""
     refused = start("import onehot_fast", ONEHOT_FAST_SIMD="mmx")
 
     assert refused.returncode == 1
@@ -77,14 +75,12 @@ def test_openmp_tells_one_story() -> None:
 
 
 def test_the_default_threads_follow_openmp() -> None:
-    """``OMP_NUM_THREADS`` bounds the default number of threads."""
     assert info_with(OMP_NUM_THREADS="1")["num_threads"] == 1
 
 
 @pytest.mark.skipif(not INFO["openmp"], reason="built without OpenMP")
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc")
 def test_openmp_is_really_linked() -> None:
-    """Where OpenMP is claimed, its library is in the memory of the process."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8")
 
     assert "libgomp" in maps or "libomp" in maps
@@ -105,7 +101,6 @@ def test_every_module_has_a_stub(pyx: Path) -> None:
 
 @pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="this Python always has a GIL")
 def test_import_leaves_the_gil_as_it_was() -> None:
-    """On a free-threaded interpreter the package does not switch the GIL on."""
     program = """
         import sys, numpy
         print(sys._is_gil_enabled())

@@ -197,7 +197,6 @@ NAMED = st.dictionaries(
 
 @given(NAMED, st.lists(st.sampled_from(["a_b", "a_1", "b_c", "c"]), max_size=2, unique=True))
 def test_names_that_collide_are_found(columns, kept):
-    """The names are refused if, and only if, two of them are equal."""
     rows = max(map(len, columns.values()))
     table = {name: (values * rows)[:rows] for name, values in columns.items()}
     names = []
@@ -248,7 +247,6 @@ def test_an_object_that_stands_for_no_value():
 
 
 def test_equal_categories_of_a_column_are_one():
-    """A column that says 1 and 1.0 counts one category."""
     column = Column(np.array([0, 1, 1, 2]), np.array([1, 1.0, "a"], object), source="category")
     encoder = Encoder().fit(column)
 
@@ -261,7 +259,6 @@ def test_equal_categories_of_a_column_are_one():
 
 @pytest.mark.parametrize("make", [str, int, lambda i: i / 2], ids=["texts", "integers", "floats"])
 def test_many_categories(make):
-    """A hundred thousand of them are fitted, merged, written, read and decoded."""
     values = [make(i) for i in range(100_000)]
     table = {"p": by_key.as_objects(values[::-1])}
     parts = [Encoder(["p"]).fit({"p": table["p"][half::2]}) for half in (0, 1)]

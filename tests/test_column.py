@@ -142,7 +142,6 @@ def test_columns_that_cannot_be_read(values, error, message):
     ],
 )
 def test_column_checks_its_arrays(codes, categories, error, message):
-    """Types, shapes and ranges are checked at the door."""
     if error is None:
         assert len(Column(codes, categories)) == 1
         return
@@ -273,7 +272,6 @@ def test_parts_stand_in_the_order_of_the_table(library):
 
 
 def test_parts_follow_the_schema(library):
-    """The outputs have one order, also where the columns of the table come in another."""
     encoder = Encoder(dtype={"q": "f4"}, handle_missing={"q": "propagate"})
     encoder.fit({"p": ["a", "b"], "q": ["x", "y"]})
     parts = encoder.transform({"q": ["x", None], "n": [0, 0], "p": [None, "b"]}, "library")
@@ -286,7 +284,6 @@ def test_parts_follow_the_schema(library):
 
 
 def test_outputs_have_one_dtype(library):
-    """Where the dtype changes, other outputs begin."""
     encoder = Encoder(dtype={"p": "i1", "q": "i1", "r": "f4"})
     table = {"p": ["a"], "q": ["a"], "r": ["a"]}
     parts = encoder.fit(table).transform(table, "library")

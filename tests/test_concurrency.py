@@ -38,7 +38,6 @@ def in_threads(call):
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["bool", "float32", "V12", "object"])
 def test_callers_do_not_disturb_each_other(name, axis, num_threads):
-    """Eight callers with different indices each get their own right result."""
     off, on = strategies.VALUES[name]
     indices = np.random.default_rng(1).integers(-1, 22, (N_CALLERS, 3, 1025), np.int32)
     expected = [oracle.one_hot(each, 21, on, off, axis) for each in indices for _ in range(REPEATS)]
@@ -67,7 +66,6 @@ def test_callers_share_the_indices_of_large_work(reuse, axis, num_threads):
 
 @pytest.mark.parametrize("num_threads", [None, 1, 2])
 def test_callers_decode(num_threads):
-    """The inverse may run in many threads as well."""
     indices = np.random.default_rng(3).integers(-1, 21, (N_CALLERS, 2049))
     tensors = [oracle.one_hot(each, 21, *np.float32([1, 0])) for each in indices]
     actual = in_threads(lambda number: onehot_fast.decode(tensors[number]))
@@ -206,7 +204,6 @@ def attempt(_):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
 def test_ctrl_c_leaves_no_memory_behind():
-    """The result that an interrupted call was about to return is freed."""
     program = f"""{INTERRUPTED}{CALL}
 error = KeyboardInterrupt
 # While the error is handled its traceback holds the frame, and the frame the result.
@@ -218,7 +215,6 @@ print(*first(map(attempt, range(N_ATTEMPTS))), memory.cache_info().n_live)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
 def test_the_error_of_a_signal_handler_is_raised():
-    """Whatever a signal handler raises ends the call."""
     program = f"""{INTERRUPTED}{CALL}
 error = LookupError
 def handler(*_):
@@ -254,7 +250,6 @@ def test_joblib(backend):
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
 def test_workers_of_joblib_take_one_thread_each():
-    """A process that joblib started for one of many tasks does not start threads of its own."""
     joblib = pytest.importorskip("joblib")
     n_jobs = len(os.sched_getaffinity(0))
     task = joblib.delayed(lambda: onehot_fast.build_info()["num_threads"])

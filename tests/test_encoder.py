@@ -125,7 +125,6 @@ def part_of(columns, deal, part):
 
 @given(cases(), st.randoms(use_true_random=False))
 def test_merge_has_no_order_and_no_grouping(columns, random):
-    """However rows are dealt out, fitted and merged, the result is the one of all rows."""
     options = {
         name: replace(o, handle_unknown="ignore", handle_missing="indicator")
         for name, (_, _, o) in columns.items()
@@ -170,7 +169,6 @@ def test_inverse_gives_the_values_back(data, options, output):
 
 @given(st.data(), st.sampled_from(["error", "ignore", "indicator", "infrequent"]))
 def test_schema_is_settled_by_fit(data, handle_unknown):
-    """No rows, whatever they hold, change the names, the width or the dtype of the output."""
     fitted, rows = data.draw(values_of(POOLS["mixed"])), data.draw(values_of(POOLS["mixed"]))
     encoder = Encoder(["p"], handle_unknown=handle_unknown, dtype="int16").fit({"p": fitted})
     before = tuple(encoder.get_feature_names_out()), encoder.to_json(), encoder.n_features

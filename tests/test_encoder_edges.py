@@ -102,7 +102,6 @@ def test_sparse_forms_need_scipy(monkeypatch):
 
 
 def test_dtypes_of_columns_are_promoted_in_one_matrix():
-    """A matrix has the dtype that holds those of all columns."""
     encoder = Encoder(dtype={"p": "int16", "q": "float32"}).fit({"p": ["a"], "q": ["x"]})
 
     assert encoder.transform({"p": ["a"], "q": ["y"]} | {"q": ["x"]}).dtype == np.float32
@@ -121,7 +120,6 @@ def test_nothing_to_encode(table, output):
 
 
 def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
-    """Nothing is allocated, and the message says what would fit."""
     table = {"p": np.arange(1000).astype(str)}
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
@@ -133,7 +131,6 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
 
 
 def test_estimate_is_what_is_built():
-    """The sizes are those of the results, which for sparse forms are at most so large."""
     encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
     table = {"p": ["a", "b", None, "a"]}
     size = encoder.estimate(4)
@@ -160,7 +157,6 @@ def test_estimate_refuses(n_rows, error):
 
 
 def test_fit_keeps_nothing_of_the_data():
-    """When the table is gone, so is its memory."""
     codes, labels = np.zeros(5, np.int8), np.array(["a"], object)
     column = Column(codes, labels)
     gone = [weakref.ref(codes), weakref.ref(labels), weakref.ref(column)]

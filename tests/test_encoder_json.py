@@ -150,7 +150,6 @@ def test_encoders_come_back(encoder):
 
 
 def test_learning_goes_on_afterwards():
-    """An encoder that was read merges as the one that was written does."""
     declared = Column(np.array([0, 2], "i1"), np.array(["S", "M", "L"]), source="category")
     first = Encoder(max_categories=3).fit(declared)
     second = Encoder(max_categories=3).fit({"x0": ["M", "M", "A"]})
@@ -214,7 +213,6 @@ class Point:
 
 
 def test_what_has_no_form_is_refused():
-    """A category of an unknown type can be encoded, but not written."""
     point = Point()
     encoder = Encoder().fit({"p": [point, point]})
 

@@ -81,7 +81,6 @@ def test_merge_of_declared_and_met_categories():
 
 
 def test_merge_with_an_encoder_that_saw_nothing():
-    """An encoder that is not fitted is the neutral element."""
     fitted = Encoder(drop="first").fit({"p": ["a", "b"]})
     empty = Encoder(drop="first")
 
@@ -128,7 +127,6 @@ def test_fit_transform_reads_a_column_once():
 
 
 def test_names_that_collide_are_named():
-    """Two outputs of one name are refused, and the message says which they are."""
     table = {"a": ["b_c"], "a_b": ["c"]}
     message = "would be named 'a_b_c': that of column 'a', category 'b_c', and that of column 'a_b'"
 
@@ -141,7 +139,6 @@ def test_names_that_collide_are_named():
 
 
 def test_a_category_without_rows_is_not_unknown():
-    """A category that the data declare offends only where it occurs."""
     encoder = Encoder().fit({"x0": ["a"]})
     column = Column(np.array([0, -1], np.int8), np.array(["a", "z"]), source="category")
 
@@ -180,7 +177,6 @@ def test_dropped_and_unknown_are_told_apart():
     ],
 )
 def test_drop(drop, names):
-    """A rule or a category chooses what has no column."""
     table = {"p": ["a", "b", "first", "b"], "q": ["x", "y", "x", None]}
 
     assert tuple(Encoder(drop=drop).fit(table).get_feature_names_out()) == names

@@ -86,7 +86,6 @@ def test_a_difference_from_pandas_ends_the_demo(demo, monkeypatch):
 
 
 def test_the_flights_are_shown_as_a_table(demo, flights, capsys):
-    """A newcomer sees one encoded column first, then a line for each comparison."""
     demo.show_flights(flights)
     lines = capsys.readouterr().out.splitlines()
 
@@ -189,7 +188,6 @@ def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: s
 
 
 def test_both_encoders_come_to_the_same_scores(late, capsys):
-    """The pipeline learns something, and the same with either encoder."""
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 

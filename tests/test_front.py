@@ -66,7 +66,6 @@ def test_common_calls_are_answered(call, with_out, with_dtype):
 @pytest.mark.parametrize("index", dispatch.INDEX_DTYPES, ids=str)
 @pytest.mark.parametrize("result", RESULT_DTYPES, ids=lambda dtype: dtype.char)
 def test_every_pair_of_types(index, result):
-    """No type of index or result falls through, at any axis."""
     indices = strategies.index_values(index, 5, 6, seed=1).reshape(2, 3)
     for axis in (0, 1, 2, -1, -2, -3):
         actual = small(indices, 5, axis=axis, dtype=result)
@@ -205,7 +204,6 @@ def test_the_uncommon_is_left_alone(changed):
 
 @pytest.mark.parametrize("shift", [-1, 0, 1, 40])
 def test_overlap_is_left_alone(shift):
-    """An `out` that shares a byte with the indices is left to the general way."""
     buffer = np.zeros(200, np.uint8)
     indices = buffer[50:60]
     out = buffer[50 - 40 + shift :][:40].reshape(10, 4)

@@ -93,7 +93,6 @@ def adapter_of(module: str) -> str:
 
 
 def test_imports_go_only_downward() -> None:
-    """A module imports from its own layer or from a lower one."""
     upward = {
         (path.name, name)
         for path in sources()
@@ -217,7 +216,6 @@ ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_integration_imports_its_own_library_only(adapter: str) -> None:
-    """An adapter loads nothing beyond what its library loads by itself."""
     library = LIBRARIES.get(adapter, adapter)
     pytest.importorskip(library)
     ours = packages_after(f"import onehot_fast.integrations.{adapter}")

@@ -57,7 +57,6 @@ def free(arrays):
     [1, 63, 64, 65, 4097, LARGE - 1, LARGE, LARGE + 1, 2 * MIB - 1, 2 * MIB, 3 * MIB + 5, 17 * MIB],
 )
 def test_alignment(n_bytes):
-    """Arrays begin at a cache line, those of 2 MiB and more at a huge page."""
     array = make(n_bytes)
 
     assert array.nbytes == n_bytes
@@ -173,7 +172,6 @@ def test_huge_pages_are_kept_whole():
 
 
 def test_the_bound_evicts_the_oldest():
-    """What does not fit beside the others drives out those that were free the longest."""
     memory.set_limit(4 * MIB)
     sizes = [MIB, 2 * MIB, MIB, 2 * MIB]
     places = free([make(size) for size in sizes])
@@ -185,7 +183,6 @@ def test_the_bound_evicts_the_oldest():
 
 
 def test_use_renews_a_block():
-    """A block that was used again counts as new."""
     memory.set_limit(3 * MIB)
     places = free([make(MIB), make(2 * MIB)])
     again = make(MIB)
@@ -251,7 +248,6 @@ def test_empty_cache():
     ids=["slice", "transpose", "view", "buffer", "dlpack", "subclass", "as_strided"],
 )
 def test_a_view_keeps_its_block(view_of):
-    """While any view lives its memory is nobody else's, and then it comes back."""
     array = make(3 * MIB, 0)
     view = view_of(array)
     del array
@@ -268,7 +264,6 @@ def test_a_view_keeps_its_block(view_of):
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("n_indices", [10, 40_000], ids=["small", "large"])
 def test_pickle(n_indices, protocol):
-    """A result travels as bytes and owes nothing to the block it came from."""
     result = onehot_fast.one_hot(np.arange(n_indices) % 7, 7)
     expected = np.array(result)
     twin = pickle.loads(pickle.dumps(result, protocol))
@@ -281,7 +276,6 @@ def test_pickle(n_indices, protocol):
 @pytest.mark.parametrize("n_bytes", [1000, LARGE - 1, LARGE, 3 * MIB])
 @pytest.mark.parametrize("recycled", [False, True])
 def test_tracemalloc_sees_each_array(n_bytes, recycled):
-    """An array is counted while it lives; a kept block is not."""
     free([make(n_bytes)] * recycled)
     tracemalloc.start()
     try:

@@ -77,13 +77,11 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def nothing_changed(self):
-        """No array was written by anything but its own filling."""
         changed = [name for name, view in self.live.items() if not (view == name).all()]
         assert not changed
 
     @invariant()
     def the_books_are_right(self):
-        """The bound holds, and the blocks in use are those of the arrays that live."""
         info = memory.cache_info()
         n_large = len(self.large & self.live.keys())
         assert 0 <= info.n_bytes <= info.max_bytes
@@ -97,7 +95,6 @@ class Life(RuleBasedStateMachine):
 
 
 def test_random_lives():
-    """No order of operations hands out memory that somebody still looks at."""
     run_state_machine_as_test(Life, settings=examples(0.3, stateful_step_count=30))
 
 
@@ -129,7 +126,6 @@ def test_threads_pass_arrays_on():
 
 
 def test_a_block_outlives_its_thread():
-    """An array may be freed by another thread than the one that made it, which is gone."""
     arrays = []
     worker = threading.Thread(target=lambda: arrays.append(memory.allocate((MIB,), BYTE)[0]))
     worker.start()
@@ -167,7 +163,6 @@ def make(n_bytes):
     ids=["global", "kept", "view", "cycle", "local", "daemon", "thread", "atexit", "finalizer"],
 )
 def test_the_end(program):
-    """A process ends well whatever still lives in it."""
     assert run(PRELUDE + program) == ""
 
 
@@ -195,7 +190,6 @@ print(info.max_bytes, info.n_bytes, info.n_live)
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "lots", "0x10", " 5", "²", "9" * 40])
 def test_a_bad_bound_ends_the_import(text):
-    """What is no number of MiB is refused by its name."""
     done = start("import onehot_fast._runtime.memory", ONEHOT_FAST_CACHE_MB=text)
 
     assert done.returncode == 1
@@ -229,7 +223,6 @@ print(code, (live == 1).all(), memory.cache_info().n_live)
 
 @needs_fork
 def test_fork_while_threads_allocate():
-    """A child forked in the middle of other threads' work can allocate and free."""
     program = f"""{PRELUDE}
 stop = False
 def work():

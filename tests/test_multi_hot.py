@@ -133,7 +133,6 @@ def test_lists_of_a_library(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
 def test_sets_of_any_dtype_with_one_and_zero(dtype):
-    """A set needs no arithmetic."""
     encoded = multi_hot([[1, 1]], 2, dtype=dtype)
 
     assert encoded.dtype == dtype
@@ -184,7 +183,6 @@ def test_refusals(arguments, error, message):
 
 
 def test_missing_elements_are_not_refused():
-    """What is missing is no class by design, and no mistake."""
     assert multi_hot([[0, -1]], 2, out_of_range="error").tolist() == [[1, 0]]
     encoded = multi_hot([["a", None]], categories=["a"], out_of_range="error")
     assert encoded.tolist() == [[1]]

@@ -61,7 +61,6 @@ def test_plain_call(call, into_out):
 
 @pytest.mark.parametrize("n_rows", [3, 3000, 300_000])
 def test_a_result_lasts(n_rows):
-    """Memory is not reused while an array, or a view of it, lives."""
     first = onehot_fast.one_hot(np.zeros(n_rows, int), 5)[::2, 0]
     second = onehot_fast.one_hot(np.ones(n_rows, int), 5)
     third = onehot_fast.one_hot(np.full(n_rows, 2), 5, dtype=bool)

@@ -25,7 +25,6 @@ def fresh():
 
 @pytest.mark.parametrize("axis", AXES)
 def test_result_holds_one_reference_per_element(axis):
-    """Each element of the result owns one reference, and gives it back at the end."""
     off, on, values = fresh()
     before = sys.getrefcount(off), sys.getrefcount(on)
     result = onehot_fast.one_hot(INDICES, 3, axis=axis, **values)
@@ -58,7 +57,6 @@ def test_out_releases_what_it_held(axis, reverse):
     "changed", [{"axis": 7}, {"out_of_range": "error"}, {"num_threads": 0}, {"depth": 4}], ids=repr
 )
 def test_error_keeps_nothing(changed):
-    """A refused call leaves no reference behind, and `out` as it was."""
     off, on, values = fresh()
     old = strategies.Opaque()
     out = np.full((2, 3, 3), old, object)

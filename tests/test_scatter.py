@@ -21,7 +21,6 @@ def test_subclass_is_returned_as_it_is():
 
 
 def test_overlap_too_hard_to_decide(monkeypatch):
-    """What cannot be decided in reasonable time counts as an overlap."""
     monkeypatch.setattr(scatter, "_OVERLAP_WORK", 1)
     memory = np.zeros(20_000, "i8")
     strided = np.lib.stride_tricks.as_strided
@@ -99,7 +98,6 @@ def test_objects_are_found_like_in_a_list(cells, on, expected):
     ids=repr,
 )
 def test_structures_are_compared_field_by_field(dtype, on, off):
-    """Each field counts by its bits or as an object, at any depth."""
     tensor = onehot_fast.one_hot([2, 0, 1, 5], 3, on_value=on, off_value=off, dtype=dtype, axis=0)
 
     assert onehot_fast.decode(tensor, 0, on_value=on).tolist() == [2, 0, 1, -1]

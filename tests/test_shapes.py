@@ -128,7 +128,6 @@ def test_larger_than_the_free_memory(shape, dtype, message, free):
 
 @pytest.mark.parametrize("n_bytes", [GIB, 2 * GIB, None])
 def test_fits_into_the_free_memory(n_bytes, free):
-    """A result that fits is allowed, and so is any where the system tells nothing."""
     free(n_bytes)
 
     assert check_size((GIB,), "u1") == GIB

@@ -80,7 +80,6 @@ def test_available(files, expected, tmp_path):
     ],
 )
 def test_total(files, expected, tmp_path):
-    """The total is a limit, and how much of it is in use does not matter."""
     write(tmp_path, files)
 
     assert total_memory(str(tmp_path)) == expected

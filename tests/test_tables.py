@@ -137,7 +137,6 @@ def test_bits(mode, drawn, part):
 @few
 @given(drawn=columns())
 def test_csr(mode, drawn):
-    """CSR holds the ons row by row, sorted, whatever rows lack some."""
     codes, tables, n_columns = drawn
 
     data, indices, indptr = dispatch.csr(codes, tables, n_columns, np.float32, num_threads=2)
@@ -153,7 +152,6 @@ def test_csr(mode, drawn):
 @few
 @given(drawn=columns())
 def test_csc(mode, threads, drawn):
-    """CSC holds the ons column by column, sorted."""
     codes, tables, n_columns = drawn
 
     data, indices, indptr = dispatch.csc(codes, tables, n_columns, np.uint8, threads)
@@ -257,7 +255,6 @@ def test_recode(mode, drawn, threads):
 @some
 @given(drawn=columns(), n_codes=st.integers(0, 130), threads=st.sampled_from((1, 2)))
 def test_count(mode, drawn, n_codes, threads):
-    """Every code below the limit is counted, and nothing else."""
     codes = drawn[0][0]
 
     counts = dispatch.count(codes, n_codes, threads)

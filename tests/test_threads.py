@@ -144,7 +144,6 @@ def test_busy_processors_are_left_alone(load, expected, machine):
 
 
 def test_one_processor_is_never_asked_about_its_load(machine, monkeypatch):
-    """Where one thread is all there is, nobody looks at the load."""
     machine(affinity=1)
     monkeypatch.delattr(parallel.system, "running_threads")
 

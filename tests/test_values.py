@@ -285,7 +285,6 @@ def test_no_element(on, dtype, error, message):
     [None, [1, 2], (), {"a": 1}, np.float32(1), "text", b"", math.nan, range(3), object()],
 )
 def test_objects_are_kept_themselves(value):
-    """dtype=object holds the very object, sequences and NumPy scalars included."""
     _, on, _ = resolve_values(value, None, object)
 
     assert on.item() is value
