@@ -43,9 +43,17 @@ def test_every_key_has_its_type() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("variant", INFO["simd_variants"])
-def test_a_forced_variant_is_the_active_one(variant: str) -> None:
-    assert info_with(ONEHOT_FAST_SIMD=variant)["simd"] == variant
+@pytest.mark.parametrize(
+    ("variable", "value", "key"),
+    [
+        *(("ONEHOT_FAST_SIMD", variant, "simd") for variant in INFO["simd_variants"]),
+        ("ONEHOT_FAST_STREAM_BYTES", 12345, "stream_bytes"),
+        ("OMP_NUM_THREADS", 1, "num_threads"),
+    ],
+)
+def test_the_environment_decides(variable, value, key):
+    """A variant of this processor, the size above which stores bypass the caches, the threads."""
+    assert info_with(**{variable: str(value)})[key] == value
 
 
 def test_the_best_variant_is_active_by_default() -> None:
@@ -63,19 +71,10 @@ def test_an_unknown_variant_ends_the_import() -> None:
     assert "plain" in refused.stderr
 
 
-def test_the_size_of_streaming_follows_the_environment() -> None:
-    """``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches."""
-    assert info_with(ONEHOT_FAST_STREAM_BYTES="12345")["stream_bytes"] == 12345
-
-
 def test_openmp_tells_one_story() -> None:
     """OpenMP is there with a date and maybe threads, or absent with neither."""
     assert INFO["openmp"] is (INFO["openmp_version"] > 0)
     assert INFO["openmp"] or INFO["num_threads"] == 1
-
-
-def test_the_default_threads_follow_openmp() -> None:
-    assert info_with(OMP_NUM_THREADS="1")["num_threads"] == 1
 
 
 @pytest.mark.skipif(not INFO["openmp"], reason="built without OpenMP")
@@ -87,15 +86,11 @@ def test_openmp_is_really_linked() -> None:
 
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
-def test_every_module_keeps_the_gil_off(pyx: Path) -> None:
+def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx: Path) -> None:
     first_line = pyx.read_text(encoding="utf-8").splitlines()[0]
 
     assert first_line.startswith("# cython: ")
     assert "freethreading_compatible=True" in first_line
-
-
-@pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
-def test_every_module_has_a_stub(pyx: Path) -> None:
     assert pyx.with_suffix(".pyi").exists()
 
 

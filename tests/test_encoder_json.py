@@ -172,16 +172,11 @@ def test_the_text_is_readable():
         "fitted": {
             "rows": 3,
             "columns": [
-                {
-                    "name": "p",
-                    "declared": None,
-                    "conflict": False,
-                    "categories": ["b", "ä"],
-                    "counts": [2, 1],
-                }
+                {"name": "p", "declared": None, "conflict": False, "categories": ["b", "ä"],
+                 "counts": [2, 1]}
             ],
         },
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import oracle
 import pytest
+import strategies
 
 import onehot_fast
 
@@ -16,13 +17,6 @@ INDICES = np.array([[0, 1, 2], [2, 1, 0]])
 def shaped(*shape, dtype=np.float32):
     """Return an output filled with a value that no call writes."""
     return np.full(shape, 7, dtype)
-
-
-def read_only():
-    """Return an output of the right shape that cannot be written."""
-    out = shaped(2, 3, 4)
-    out.flags.writeable = False
-    return out
 
 
 # (case, arguments that replace good ones, error, text in its message); each check has a table of
@@ -62,7 +56,7 @@ ONE_HOT = [
     ("out dtype", {"out": shaped(2, 3, 4, dtype="f8"), "dtype": "f4"}, TypeError, "float64"),
     ("out and typed value", {"out": shaped(2, 3, 4), "on_value": np.int8(1)}, TypeError, "int8"),
     ("out byte order", {"out": shaped(2, 3, 4, dtype=">f4"), "dtype": "=f4"}, TypeError, "dtype"),
-    ("out read-only", {"out": read_only()}, ValueError, "read-only|writ"),
+    ("out read-only", {"out": strategies.read_only(shaped(2, 3, 4))}, ValueError, "read-only|writ"),
     ("out list", {"out": [0.0]}, TypeError, "list"),
     ("out masked", {"out": np.ma.zeros((2, 3, 4), "f4")}, TypeError, "out is a masked array"),
     ("out broadcast", {"out": np.lib.stride_tricks.as_strided(

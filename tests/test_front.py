@@ -117,11 +117,6 @@ class Lazy:
         return 1
 
 
-def read_only(array):
-    array.flags.writeable = False
-    return array
-
-
 UNCOMMON = {
     "list": {"indices": [0, 1]},
     "scalar": {"indices": np.int64(1)},
@@ -182,7 +177,7 @@ UNCOMMON = {
     "wrong rank": {"out": np.zeros((2, 3), "f4")},
     "wrong shape": {"out": np.zeros((2, 4, 3), "f4")},
     "dtype and out differ": {"out": np.zeros((2, 3, 4), "f4"), "dtype": "f8"},
-    "read-only out": {"out": read_only(np.zeros((2, 3, 4), "f4"))},
+    "read-only out": {"out": strategies.read_only(np.zeros((2, 3, 4), "f4"))},
     "strided out": {"out": np.zeros((2, 3, 8), "f4")[..., ::2]},
     "unaligned out": {"out": strategies.unaligned(np.zeros((2, 3, 4), "f4"))},
     "swapped out": {"out": np.zeros((2, 3, 4), np.dtype("f4").newbyteorder())},

@@ -193,18 +193,17 @@ def test_use_renews_a_block():
     assert address(make(MIB)) == places[0]
 
 
-def test_larger_than_the_bound_is_not_kept():
-    memory.set_limit(4 * MIB)
-    free([make(MIB), make(5 * MIB)])
+@pytest.mark.parametrize(
+    ("limit", "sizes", "expected"),
+    [(4 * MIB, [MIB, 5 * MIB], (1, MIB)), (64 * MIB, [LARGE] * 70, (64, 64 * LARGE))],
+    ids=["larger than the bound", "more than 64 blocks"],
+)
+def test_not_kept(limit, sizes, expected):
+    """A block above the bound goes to the system at once; many do not make the search long."""
+    memory.set_limit(limit)
+    free([make(size) for size in sizes])
 
-    assert kept() == (1, MIB)
-
-
-def test_at_most_64_blocks():
-    """Many small blocks do not make the search long."""
-    free([make(LARGE) for _ in range(70)])
-
-    assert kept() == (64, 64 * LARGE)
+    assert kept() == expected
 
 
 def test_set_limit_drops_what_is_above():
