@@ -60,7 +60,7 @@ def test_the_best_variant_is_active_by_default() -> None:
     info = info_with(ONEHOT_FAST_SIMD="")
 
     assert info["simd"] == info["simd_variants"][0]
-    assert info["simd_variants"][-1] == "plain"
+    assert info["simd_variants"][-1] == "plain"  # always there, as the last resort
 
 
 def test_an_unknown_variant_ends_the_import() -> None:

@@ -88,12 +88,6 @@ def test_table_is_complete():
     assert set(dispatch.INDEX_DTYPES) == set(strategies.INDEX_DTYPES) - {np.dtype("f2")}
 
 
-def test_variants():
-    """Plain C is always among the variants, as the last resort."""
-    assert simd.variants()[-1] == "plain"
-    assert simd.active() in simd.variants()
-
-
 @every_geometry
 @every_index_type
 def test_every_pair(dtype, shape, axis):
