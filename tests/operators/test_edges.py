@@ -1,7 +1,7 @@
 """The edges E1 to E26 at which implementations of OneHot differ, and what this one does.
 
-E8, E10 to E13 and E17 to E19 are requirements too: R14, R23, R22, R10, R9, and the types of values
-and indices in `test_onnx.py` and `test_openvino.py`.
+E3, E8 and E10 to E13 are requirements too: R20, R14, R23, R22, R10 and R9. E17 to E19 are types of
+values and indices: R18, R13, and what `test_onnx.py` and `test_openvino.py` refuse.
 """
 
 from __future__ import annotations
