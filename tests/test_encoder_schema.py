@@ -19,6 +19,25 @@ def test_numbers_match_whatever_holds_them():
     assert encoded.tolist() == [[True, False], [False, False], [False, True]]
 
 
+def test_integers_match_categories_of_floats():
+    """Each integer is compared as it is: 2**53 + 1 is not the float next to it."""
+    encoder = Encoder(["p"], handle_unknown="ignore", dtype="uint8")
+    encoder.fit({"p": np.array([2.0, 0.5, 2.0**53])})
+    rows = np.array([2, 2**53, 2**53 + 1, 2**63 - 1])
+
+    assert encoder.transform({"p": rows}).tolist() == [[0, 1, 0], [0, 0, 1], [0] * 3, [0] * 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [([1j, 2j], "c16"), ([2, 2**63], object), ([2**64, 1], object), (["a", 1], object)],
+    ids=repr,
+)
+def test_dtype_of_categories(values, dtype):
+    """Categories have NumPy's dtype where it has one for all of them."""
+    assert Encoder(["p"]).fit({"p": values}).categories["p"].dtype == dtype
+
+
 def test_times_match_whatever_their_unit():
     """One instant is one category in days, in nanoseconds and as a datetime."""
     days = np.array(["2024-02-29", "1969-12-31", "NaT"], "M8[D]")
