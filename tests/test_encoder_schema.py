@@ -30,7 +30,11 @@ def test_integers_match_categories_of_floats():
 
 @pytest.mark.parametrize(
     ("values", "dtype"),
-    [([1j, 2j], "c16"), ([2, 2**63], object), ([2**64, 1], object), (["a", 1], object)],
+    [
+        *(([1j, 2j], "c16"), ([2, 2**63], object), ([2**64, 1], object), (["a", 1], object)),
+        # Of what a column may hold only what occurs is a category.
+        (Column(np.array([0], np.int8), np.array([-1, "a"], object)), "i8"),
+    ],
     ids=repr,
 )
 def test_dtype_of_categories(values, dtype):
