@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_void_p
 from typing import Any, TypeVar
 
@@ -34,47 +34,37 @@ class CSchema(Structure):
     """``struct ArrowSchema``."""
 
 
-CSchema._fields_ = [
-    ("format", c_char_p),
-    ("name", c_char_p),
-    ("metadata", c_char_p),
-    ("flags", c_int64),
-    ("n_children", c_int64),
-    ("children", POINTER(POINTER(CSchema))),
-    ("dictionary", POINTER(CSchema)),
-    ("release", c_void_p),
-    ("private_data", c_void_p),
-]
-
-
 class CArray(Structure):
     """``struct ArrowArray``."""
-
-
-CArray._fields_ = [
-    ("length", c_int64),
-    ("null_count", c_int64),
-    ("offset", c_int64),
-    ("n_buffers", c_int64),
-    ("n_children", c_int64),
-    ("buffers", POINTER(c_void_p)),
-    ("children", POINTER(POINTER(CArray))),
-    ("dictionary", POINTER(CArray)),
-    ("release", c_void_p),
-    ("private_data", c_void_p),
-]
 
 
 class CStream(Structure):
     """``struct ArrowArrayStream``."""
 
-    _fields_ = (
-        ("get_schema", c_void_p),
-        ("get_next", c_void_p),
-        ("get_last_error", c_void_p),
-        ("release", c_void_p),
-        ("private_data", c_void_p),
+    _fields_ = tuple(
+        (name, c_void_p)
+        for name in ("get_schema", "get_next", "get_last_error", "release", "private_data")
     )
+
+
+def common_fields(kind):
+    """Return the fields with which both structures of data end."""
+    return [
+        ("children", POINTER(POINTER(kind))), ("dictionary", POINTER(kind)),
+        ("release", c_void_p), ("private_data", c_void_p),
+    ]  # fmt: skip
+
+
+CSchema._fields_ = [
+    *((name, c_char_p) for name in ("format", "name", "metadata")),
+    *((name, c_int64) for name in ("flags", "n_children")),
+    *common_fields(CSchema),
+]
+CArray._fields_ = [
+    *((n, c_int64) for n in ("length", "null_count", "offset", "n_buffers", "n_children")),
+    ("buffers", POINTER(c_void_p)),
+    *common_fields(CArray),
+]
 
 
 class Producer:
@@ -87,11 +77,11 @@ class Producer:
 
     def schema(
         self,
-        format: bytes | None = b"i",
-        children: Sequence[CSchema | None] = (),
-        dictionary: CSchema | None = None,
-        **fields: Any,
-    ) -> CSchema:
+        format=b"i",
+        children=(),
+        dictionary=None,
+        **fields,
+    ):
         """Make a type; ``fields`` set what would be set otherwise."""
         made = CSchema(format=format, release=self.releaser(CSchema, [*children, dictionary]))
         self.below(made, CSchema, children, dictionary)
@@ -99,11 +89,11 @@ class Producer:
 
     def array(
         self,
-        parts: Sequence[Any] = (),
-        children: Sequence[CArray | None] = (),
-        dictionary: CArray | None = None,
-        **fields: Any,
-    ) -> CArray:
+        parts=(),
+        children=(),
+        dictionary=None,
+        **fields,
+    ):
         """Make an array of ndarrays and None; ``fields`` set what would be set otherwise."""
         addresses = [None if part is None else part.ctypes.data for part in parts]
         pointers = (c_void_p * len(addresses))(*addresses)
@@ -114,9 +104,7 @@ class Producer:
         self.below(made, CArray, children, dictionary)
         return self.done(made, fields)
 
-    def below(
-        self, made: Any, kind: Any, children: Sequence[Any], dictionary: Structure | None
-    ) -> None:
+    def below(self, made, kind, children, dictionary):
         """Hang children and a dictionary below a structure."""
         pointers = [
             POINTER(kind)() if child is None else ctypes.pointer(child) for child in children
@@ -168,16 +156,15 @@ class Producer:
         return new_capsule(ctypes.addressof(structure), name, self.address(DESTROY(destroy)))
 
     def pair(self, schema: CSchema, array: CArray) -> tuple[object, object]:
-        """Return the capsules of a type and an array."""
         return self.capsule(schema, b"arrow_schema"), self.capsule(array, b"arrow_array")
 
     def stream(
         self,
-        schema: CSchema,
-        arrays: Iterable[CArray | int],
-        text: bytes | None = None,
-        **fields: Any,
-    ) -> object:
+        schema,
+        arrays,
+        text=None,
+        **fields,
+    ):
         """Return the capsule of a stream of arrays and, for its end, errors."""
         waiting = iter(arrays)
 
@@ -202,7 +189,6 @@ class Producer:
         return self.capsule(self.done(made, fields), b"arrow_array_stream")
 
     def integers(self, values: Any, **fields: Any) -> tuple[object, object]:
-        """Return the capsules of an int32 array."""
         data = np.asarray(values, np.int32)
         return self.pair(self.schema(), self.array([None, data], length=len(data), **fields))
 
@@ -212,9 +198,7 @@ def packed(valid: Any, begin: int = 0) -> np.ndarray:
     return np.packbits(np.r_[np.zeros(begin, bool), valid], bitorder="little")
 
 
-def dictionary_pair(
-    producer: Producer, codes: Any, format: str = "i", n_texts: int = 3, valid: Any = None
-) -> tuple[object, object]:
+def dictionary_pair(producer, codes, format="i", n_texts=3, valid=None):
     """Return the capsules of texts by their index."""
     data = np.asarray(codes, INTEGERS[format])
     schema = producer.schema(format.encode(), dictionary=producer.schema(b"u"))

@@ -43,7 +43,6 @@ class Drawn(NamedTuple):
 
 
 def pool_of(kind: pa.DataType) -> list[Any]:
-    """Return a few values of a type."""
     if pa.types.is_integer(kind):
         low = 0 if pa.types.is_unsigned_integer(kind) else -(2 ** (kind.bit_width - 1))
         return [low, 0, 1, 2, low + 2**kind.bit_width - 1]
@@ -104,12 +103,10 @@ def _sliced(draw: st.DrawFn, array: pa.Array, values: list[Any]) -> Drawn:
 
 
 def _values(draw: st.DrawFn, kind: pa.DataType, max_size: int = 20) -> list[Any]:
-    """Return values and nulls."""
     return draw(st.lists(st.sampled_from([*pool_of(kind), None]), max_size=max_size))
 
 
 def _plain(draw: st.DrawFn, kind: pa.DataType) -> Drawn:
-    """Return an array of values."""
     values = _values(draw, kind)
     return _sliced(draw, pa.array(values, kind), values)
 
@@ -124,7 +121,6 @@ def _dictionary(draw: st.DrawFn, kind: pa.DataType, index: pa.DataType) -> Drawn
 
 
 def _runs(draw: st.DrawFn, kind: pa.DataType) -> Drawn:
-    """Return runs of values."""
     words = [*_values(draw, kind, 5), None]  # early versions know no array without runs
     lengths = draw(st.lists(st.integers(1, 5), min_size=len(words), max_size=len(words)))
     ends = [sum(lengths[: i + 1]) for i in range(len(lengths))]

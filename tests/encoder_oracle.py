@@ -13,8 +13,6 @@ INFREQUENT, UNKNOWN, MISSING = "(infrequent)", "(unknown)", "(missing)"
 
 @dataclass
 class Options:
-    """The options of one column."""
-
     categories: list[Any] | None = None
     drop: Any = None
     handle_missing: str = "ignore"
@@ -24,7 +22,6 @@ class Options:
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None and NaN."""
     return value is None or value != value
 
 
@@ -36,7 +33,6 @@ def categories_of(values: list[Any], options: Options) -> list[Any]:
 
 
 def is_infrequent(values: list[Any], options: Options) -> list[bool]:
-    """Tell which categories are infrequent."""
     categories = categories_of(values, options)
     counts = [sum(value == category for value in values) for category in categories]
     least = options.min_frequency or 0
@@ -61,7 +57,6 @@ def columns_of(values: list[Any], options: Options) -> list[tuple[Any, list[Any]
 
 
 def dropped(values: list[Any], options: Options) -> int | None:
-    """Return which of the columns is dropped."""
     columns = columns_of(values, options)
     if not columns or options.drop is None:
         return None
@@ -82,7 +77,6 @@ def labels(values: list[Any], options: Options) -> list[Any]:
 
 
 def names(column: str, values: list[Any], options: Options) -> list[str]:
-    """Return the names of the outputs."""
     return [f"{column}_{label}" for label in labels(values, options)]
 
 

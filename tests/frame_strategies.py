@@ -30,7 +30,6 @@ def repeated(values: st.SearchStrategy[Any], n_rows: int) -> st.SearchStrategy[l
 
 
 def typed(values: st.SearchStrategy[Any], dtypes: list[Any], n_rows: int) -> Any:
-    """Return Series of the values, of one of the dtypes."""
     return st.builds(
         lambda rows, dtype: pd.Series(rows, dtype=dtype),
         repeated(values, n_rows),

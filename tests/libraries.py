@@ -40,7 +40,6 @@ def numpy_library() -> Library:
 
 
 def pandas_library() -> Library:
-    """Return DataFrames."""
     pd = pytest.importorskip("pandas")
 
     def columns(table: Any) -> Columns:
@@ -54,7 +53,6 @@ def pandas_library() -> Library:
 
 
 def polars_library() -> Library:
-    """Return polars' DataFrames."""
     pl = pytest.importorskip("polars")
 
     def coded(values: Sequence[Any], categories: list[Any]) -> Any:
@@ -67,7 +65,6 @@ def polars_library() -> Library:
 
 
 def arrow_library() -> Library:
-    """Return Arrow's tables."""
     pa = pytest.importorskip("pyarrow")
 
     def coded(values: Sequence[Any], categories: list[Any]) -> Any:

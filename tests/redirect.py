@@ -54,7 +54,6 @@ class Redirected(NamedTuple):
 
     @property
     def failed(self) -> dict[str, int]:
-        """Return the outcomes that are not a pass."""
         return {name: n for name, n in self.outcomes.items() if name != "passed"}
 
 

@@ -123,12 +123,10 @@ def index_arrays(draw: st.DrawFn, depth: int, dtypes: tuple[np.dtype, ...] = IND
 
 
 def pair_of(off: Any, on: Any, dtype: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return two values as 0-d arrays of `dtype`."""
     return np.array(off, dtype), np.array(on, dtype)
 
 
 def bit_pair(dtype: Any, off: int, on: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return two values given by their bits."""
     dtype = np.dtype(dtype)
     raw = [bits.to_bytes(dtype.itemsize, "little") for bits in (off, on)]
     return np.frombuffer(raw[0], dtype)[0:1].reshape(()), np.frombuffer(raw[1], dtype).reshape(())
@@ -214,7 +212,6 @@ class Case:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of the output."""
         shape = list(self.indices.shape)
         shape.insert(self.axis % (len(shape) + 1), self.depth)
         return tuple(shape)

@@ -51,7 +51,6 @@ def moved(capsule: object, name: bytes, kind: Any) -> Any:
 
 
 def released(structure: Any) -> bool:
-    """Release a structure, and tell whether it says so."""
     RELEASE(structure.release)(ctypes.addressof(structure))
     return structure.release is None
 
@@ -114,7 +113,6 @@ def end(producer: Producer, held: dict[int, Any], number: int) -> int:
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]])
 def test_the_order_of_the_releases_is_free(producer: Producer, order: list[int]) -> None:
-    """The chunk, and what two libraries imported of it, go in any order."""
     array = chunk_of(producer)
     column = columns(array)[0].__arrow_c_array__()[1]
     whole = moved(array.__arrow_c_array__()[1], b"arrow_array", CArray)
@@ -180,7 +178,6 @@ def test_a_stream_holds_no_chunk(producer: Producer) -> None:
 
 
 def test_a_stream_that_is_left_is_released(producer: Producer) -> None:
-    """A stream of which not all was read gives back what it has."""
     arrays = [producer.array([None, np.zeros(4, np.int32)], length=4, release=None)]
     stream = read(producer.stream(producer.schema(), arrays))
     assert producer.n_released == 1
@@ -213,7 +210,6 @@ def test_a_stream_is_asked_by_one_thread_at_a_time(producer: Producer) -> None:
 
 
 def test_threads_share_one_array(producer: Producer) -> None:
-    """Exports, imports and releases on many threads at once leave the count right."""
     array = chunk_of(producer)
 
     def use(number: int) -> int:
@@ -232,7 +228,6 @@ def test_threads_share_one_array(producer: Producer) -> None:
 
 @pytest.mark.parametrize("made", ["array", "schema", "stream"])
 def test_nothing_is_pickled(producer: Producer, made: str) -> None:
-    """What stands on the memory of another library does not travel."""
     stream = read(producer.integers([1, 2]))
     schema, array = stream.schema, next(stream)
     kind = {"array": array, "schema": schema, "stream": stream}[made]

@@ -21,13 +21,11 @@ PYX = sorted((ROOT / "onehot_fast").rglob("*.pyx"))
 
 
 def info_with(**environment: str) -> dict[str, Any]:
-    """Return build_info of a fresh interpreter with some environment variables."""
     program = "import json, onehot_fast; print(json.dumps(onehot_fast.build_info()))"
     return json.loads(run(program, **environment))
 
 
 def test_versions_are_those_in_memory() -> None:
-    """The versions are those of the package, the interpreter and NumPy that run."""
     assert INFO["version"] == onehot_fast.__version__ == importlib.metadata.version("onehot-fast")
     assert INFO["python"] == platform.python_version()
     assert INFO["numpy"] == np.__version__
@@ -35,7 +33,6 @@ def test_versions_are_those_in_memory() -> None:
 
 
 def test_every_key_has_its_type() -> None:
-    """The keys and their types are those of the documentation."""
     types = {key: type(value) for key, value in INFO.items()}
 
     assert types == {
@@ -46,32 +43,32 @@ def test_every_key_has_its_type() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("variant", INFO["simd_variants"])
-def test_a_forced_variant_is_the_active_one(variant: str) -> None:
-    """``ONEHOT_FAST_SIMD`` chooses among the variants of this processor."""
-    assert info_with(ONEHOT_FAST_SIMD=variant)["simd"] == variant
+@pytest.mark.parametrize(
+    ("variable", "value", "key"),
+    [
+        *(("ONEHOT_FAST_SIMD", variant, "simd") for variant in INFO["simd_variants"]),
+        ("ONEHOT_FAST_STREAM_BYTES", 12345, "stream_bytes"),
+        ("OMP_NUM_THREADS", 1, "num_threads"),
+    ],
+)
+def test_the_environment_decides(variable, value, key):
+    """A variant of this processor, the size above which stores bypass the caches, the threads."""
+    assert info_with(**{variable: str(value)})[key] == value
 
 
 def test_the_best_variant_is_active_by_default() -> None:
-    """Without a word from the environment the first variant runs."""
     info = info_with(ONEHOT_FAST_SIMD="")
 
     assert info["simd"] == info["simd_variants"][0]
-    assert info["simd_variants"][-1] == "plain"
+    assert info["simd_variants"][-1] == "plain"  # always there, as the last resort
 
 
 def test_an_unknown_variant_ends_the_import() -> None:
-    """A variant that cannot run is refused, and the message lists those that can."""
     refused = start("import onehot_fast", ONEHOT_FAST_SIMD="mmx")
 
     assert refused.returncode == 1
     assert "'mmx' is not available here: choose one of" in refused.stderr
     assert "plain" in refused.stderr
-
-
-def test_the_size_of_streaming_follows_the_environment() -> None:
-    """``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches."""
-    assert info_with(ONEHOT_FAST_STREAM_BYTES="12345")["stream_bytes"] == 12345
 
 
 def test_openmp_tells_one_story() -> None:
@@ -80,38 +77,25 @@ def test_openmp_tells_one_story() -> None:
     assert INFO["openmp"] or INFO["num_threads"] == 1
 
 
-def test_the_default_threads_follow_openmp() -> None:
-    """``OMP_NUM_THREADS`` bounds the default number of threads."""
-    assert info_with(OMP_NUM_THREADS="1")["num_threads"] == 1
-
-
 @pytest.mark.skipif(not INFO["openmp"], reason="built without OpenMP")
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc")
 def test_openmp_is_really_linked() -> None:
-    """Where OpenMP is claimed, its library is in the memory of the process."""
     maps = Path("/proc/self/maps").read_text(encoding="utf-8")
 
     assert "libgomp" in maps or "libomp" in maps
 
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
-def test_every_module_keeps_the_gil_off(pyx: Path) -> None:
-    """Each ``.pyx`` says in its first line that it needs no GIL."""
+def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx: Path) -> None:
     first_line = pyx.read_text(encoding="utf-8").splitlines()[0]
 
     assert first_line.startswith("# cython: ")
     assert "freethreading_compatible=True" in first_line
-
-
-@pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)
-def test_every_module_has_a_stub(pyx: Path) -> None:
-    """Each ``.pyx`` has its typed face beside it."""
     assert pyx.with_suffix(".pyi").exists()
 
 
 @pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="this Python always has a GIL")
 def test_import_leaves_the_gil_as_it_was() -> None:
-    """On a free-threaded interpreter the package does not switch the GIL on."""
     program = """
         import sys, numpy
         print(sys._is_gil_enabled())

@@ -8,38 +8,88 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 import numpy as np
+import oracle
 import pytest
+import strategies
 from programs import HANG, run
 
 import onehot_fast
 
 N_CALLERS = 8
+REPEATS = 5
 DEPTH = 21
 INDICES = np.random.default_rng(5).integers(-1, DEPTH + 1, 60_000, np.int16)
 EXPECTED = np.equal.outer(INDICES, np.arange(DEPTH)).astype(np.float32)  # several chunks
+
+
+def in_threads(call):
+    """Run `call(number)` in every caller at the same moment, several times; return the results."""
+    barrier = Barrier(N_CALLERS, timeout=HANG)
+
+    def run(number):
+        barrier.wait()
+        return [call(number) for _ in range(REPEATS)]
+
+    with ThreadPoolExecutor(N_CALLERS) as pool:
+        return [result for results in pool.map(run, range(N_CALLERS)) for result in results]
+
+
+@pytest.mark.parametrize("num_threads", [None, 1, 2, 3])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("name", ["bool", "float32", "V12", "object"])
+def test_callers_do_not_disturb_each_other(name, axis, num_threads):
+    off, on = strategies.VALUES[name]
+    indices = np.random.default_rng(1).integers(-1, 22, (N_CALLERS, 3, 1025), np.int32)
+    expected = [oracle.one_hot(each, 21, on, off, axis) for each in indices for _ in range(REPEATS)]
+    options = {"on_value": on, "off_value": off, "axis": axis, "num_threads": num_threads}
+    actual = in_threads(lambda number: onehot_fast.one_hot(indices[number], 21, **options))
+
+    oracle.assert_same(np.stack(actual), np.stack(expected))
 
 
 @pytest.mark.parametrize("num_threads", [None, 1, 2])
 @pytest.mark.parametrize("axis", [0, -1])
 @pytest.mark.parametrize("reuse", [False, True], ids=["new", "out"])
 def test_callers_share_the_indices_of_large_work(reuse, axis, num_threads):
-    """Eight callers whose work is many chunks read the same indices, on kept and on own memory."""
+    """Callers whose work is many chunks read the same indices, and may write parts of one array."""
     expected = np.ascontiguousarray(np.moveaxis(EXPECTED, -1, axis))
-    barrier = Barrier(N_CALLERS, timeout=HANG)
+    outs = np.full((N_CALLERS, *expected.shape), 7, np.float32) if reuse else [None] * N_CALLERS
 
     def call(number):
-        out = np.full_like(expected, number) if reuse else None
-        barrier.wait()
-        results = (
-            onehot_fast.one_hot(INDICES, DEPTH, axis=axis, out=out, num_threads=num_threads)
-            for _ in range(4)
+        result = onehot_fast.one_hot(
+            INDICES, DEPTH, axis=axis, out=outs[number], num_threads=num_threads
         )
-        return [result.tobytes() == expected.tobytes() for result in results]
+        return result.tobytes() == expected.tobytes()
 
-    with ThreadPoolExecutor(N_CALLERS) as pool:
-        right = list(pool.map(call, range(N_CALLERS)))
+    assert in_threads(call) == [True] * (N_CALLERS * REPEATS)
 
-    assert right == [[True] * 4] * N_CALLERS
+
+@pytest.mark.parametrize("num_threads", [None, 1, 2])
+def test_callers_decode(num_threads):
+    indices = np.random.default_rng(3).integers(-1, 21, (N_CALLERS, 2049))
+    tensors = [oracle.one_hot(each, 21, *np.float32([1, 0])) for each in indices]
+    actual = in_threads(lambda number: onehot_fast.decode(tensors[number]))
+
+    oracle.assert_same(np.stack(actual), np.repeat(indices, REPEATS, axis=0))
+
+
+def test_an_error_in_one_caller_is_its_own():
+    """A refused call neither fails nor changes the others."""
+
+    def call(number):
+        indices = np.full(5000, number)
+        try:
+            return onehot_fast.one_hot(indices, 4, out_of_range="error")[0].tolist()
+        except ValueError as error:
+            return str(error).split(" is outside")[0]
+
+    results = in_threads(call)
+
+    rows = np.eye(4).tolist()
+    assert results[: 4 * REPEATS] == [rows[n] for n in range(4) for _ in range(REPEATS)]
+    assert results[4 * REPEATS :] == [
+        f"indices[0] = {n}" for n in range(4, N_CALLERS) for _ in range(REPEATS)
+    ]
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -154,7 +204,6 @@ def attempt(_):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
 def test_ctrl_c_leaves_no_memory_behind():
-    """The result that an interrupted call was about to return is freed."""
     program = f"""{INTERRUPTED}{CALL}
 error = KeyboardInterrupt
 # While the error is handled its traceback holds the frame, and the frame the result.
@@ -166,7 +215,6 @@ print(*first(map(attempt, range(N_ATTEMPTS))), memory.cache_info().n_live)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
 def test_the_error_of_a_signal_handler_is_raised():
-    """Whatever a signal handler raises ends the call."""
     program = f"""{INTERRUPTED}{CALL}
 error = LookupError
 def handler(*_):
@@ -202,7 +250,6 @@ def test_joblib(backend):
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity on this system")
 def test_workers_of_joblib_take_one_thread_each():
-    """A process that joblib started for one of many tasks does not start threads of its own."""
     joblib = pytest.importorskip("joblib")
     n_jobs = len(os.sched_getaffinity(0))
     task = joblib.delayed(lambda: onehot_fast.build_info()["num_threads"])

@@ -83,19 +83,6 @@ def test_every_value_type(name):
         oracle.assert_same(onehot_fast.decode(tensor, axis, on_value=on), indices)
 
 
-def test_all_off_is_not_class_zero():
-    """An all-off row is -1 by default, or the value asked for."""
-    tensor = np.float32([[1, 0], [0, 0]])
-
-    assert onehot_fast.decode(tensor).tolist() == [0, -1]
-    assert onehot_fast.decode(tensor, all_off=7).tolist() == [0, 7]
-
-
-def test_on_below_off():
-    """The on value is compared for, not the largest."""
-    assert onehot_fast.decode(np.int8([[5, 2], [2, 5]]), on_value=2).tolist() == [1, 0]
-
-
 def test_nan_on_value():
     """NaN is found, though it is not equal to itself."""
     tensor = np.float64([[0, np.nan], [np.nan, 0]])
@@ -127,18 +114,6 @@ def test_multiple_names_the_row(tensor, axis, position):
     """More than one on in a row is an error that says where."""
     with pytest.raises(ValueError, match=position):
         onehot_fast.decode(np.array(tensor), axis)
-
-
-def test_multiple_first():
-    """On request the first on counts."""
-    assert onehot_fast.decode(np.eye(2), multiple="first").tolist() == [0, 1]
-    assert onehot_fast.decode(np.ones((2, 3)), multiple="first").tolist() == [0, 0]
-
-
-def test_all_off_error_names_the_row():
-    """An all-off row is an error on request, and the message says where."""
-    with pytest.raises(ValueError, match=r"tensor\[2, :\]"):
-        onehot_fast.decode(np.float32([[1, 0], [0, 1], [0, 0]]), all_off="error")
 
 
 @pytest.mark.parametrize(

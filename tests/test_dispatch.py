@@ -88,12 +88,6 @@ def test_table_is_complete():
     assert set(dispatch.INDEX_DTYPES) == set(strategies.INDEX_DTYPES) - {np.dtype("f2")}
 
 
-def test_variants():
-    """Plain C is always among the variants, as the last resort."""
-    assert simd.variants()[-1] == "plain"
-    assert simd.active() in simd.variants()
-
-
 @every_geometry
 @every_index_type
 def test_every_pair(dtype, shape, axis):
@@ -123,14 +117,12 @@ def test_every_writer(mode, shift, num_threads, shape, axis):
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_every_row_length(mode, width):
-    """Rows from a single element to many pages, which the kernels write in different ways."""
     for depth in (*range(1, 18), 21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1025, 5003):
         check(INT16, width, (131,), -1, depth, shift=width)
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 12, 16])
 def test_every_inner_length(mode, width):
-    """Planes of every short length, whole and with a tail."""
     for inner in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200):
         check(INT16, width, (5, inner), 1, 9)
 

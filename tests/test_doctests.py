@@ -1,10 +1,12 @@
-"""The examples in the docstrings give what they show."""
+"""The examples of the docstrings and of the README show what really happens."""
 
 from __future__ import annotations
 
 import doctest
 import importlib
 import pkgutil
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,3 +39,43 @@ def test_examples_give_what_they_show(name: str) -> None:
         pytest.skip(f"{error.name} is not installed")
 
     assert doctest.testmod(module).failed == 0
+
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+@pytest.fixture
+def text() -> str:
+    if not README.exists():
+        pytest.skip("the README is not beside the tests")
+    return README.read_text(encoding="utf-8")
+
+
+def test_examples_print_what_the_readme_says(text: str) -> None:
+    """Every ``>>>`` line runs, in one session from top to bottom."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    pytest.importorskip("polars")
+    fences_blanked = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)  # else they are output
+    example = doctest.DocTestParser().get_doctest(fences_blanked, {}, "README", str(README), 0)
+    report: list[str] = []
+
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    failed, attempted = runner.run(example, out=report.append)
+
+    assert attempted > 20
+    assert failed == 0, "".join(report)
+
+
+def test_links_lead_to_files(text: str) -> None:
+    targets = re.findall(r"\]\(([^)#:]+)\)", text)
+
+    assert targets
+    assert [target for target in targets if not (README.parent / target).exists()] == []
+
+
+def test_the_two_commands_come_first(text: str) -> None:
+    """The first block of the README is ``make demo`` and ``make test``."""
+    first_block = text.split("```")[1]
+
+    assert re.findall(r"^make \w+", first_block, re.MULTILINE) == ["make demo", "make test"]

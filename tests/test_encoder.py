@@ -28,7 +28,6 @@ FORMS = ("numpy", "csr", "csc")
 
 
 def to_array(values, form):
-    """Return a list as one of the containers that a column may come in."""
     if form == "objects":
         array = np.empty(len(values), object)
         array[:] = values
@@ -41,7 +40,6 @@ def to_array(values, form):
 
 
 def dense(encoded):
-    """Return a matrix as an array."""
     return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
 
 
@@ -54,7 +52,6 @@ def values_of(draw, pool, max_size=12):
 
 @st.composite
 def column_options(draw, pool):
-    """Draw the options of a column."""
     declared = st.lists(st.sampled_from(pool), unique=True, max_size=5)
     return Options(
         categories=draw(st.none() | declared),
@@ -82,7 +79,6 @@ def cases(draw):
 
 
 def build(options, columns=None):
-    """Return the encoder with the options of each column."""
     fields = ("drop", "handle_missing", "handle_unknown", "min_frequency", "max_categories")
     chosen = {field: {name: getattr(o, field) for name, o in options.items()} for field in fields}
     declared = {n: o.categories for n, o in options.items() if o.categories is not None}
@@ -121,7 +117,6 @@ def test_encoder_is_its_slow_twin(columns, form, output):
 
 
 def part_of(columns, deal, part):
-    """Return the fitted rows that were dealt to one part."""
     return {
         name: [value for value, to in zip(fitted, deal, strict=True) if to == part]
         for name, (fitted, _, _) in columns.items()
@@ -130,7 +125,6 @@ def part_of(columns, deal, part):
 
 @given(cases(), st.randoms(use_true_random=False))
 def test_merge_has_no_order_and_no_grouping(columns, random):
-    """However rows are dealt out, fitted and merged, the result is the one of all rows."""
     options = {
         name: replace(o, handle_unknown="ignore", handle_missing="indicator")
         for name, (_, _, o) in columns.items()
@@ -175,7 +169,6 @@ def test_inverse_gives_the_values_back(data, options, output):
 
 @given(st.data(), st.sampled_from(["error", "ignore", "indicator", "infrequent"]))
 def test_schema_is_settled_by_fit(data, handle_unknown):
-    """No rows, whatever they hold, change the names, the width or the dtype of the output."""
     fitted, rows = data.draw(values_of(POOLS["mixed"])), data.draw(values_of(POOLS["mixed"]))
     encoder = Encoder(["p"], handle_unknown=handle_unknown, dtype="int16").fit({"p": fitted})
     before = tuple(encoder.get_feature_names_out()), encoder.to_json(), encoder.n_features

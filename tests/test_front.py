@@ -40,7 +40,6 @@ def calls(draw):
 
 
 def expected_of(indices, depth, axis, dtype):
-    """Return what the oracle makes of such a call."""
     return oracle.one_hot(indices, depth, *np.array([1, 0], dtype), axis=axis)
 
 
@@ -67,7 +66,6 @@ def test_common_calls_are_answered(call, with_out, with_dtype):
 @pytest.mark.parametrize("index", dispatch.INDEX_DTYPES, ids=str)
 @pytest.mark.parametrize("result", RESULT_DTYPES, ids=lambda dtype: dtype.char)
 def test_every_pair_of_types(index, result):
-    """No type of index or result falls through, at any axis."""
     indices = strategies.index_values(index, 5, 6, seed=1).reshape(2, 3)
     for axis in (0, 1, 2, -1, -2, -3):
         actual = small(indices, 5, axis=axis, dtype=result)
@@ -117,12 +115,6 @@ class Lazy:
 
     def __index__(self):
         return 1
-
-
-def read_only(array):
-    """Return the array, locked."""
-    array.flags.writeable = False
-    return array
 
 
 UNCOMMON = {
@@ -185,7 +177,7 @@ UNCOMMON = {
     "wrong rank": {"out": np.zeros((2, 3), "f4")},
     "wrong shape": {"out": np.zeros((2, 4, 3), "f4")},
     "dtype and out differ": {"out": np.zeros((2, 3, 4), "f4"), "dtype": "f8"},
-    "read-only out": {"out": read_only(np.zeros((2, 3, 4), "f4"))},
+    "read-only out": {"out": strategies.read_only(np.zeros((2, 3, 4), "f4"))},
     "strided out": {"out": np.zeros((2, 3, 8), "f4")[..., ::2]},
     "unaligned out": {"out": strategies.unaligned(np.zeros((2, 3, 4), "f4"))},
     "swapped out": {"out": np.zeros((2, 3, 4), np.dtype("f4").newbyteorder())},
@@ -207,7 +199,6 @@ def test_the_uncommon_is_left_alone(changed):
 
 @pytest.mark.parametrize("shift", [-1, 0, 1, 40])
 def test_overlap_is_left_alone(shift):
-    """An `out` that shares a byte with the indices is left to the general way."""
     buffer = np.zeros(200, np.uint8)
     indices = buffer[50:60]
     out = buffer[50 - 40 + shift :][:40].reshape(10, 4)

@@ -41,13 +41,11 @@ CYTHON_IMPORT = re.compile(
 
 
 def sources() -> list[Path]:
-    """Return every source file of the package, Cython's too."""
     found = [path for folder in (PACKAGE, INTEGRATIONS) for path in folder.rglob("*.p*")]
     return sorted(path for path in found if path.suffix in {".py", ".pyx", ".pxd"})
 
 
 def module_name(path: Path) -> str:
-    """Return the name of a file's module, below ``onehot_fast``."""
     below = path.relative_to(ROOT if INTEGRATIONS in path.parents else PACKAGE)
     return ".".join(below.with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
@@ -95,7 +93,6 @@ def adapter_of(module: str) -> str:
 
 
 def test_imports_go_only_downward() -> None:
-    """A module imports from its own layer or from a lower one."""
     upward = {
         (path.name, name)
         for path in sources()
@@ -178,7 +175,6 @@ def test_an_integration_fulfils_the_protocol(name: str) -> None:
 
 
 def test_every_folder_of_sources_is_packaged() -> None:
-    """``packages`` in pyproject.toml names every folder that holds a module."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     packages = {module_name(path.parent / "__init__.py") for path in sources()}
 
@@ -210,7 +206,6 @@ def packages_after(statement: str) -> set[str]:
 
 
 def test_the_package_imports_numpy_and_nothing_else() -> None:
-    """``import onehot_fast`` costs NumPy alone."""
     beyond = packages_after("import onehot_fast") - packages_after("import numpy")
 
     assert beyond == {"onehot_fast"}
@@ -221,7 +216,6 @@ ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
 
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_an_integration_imports_its_own_library_only(adapter: str) -> None:
-    """An adapter loads nothing beyond what its library loads by itself."""
     library = LIBRARIES.get(adapter, adapter)
     pytest.importorskip(library)
     ours = packages_after(f"import onehot_fast.integrations.{adapter}")

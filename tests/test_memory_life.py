@@ -45,7 +45,6 @@ class Life(RuleBasedStateMachine):
 
     @rule(target=arrays, n_bytes=st.sampled_from(SIZES))
     def allocate(self, n_bytes):
-        """Make an array, and fill it with a number of its own."""
         array, fresh = memory.allocate((n_bytes,), BYTE)
         assert not (fresh and array.any())
         self.number = self.number % 255 + 1
@@ -63,12 +62,10 @@ class Life(RuleBasedStateMachine):
 
     @rule(name=consumes(arrays))
     def free(self, name):
-        """Let the last view of an array go."""
         self.live.pop(name, None)
 
     @rule(target=arrays)
     def empty_cache(self):
-        """Give back what is kept."""
         before = memory.cache_info().n_bytes
         assert memory.empty_cache() == before
         assert memory.cache_info().n_blocks == 0
@@ -76,18 +73,15 @@ class Life(RuleBasedStateMachine):
 
     @rule(limit=st.sampled_from([0, LARGE, MIB, 2 * MIB, 64 * MIB]))
     def set_limit(self, limit):
-        """Change the bound."""
         memory.set_limit(limit)
 
     @invariant()
     def nothing_changed(self):
-        """No array was written by anything but its own filling."""
         changed = [name for name, view in self.live.items() if not (view == name).all()]
         assert not changed
 
     @invariant()
     def the_books_are_right(self):
-        """The bound holds, and the blocks in use are those of the arrays that live."""
         info = memory.cache_info()
         n_large = len(self.large & self.live.keys())
         assert 0 <= info.n_bytes <= info.max_bytes
@@ -95,14 +89,12 @@ class Life(RuleBasedStateMachine):
         assert info.n_live - self.n_others == n_large
 
     def teardown(self):
-        """Leave the cache as it was."""
         self.live.clear()
         memory.empty_cache()
         memory.set_limit(self.before)
 
 
 def test_random_lives():
-    """No order of operations hands out memory that somebody still looks at."""
     run_state_machine_as_test(Life, settings=examples(0.3, stateful_step_count=30))
 
 
@@ -134,7 +126,6 @@ def test_threads_pass_arrays_on():
 
 
 def test_a_block_outlives_its_thread():
-    """An array may be freed by another thread than the one that made it, which is gone."""
     arrays = []
     worker = threading.Thread(target=lambda: arrays.append(memory.allocate((MIB,), BYTE)[0]))
     worker.start()
@@ -172,12 +163,10 @@ def make(n_bytes):
     ids=["global", "kept", "view", "cycle", "local", "daemon", "thread", "atexit", "finalizer"],
 )
 def test_the_end(program):
-    """A process ends well whatever still lives in it."""
     assert run(PRELUDE + program) == ""
 
 
 def test_the_default_bound():
-    """A sixteenth of the memory may be kept."""
     program = """
         from onehot_fast._runtime import memory, system
         print(memory.cache_info().max_bytes == (system.total_memory() or 0) // 16)
@@ -201,7 +190,6 @@ print(info.max_bytes, info.n_bytes, info.n_live)
 
 @pytest.mark.parametrize("text", ["-1", "1.5", "lots", "0x10", " 5", "²", "9" * 40])
 def test_a_bad_bound_ends_the_import(text):
-    """What is no number of MiB is refused by its name."""
     done = start("import onehot_fast._runtime.memory", ONEHOT_FAST_CACHE_MB=text)
 
     assert done.returncode == 1
@@ -235,7 +223,6 @@ print(code, (live == 1).all(), memory.cache_info().n_live)
 
 @needs_fork
 def test_fork_while_threads_allocate():
-    """A child forked in the middle of other threads' work can allocate and free."""
     program = f"""{PRELUDE}
 stop = False
 def work():

@@ -18,13 +18,11 @@ DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 
 
 def oracle(rows, classes, mode):
-    """Return how often each class occurs in each row, or whether it does."""
     counts = [[(row or []).count(one) for one in classes] for row in rows]
     return [[min(n, 1) if mode == "set" else n for n in row] for row in counts]
 
 
 def dense(encoded, shape):
-    """Return a matrix as an array of the shape it must have."""
     assert encoded.shape == shape
     return encoded if isinstance(encoded, np.ndarray) else encoded.toarray()
 
@@ -122,7 +120,6 @@ def test_rows_of_many_kinds():
 
 
 def test_lists_of_a_library(monkeypatch):
-    """Lists of a library are read by its integration."""
     module = types.SimpleNamespace(
         read_lists=lambda rows: (np.array([0, 2]), Column(np.array([0, 1]), np.array(["x", "y"])))
     )
@@ -136,7 +133,6 @@ def test_lists_of_a_library(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
 def test_sets_of_any_dtype_with_one_and_zero(dtype):
-    """A set needs no arithmetic."""
     encoded = multi_hot([[1, 1]], 2, dtype=dtype)
 
     assert encoded.dtype == dtype
@@ -182,34 +178,21 @@ def test_sets_of_any_dtype_with_one_and_zero(dtype):
     ],
 )  # fmt: skip
 def test_refusals(arguments, error, message):
-    """The message says what came in, what is accepted and where."""
     with pytest.raises(error, match=message):
         multi_hot(**arguments)
 
 
 def test_missing_elements_are_not_refused():
-    """What is missing is no class by design, and no mistake."""
     assert multi_hot([[0, -1]], 2, out_of_range="error").tolist() == [[1, 0]]
     encoded = multi_hot([["a", None]], categories=["a"], out_of_range="error")
     assert encoded.tolist() == [[1]]
 
 
 def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
-    """A result that does not fit is refused."""
     monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
 
     with pytest.raises(MemoryError, match=r"the result takes 381\.5 MiB"):
         multi_hot([[0]] * 1000, 100_000)
-
-
-def test_csr_is_canonical():
-    """Each row ascends and names a class once."""
-    encoded = multi_hot([[3, 1, 3], [], [0]], output="csr", mode="count", dtype="int8")
-
-    assert encoded.indices.tolist() == [1, 3, 0]
-    assert encoded.indptr.tolist() == [0, 2, 2, 3]
-    assert encoded.data.tolist() == [1, 2, 1]
-    assert encoded.data.dtype == np.int8
 
 
 def test_distinct_labels():

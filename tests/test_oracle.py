@@ -53,7 +53,6 @@ def test_class_of(index, depth, negative, ignore_index, expected):
     ],
 )
 def test_one_hot_axis(axis, expected):
-    """The axis is a position in the output."""
     actual = oracle.one_hot(np.array([[0, 1]]), 2, np.int8(7), np.int8(5), axis)
 
     assert actual.tolist() == expected
@@ -77,7 +76,6 @@ def test_decode():
 
 @pytest.mark.parametrize("options", [{"all_off": "error"}, {"multiple": "error"}])
 def test_decode_refuses(options):
-    """A row that is not one-hot is refused on request."""
     tensor = np.array([[0, 0], [1, 1]], np.int8)
 
     with pytest.raises(ValueError, match="a row"):
@@ -95,6 +93,5 @@ def test_decode_refuses(options):
     ],
 )
 def test_assert_same_can_fail(actual, expected):
-    """The comparison sees what == does not."""
     with pytest.raises(AssertionError):
         oracle.assert_same(actual, expected)

@@ -92,51 +92,24 @@ def test_policy(negative, out_of_range, data):
          r"indices\[1\] = -4 is outside \[-3, 3\)"),
         ([-3, 3], {"negative_indices": "normalize", "out_of_range": "error"},
          r"indices\[1\] = 3 is outside \[-3, 3\)"),
+        (300, {"out_of_range": "error"}, r"^indices = 300 is outside \[0, 3\)"),
+        (np.float32([21.7]), {"out_of_range": "error"}, r"indices\[0\] = 21.7 is outside"),
+        (np.float16([99.9]), {"out_of_range": "error"}, r"indices\[0\] = 99.9 is outside"),
+        (np.array([0, 256], ">u2"), {"out_of_range": "error"}, r"indices\[1\] = 256 is outside"),
+        (np.array([[1, 2], [30, 3]]).T, {"out_of_range": "error"}, r"indices\[0, 1\] = 30 is"),
+        (np.array([[1, 2], [0, 30]])[::-1, ::2].T, {"out_of_range": "error", "depth": 1},
+         r"indices\[0, 1\] = 1 is outside \[0, 1\)"),
     ],
 )  # fmt: skip
 def test_message_names_position_value_and_range(indices, options, accepted):
-    """The message says which index offends and what is accepted."""
+    """The message says which index of the caller's array offends and what is accepted."""
     with pytest.raises(ValueError, match=accepted):
-        onehot_fast.one_hot(indices, 3, **options)
-
-
-def test_position_is_of_the_given_array():
-    """The position is that in the caller's array, whatever its layout."""
-    indices = np.zeros((40, 30), np.int32).T[::-1]
-    indices[3, 17] = 300
-
-    with pytest.raises(ValueError, match=r"indices\[3, 17\] = 300 is outside \[0, 21\)"):
-        onehot_fast.one_hot(indices, 21, out_of_range="error")
-
-
-@pytest.mark.parametrize("out_of_range", ["ignore", "error"])
-@pytest.mark.parametrize("negative", ["ignore", "normalize", "error"])
-@pytest.mark.parametrize("ignored", [-1, 0, 2, 3, 255, -100])
-def test_ignore_index_wins(ignored, negative, out_of_range):
-    """An ignored index is all off under every policy, and no error."""
-    actual = onehot_fast.one_hot(
-        [ignored, 1],
-        3,
-        ignore_index=ignored,
-        negative_indices=negative,
-        out_of_range=out_of_range,
-    )
-
-    oracle.assert_same(actual, np.float32([[0, 0, 0], [0, 1, 0]]))
-
-
-@pytest.mark.parametrize("ignored", [256, -1, 2**63, -(2**63), 2**100])
-def test_ignore_index_that_the_type_cannot_hold(ignored):
-    """An index that cannot occur ignores nothing: it is not narrowed to the index type."""
-    actual = onehot_fast.one_hot(np.uint8([0, 255]), 256, ignore_index=ignored)
-
-    assert np.argwhere(actual).tolist() == [[0, 0], [1, 255]]
+        onehot_fast.one_hot(indices, **{"depth": 3} | options)
 
 
 @pytest.mark.parametrize("position", [0, 1, 63, 64, 4095, 4096, 9999, 69_999])
 @pytest.mark.parametrize("dtype", strategies.INDEX_DTYPES, ids=str)
 def test_scan_finds_one_offender_anywhere(dtype, position):
-    """One bad index in a long array is found wherever it stands."""
     indices = np.zeros(70_000, dtype)
     indices[position] = 21
 

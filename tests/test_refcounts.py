@@ -25,7 +25,6 @@ def fresh():
 
 @pytest.mark.parametrize("axis", AXES)
 def test_result_holds_one_reference_per_element(axis):
-    """Each element of the result owns one reference, and gives it back at the end."""
     off, on, values = fresh()
     before = sys.getrefcount(off), sys.getrefcount(on)
     result = onehot_fast.one_hot(INDICES, 3, axis=axis, **values)
@@ -58,7 +57,6 @@ def test_out_releases_what_it_held(axis, reverse):
     "changed", [{"axis": 7}, {"out_of_range": "error"}, {"num_threads": 0}, {"depth": 4}], ids=repr
 )
 def test_error_keeps_nothing(changed):
-    """A refused call leaves no reference behind, and `out` as it was."""
     off, on, values = fresh()
     old = strategies.Opaque()
     out = np.full((2, 3, 3), old, object)
@@ -73,7 +71,6 @@ def test_error_keeps_nothing(changed):
 
 
 def test_decode_borrows():
-    """Decoding takes no lasting reference."""
     off, on, values = fresh()
     tensor = onehot_fast.one_hot(INDICES, 3, **values)
     before = sys.getrefcount(off), sys.getrefcount(on)
@@ -83,7 +80,6 @@ def test_decode_borrows():
 
 
 def test_inputs_of_plain_values_are_borrowed():
-    """Indices, values and output have the references they had before the call."""
     arrays = np.zeros(5, ">i2"), np.array(1, "f8"), np.array(0, "f8"), np.empty((5, 3), "f8")
     before = [sys.getrefcount(each) for each in arrays]
     indices, on, off, out = arrays
@@ -127,7 +123,6 @@ def test_a_leak_is_seen():
 @pytest.mark.parametrize("name", [*strategies.REFERENCE_VALUES, "float32", "S40", "padded record"])
 @pytest.mark.parametrize("reuse", [False, True], ids=["fresh", "out"])
 def test_many_calls_leak_nothing(name, reuse):
-    """Memory does not grow with the number of calls."""
     off, on = strategies.VALUES[name]
     indices = np.arange(50) % 7
     out = np.empty((50, 5), off.dtype) if reuse else None
@@ -137,7 +132,6 @@ def test_many_calls_leak_nothing(name, reuse):
 
 
 def refused():
-    """Make a call that fails late."""
     with pytest.raises(ValueError, match="outside"):
         onehot_fast.one_hot(np.arange(500), 5, out_of_range="error")
 

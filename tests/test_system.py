@@ -17,7 +17,6 @@ V1 = {"proc/self/cgroup": "5:cpu,cpuacct:/\n4:memory:/box\n", "proc/meminfo": ME
 
 
 def group(folder, limit, usage, names=("max", "current"), stat=""):
-    """Return the files of one control group."""
     return {
         f"{folder}/memory.{names[0]}": f"{limit}\n",
         f"{folder}/memory.{names[1]}": f"{usage}\n",
@@ -81,7 +80,6 @@ def test_available(files, expected, tmp_path):
     ],
 )
 def test_total(files, expected, tmp_path):
-    """The total is a limit, and how much of it is in use does not matter."""
     write(tmp_path, files)
 
     assert total_memory(str(tmp_path)) == expected
@@ -114,7 +112,6 @@ def test_unknown(tmp_path, monkeypatch):
 
 
 def test_this_machine():
-    """The machine that runs the tests has memory left, or says nothing."""
     free = available_memory()
 
     assert free is None or free > 0
@@ -124,7 +121,6 @@ OLD_CPU = "sys/fs/cgroup/cpu"
 
 
 def old_quota(folder, quota, period=100_000):
-    """Return the files of one control group of version 1."""
     return {
         f"{folder}/cpu.cfs_quota_us": f"{quota}\n",
         f"{folder}/cpu.cfs_period_us": f"{period}\n",

@@ -30,7 +30,6 @@ MODES = [(name, how) for name in simd.variants() for how in ("cached", "streamed
 
 @pytest.fixture(params=MODES, ids="-".join, scope="module")
 def mode(request):
-    """Force one variant, with ordinary or with streaming stores."""
     name, how = request.param
     before = simd.activate(name), simd.set_stream_bytes(0 if how == "streamed" else 2**60)
     yield request.param
@@ -135,34 +134,22 @@ def test_bits(mode, drawn, part):
     assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out)
 
 
-@few
-@given(drawn=columns())
-def test_csr(mode, drawn):
-    """CSR holds the ons row by row, sorted, whatever rows lack some."""
-    codes, tables, n_columns = drawn
-
-    data, indices, indptr = dispatch.csr(codes, tables, n_columns, np.float32, num_threads=2)
-
-    rows, places = np.nonzero(ons(*drawn))
-    assert np.array_equal(places, indices)
-    assert np.array_equal(np.searchsorted(rows, np.arange(len(codes[0]) + 1)), indptr)
-    assert np.array_equal(np.ones(len(rows), np.float32), data)
-    assert indices.dtype == indptr.dtype == np.int32
-
-
+@pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("threads", [1, 2])
 @few
 @given(drawn=columns())
-def test_csc(mode, threads, drawn):
-    """CSC holds the ons column by column, sorted."""
+def test_sparse(mode, threads, form, drawn):
+    """CSR holds the ons row by row, CSC column by column, sorted, whatever rows lack some."""
     codes, tables, n_columns = drawn
+    is_on = ons(*drawn) if form == "csr" else ons(*drawn).T
 
-    data, indices, indptr = dispatch.csc(codes, tables, n_columns, np.uint8, threads)
+    data, indices, indptr = getattr(dispatch, form)(codes, tables, n_columns, np.float32, threads)
 
-    places, rows = np.nonzero(ons(*drawn).T)
-    assert np.array_equal(rows, indices)
-    assert np.array_equal(np.searchsorted(places, np.arange(n_columns + 1)), indptr)
-    assert np.array_equal(np.ones(len(rows), np.uint8), data)
+    major, minor = np.nonzero(is_on)
+    assert np.array_equal(minor, indices)
+    assert np.array_equal(np.searchsorted(major, np.arange(len(is_on) + 1)), indptr)
+    assert np.array_equal(np.ones(len(major), np.float32), data)
+    assert indices.dtype == indptr.dtype == np.int32
 
 
 @st.composite
@@ -180,7 +167,6 @@ def ragged(draw):
 
 
 def counts(offsets, codes, table, n_columns):
-    """Return how often each column comes in each row."""
     result = np.zeros((len(offsets) - 1, n_columns), np.int64)
     for row in range(len(offsets) - 1):
         for code in codes[offsets[row] : offsets[row + 1]].tolist():
@@ -259,7 +245,6 @@ def test_recode(mode, drawn, threads):
 @some
 @given(drawn=columns(), n_codes=st.integers(0, 130), threads=st.sampled_from((1, 2)))
 def test_count(mode, drawn, n_codes, threads):
-    """Every code below the limit is counted, and nothing else."""
     codes = drawn[0][0]
 
     counts = dispatch.count(codes, n_codes, threads)

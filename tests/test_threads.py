@@ -61,7 +61,6 @@ def test_a_wrong_kind_of_number(asked):
 
 @pytest.mark.parametrize("asked", [0, -1, np.int8(-128), -(2**70)])
 def test_less_than_one(asked):
-    """A number below 1 is refused."""
     with pytest.raises(ValueError, match=f"num_threads = {asked} must be at least 1"):
         parallel.resolve(asked, 0)
     with pytest.raises(ValueError, match="num_threads"):
@@ -105,7 +104,6 @@ def test_small_work_takes_one(n_bytes, machine, monkeypatch):
     ids=repr,
 )
 def test_available_is_the_least_of_all_limits(limits, expected, machine):
-    """OpenMP, affinity and quota each bound the default."""
     machine(**limits)
 
     assert parallel.available() == expected
@@ -113,7 +111,6 @@ def test_available_is_the_least_of_all_limits(limits, expected, machine):
 
 
 def test_available_without_affinity(machine, monkeypatch):
-    """Where no affinity is known the processors count."""
     machine(cpus=3)
     monkeypatch.delattr(os, "sched_getaffinity")
 
@@ -147,7 +144,6 @@ def test_busy_processors_are_left_alone(load, expected, machine):
 
 
 def test_one_processor_is_never_asked_about_its_load(machine, monkeypatch):
-    """Where one thread is all there is, nobody looks at the load."""
     machine(affinity=1)
     monkeypatch.delattr(parallel.system, "running_threads")
 
@@ -182,7 +178,6 @@ def test_omp_num_threads(n_threads):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_affinity(moment):
-    """A process bound to one processor uses one thread, whenever it was bound."""
     bind = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])\n"
     program = bind + AVAILABLE if moment == "before" else f"import onehot_fast\n{bind}{AVAILABLE}"
 
@@ -216,12 +211,10 @@ def test_inside_a_parallel_region():
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_each_item_is_worked_on_in_order(n_bytes):
-    """Results stand where their items stood, on one thread or on several."""
     assert parallel.each(lambda item: item * item, range(50), n_bytes) == [i * i for i in range(50)]
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_the_error_is_that_of_the_first_item(n_bytes):
-    """Of several errors the one that a loop would have met comes out."""
     with pytest.raises(ValueError, match="'a'"):
         parallel.each(int, ["1", "a", "b"], n_bytes)

@@ -52,7 +52,6 @@ def expected(columns: list[CodedColumn]) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("many", [0, 1 << 16], ids=["by NumPy", "by kernels"])
 @given(data=st.data())
 def test_every_form_holds_the_same(many: int, data: st.DataObject) -> None:
-    """Rows, columns, bits and both sparse forms, whichever way they are written."""
     given_columns = data.draw(columns())
     matrix = expected(given_columns)
     n_rows, width = matrix.shape

@@ -28,7 +28,6 @@ def test_types(t1, t2):
 
 @pytest.mark.parametrize("name", SMALL_VALUES)
 def test_small_types(name):
-    """The narrow types of OpenVINO are those of ml_dtypes."""
     ml_dtypes = pytest.importorskip("ml_dtypes")
     if not hasattr(ml_dtypes, name):
         pytest.skip("this ml_dtypes is older than the type")
@@ -57,7 +56,6 @@ def test_strings(on, off, dtype):
 
 @pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 has no StringDType")
 def test_variable_width_strings():
-    """StringDType is a string."""
     dtype = np.dtypes.StringDType()
     on, off = np.array("a string beyond the inline bytes", dtype), np.array("no", dtype)
     actual = openvino.one_hot([1], 2, on, off, -1)
@@ -70,7 +68,6 @@ def test_variable_width_strings():
     ("on", "off", "dtype"), [(1, 0, "int64"), (1.5, 0.0, "float64"), (True, False, "bool")]
 )
 def test_plain_values(on, off, dtype):
-    """Plain numbers are what OpenVINO's Python API makes of them."""
     actual = openvino.one_hot([1], 2, on, off, -1)
 
     assert np.dtype(dtype) == actual.dtype
@@ -84,7 +81,6 @@ def test_plain_depth(t1):
 
 
 def test_both_byte_orders_are_one_type():
-    """The order of the bytes is no difference in type."""
     on, off = np.array(258, ">i4"), np.array(1, "<i4")
     actual = openvino.one_hot(np.array([0], ">i8"), np.array(2, "<i8"), on, off, -1)
 
@@ -114,63 +110,30 @@ def test_normalize(mode, axis):
     oracle.assert_same(actual, oracle.one_hot(INDICES, 3, one, zero, axis, "normalize"))
 
 
-def test_version_1_has_no_mode():
-    """OneHot-1 has no attribute that could say normalize."""
-    with pytest.raises(ValueError, match="version=16"):
-        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode="normalize")
+OTHER_VALUES = [np.complex64(1), np.datetime64(1, "D"), np.longdouble(1), np.array(None),
+                np.void(b"a"), {}]  # fmt: skip
+# (arguments that replace good ones, error, text in its message)
+REFUSED = [
+    ({"negative_indices_mode": "normalize"}, ValueError, "version=16"),  # OneHot-1 has no mode
+    *(({"negative_indices_mode": mode, "version": version}, ValueError, "negative_indices_mode")
+      for mode in ["", "wrap", "ignore", "ignore negative", "error"] for version in [1, 16]),
+    *(({"negative_indices_mode": mode, "version": 16}, TypeError, "negative_indices_mode")
+      for mode in [None, 1, b"normalize", True]),
+    *(({"version": version}, ValueError, f"version = {version}") for version in [0, 2, 15, 17, -1]),
+    *(({"version": version}, TypeError, "version") for version in [True, "1", 1.0, None]),
+    *(({name: value}, TypeError, f"{name} is of type .*; OneHot-1 accepts int8, ")
+      for name in ["on_value", "off_value"] for value in OTHER_VALUES),
+    *(({"axis": axis}, TypeError, "axis") for axis in [None, True, 1.0, "1"]),
+    *(({"depth": depth}, TypeError, r"depth is of type .*; OneHot-1 accepts int32, int64")
+      for depth in [True, 3.0, "3", None, np.uint8(3), np.float32(3)]),
+    *(({"indices": indices}, TypeError, "indices is of type bool") for indices in [True, [True]]),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("mode", ["", "wrap", "ignore", "ignore negative", "error"])
-@pytest.mark.parametrize("version", [1, 16])
-def test_unknown_mode(mode, version):
-    """Any other mode is refused."""
-    with pytest.raises(ValueError, match="negative_indices_mode"):
-        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode=mode, version=version)
+@pytest.mark.parametrize(("changed", "error", "message"), REFUSED, ids=repr)
+def test_outside_the_standard(changed, error, message):
+    """What is none of the standard's modes, versions or types is refused, and nothing inferred."""
+    arguments = {"indices": [0], "depth": 2, "on_value": 1, "off_value": 0, "axis": -1}
 
-
-@pytest.mark.parametrize("mode", [None, 1, b"normalize", True])
-def test_mode_is_a_str(mode):
-    """A mode of another kind is refused."""
-    with pytest.raises(TypeError, match="negative_indices_mode"):
-        openvino.one_hot(INDICES, 3, 1, 0, -1, negative_indices_mode=mode, version=16)
-
-
-@pytest.mark.parametrize("version", [0, 2, 15, 17, -1])
-def test_unknown_version(version):
-    """OneHot has the versions 1 and 16."""
-    with pytest.raises(ValueError, match=f"version = {version}"):
-        openvino.one_hot(INDICES, 3, 1, 0, -1, version=version)
-
-
-@pytest.mark.parametrize("version", [True, "1", 1.0, None])
-def test_version_is_an_integer(version):
-    """A version of another kind is refused."""
-    with pytest.raises(TypeError, match="version"):
-        openvino.one_hot(INDICES, 3, 1, 0, -1, version=version)
-
-
-@pytest.mark.parametrize("name", ["on_value", "off_value"])
-@pytest.mark.parametrize(
-    "value",
-    [np.complex64(1), np.datetime64(1, "D"), np.longdouble(1), np.array(None), np.void(b"a"), {}],
-    ids=lambda value: type(value).__name__,
-)
-def test_values_outside_t2(name, value):
-    """OpenVINO has no complex, date, record or object elements."""
-    values = {"on_value": 1, "off_value": 0, name: value}
-    with pytest.raises(TypeError, match=f"{name} is of type .*; OneHot-1 accepts int8, "):
-        openvino.one_hot([0], 2, **values, axis=-1)
-
-
-@pytest.mark.parametrize("axis", [None, True, 1.0, "1"])
-def test_axis_is_an_integer(axis):
-    """An axis of another kind is refused."""
-    with pytest.raises(TypeError, match="axis"):
-        openvino.one_hot([0], 2, 1, 0, axis)
-
-
-@pytest.mark.parametrize("depth", [True, 3.0, "3", None, np.uint8(3), np.float32(3)], ids=repr)
-def test_depth_outside_t1(depth):
-    """The depth is of an index type, and never inferred."""
-    with pytest.raises(TypeError, match=r"depth is of type .*; OneHot-1 accepts int32, int64"):
-        openvino.one_hot([0], depth, 1, 0, -1)
+    with pytest.raises(error, match=message):
+        openvino.one_hot(**(arguments | changed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 
 import numpy as np
 import oracle
@@ -14,7 +15,6 @@ from onehot_fast.operators import onnx, openvino
 SHAPES = [(), (4,), (2, 3), (2, 1, 3), (0, 2)]
 NUMBERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64"]  # fmt: skip
-OTHER_VALUES = ["bool", "complex64", "complex128", "U3"]
 ONE, ZERO = np.int64([1, 0])
 
 # Both standards under one signature, for what they have in common: (indices, depth, off, on, axis).
@@ -42,25 +42,15 @@ def test_r01_rank_is_one_more(one_hot, shape):
 
 
 @both
-@pytest.mark.parametrize("axis", [-3, -2, -1, 0, 1, 2])
-def test_r02_depth_is_inserted_at_axis(one_hot, axis):
-    """R2: the shape is that of the indices, with depth inserted at a position in the output."""
-    actual = one_hot(classes((2, 3)), 5, ZERO, ONE, axis)
-    expected = [2, 3]
-    expected.insert(axis % 3, 5)
-
-    assert tuple(expected) == actual.shape
-
-
-@both
-@pytest.mark.parametrize("axis", [-4, -1, 0, 1, 2, 3])
-def test_r03_on_where_the_index_is_the_class(one_hot, axis):
-    """R3: an element is on exactly where its position along the axis equals the index."""
+@pytest.mark.parametrize("axis", [-4, -3, -2, -1, 0, 1, 2, 3])
+def test_r02_r03_on_where_the_index_is_the_class(one_hot, axis):
+    """R2, R3: depth is inserted at the axis; on is where the position along it is the index."""
     indices = classes((2, 3, 2))
     actual = one_hot(indices, 3, np.float64(-0.5), np.float64(7), axis)
     position = np.expand_dims(np.arange(3), tuple(i for i in range(4) if i != axis % 4))
 
-    assert np.where(np.expand_dims(indices, axis) == position, 7, -0.5).tolist() == actual.tolist()
+    expected = np.where(np.expand_dims(indices, axis) == position, 7, -0.5)
+    assert (expected.shape, expected.tolist()) == (actual.shape, actual.tolist())
 
 
 @pytest.mark.parametrize(
@@ -126,89 +116,52 @@ def test_r08_openvino_axis_is_required():
     assert openvino.one_hot([0], 2, 1, 0, -2).tolist() == openvino.one_hot([0], 2, 1, 0, 0).tolist()
 
 
+@both
 @pytest.mark.parametrize("axis", [-1, 0])
-def test_r09_openvino_indices_may_be_0d(axis):
-    """R9: 0-D indices make a vector."""
-    assert openvino.one_hot(np.int32(1), 3, 1, 0, axis).tolist() == [0, 1, 0]
+def test_r09_indices_may_be_0d(one_hot, axis):
+    """R9: 0-D indices make a vector, in ONNX as well."""
+    assert one_hot(np.int32(1), np.int32(3), ZERO, ONE, axis).tolist() == [0, 1, 0]
 
 
+@pytest.mark.parametrize("version", [1, 16])
 @pytest.mark.parametrize("index", [-1, -3, -4, -(2**31), -(2**63)])
-def test_r10_openvino_negative_indices_are_off(index):
+def test_r10_openvino_negative_indices_are_off(index, version):
     """R10: what OpenVINO leaves undefined is decided: a negative index is all off."""
-    assert openvino.one_hot([index], 3, 1, 0, -1).tolist() == [[0, 0, 0]]
+    assert openvino.one_hot([index], 3, 1, 0, -1, version=version).tolist() == [[0, 0, 0]]
 
 
-@pytest.mark.parametrize("depth", [0, -1, np.int64(0), np.int64(-(2**63))])
-def test_r11_openvino_depth_is_positive(depth):
-    """R11: OpenVINO's depth is at least 1."""
-    with pytest.raises(ValueError, match=r"depth = .* is not positive"):
-        openvino.one_hot([0], depth, 1, 0, -1)
-
-
-@pytest.mark.parametrize(
-    "depth", [[3], np.array([3]), np.array([[3]]), np.array([], int)], ids=repr
-)
-def test_r11_openvino_depth_is_0d(depth):
-    """R11: OpenVINO's depth has no dimension."""
-    with pytest.raises(ValueError, match="depth has shape"):
-        openvino.one_hot([0], depth, 1, 0, -1)
-
-
-@pytest.mark.parametrize(("t1", "other"), [("int32", "int64"), ("int64", "int32")])
-def test_r11_openvino_depth_has_the_type_of_indices(t1, other):
-    """R11: OpenVINO's depth and indices share T1."""
-    with pytest.raises(TypeError, match=f"depth is {other} and indices are {t1}"):
-        openvino.one_hot(np.zeros(2, t1), np.array(3, other), 1, 0, -1)
-
-
-@pytest.mark.parametrize(
-    ("on", "off"),
-    [
-        (np.float32(1), np.float64(0)),
-        (np.int32(1), np.uint32(0)),
-        (np.bool_(True), np.int8(0)),
-        ("a", 0),
-        (np.bytes_(b"a"), "b"),
-        (1.0, 0),
-    ],
-    ids=repr,
-)
-def test_r12_openvino_values_share_a_type(on, off):
-    """R12: on_value and off_value are of the same type; nothing is promoted."""
-    with pytest.raises(TypeError, match=r"on_value is .* and off_value is"):
-        openvino.one_hot([0], 2, on, off, -1)
+# (requirement, arguments that replace good ones, error, text in its message)
+OPENVINO_REFUSES = [
+    *(("R11 depth", {"depth": depth}, ValueError, r"depth = .* is not positive")
+      for depth in [0, -1, np.int64(0), np.int64(-(2**63))]),
+    *(("R11 depth of rank", {"depth": depth}, ValueError, r"depth has shape \(.*\)")
+      for depth in [[3], np.array([3]), np.array([[3]]), np.array([], int)]),
+    *(("R11 T1", {"indices": np.zeros(2, t1), "depth": np.array(3, other)}, TypeError,
+       f"depth is {other} and indices are {t1}")
+      for t1, other in [("int32", "int64"), ("int64", "int32")]),
+    *(("R12 T2", {"on_value": on, "off_value": off}, TypeError, "on_value is .* and off_value is")
+      for on, off in [(np.int32(1), np.uint32(0)), (np.bool_(True), np.int8(0)), ("a", 0),
+                      (np.bytes_(b"a"), "b"), (1.0, 0)]),
+    *(("R12 values of rank", {"on_value": on, "off_value": off}, ValueError,
+       r"o(n|ff)_value has shape \(.*\); .* shape \(\)")
+      for on, off in [([1], 0), (1, [0]), (np.ones((1, 1), int), 0), ([1, 2], 0)]),
+    *(("R13 T1", {"indices": np.zeros(2, t1)}, TypeError,
+       f"indices is of type {t1}; .* int32, int64")
+      for t1 in ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float32", "bool"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("on", "off"), [([1], 0), (1, [0]), (np.ones((1, 1), int), 0), ([1, 2], 0)]
+    ("changed", "error", "message"),
+    [row[1:] for row in OPENVINO_REFUSES],
+    ids=[f"{name} {changed}" for name, changed, *_ in OPENVINO_REFUSES],
 )
-def test_r12_openvino_values_are_0d(on, off):
-    """R12: on_value and off_value have no dimension."""
-    with pytest.raises(ValueError, match=r"o(n|ff)_value has shape \(.*\); .* shape \(\)"):
-        openvino.one_hot([0], 2, on, off, -1)
+def test_r11_r12_r13_openvino_refuses(changed, error, message):
+    """R11 to R13: depth is 0-D, positive and of T1; values are 0-D and of one type."""
+    arguments = {"indices": [0], "depth": 2, "on_value": 1, "off_value": 0, "axis": -1}
 
-
-@pytest.mark.parametrize(
-    "dtype", ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float32", "bool"]
-)
-def test_r13_openvino_indices_are_int32_or_int64(dtype):
-    """R13: T1 is int32 or int64 and nothing else."""
-    with pytest.raises(TypeError, match=f"indices is of type {dtype}; .* int32, int64"):
-        openvino.one_hot(np.zeros(2, dtype), 3, 1, 0, -1)
-
-
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_r13_openvino_accepts_both_index_types(dtype):
-    """R13: both types of T1 are accepted, for indices and depth."""
-    actual = openvino.one_hot(np.array([2, 0], dtype), np.array(3, dtype), 1, 0, -1)
-
-    assert actual.tolist() == [[0, 0, 1], [1, 0, 0]]
-
-
-@pytest.mark.parametrize("opset", [9, 11, 28])
-def test_r14_values_are_off_then_on(opset):
-    """R14: ONNX's values are [off_value, on_value]."""
-    assert onnx.one_hot([1], 3, [7, 9], opset=opset).tolist() == [[7, 9, 7]]
+    with pytest.raises(error, match=message):
+        openvino.one_hot(**(arguments | changed))
 
 
 @pytest.mark.parametrize("values", [[], [1], [0, 1, 2], 1, [[0, 1]], [[0], [1]]], ids=repr)
@@ -244,62 +197,74 @@ def test_r16_axis_range(rank, outside, opset):
     assert onnx.one_hot(indices, 4, [0, 1], rank, opset=opset).shape[-1] == 4
 
 
-@pytest.mark.parametrize("t1", NUMBERS)
-def test_r17_index_and_depth_types(t1):
-    """R17: T1 and T2 are 11 types each, independent of each other."""
-    indices = np.array([2, 0], t1)
-    actual = [onnx.one_hot(indices, np.array(3, t2), [0, 1]).tolist() for t2 in NUMBERS]
-
-    assert actual == [[[0, 0, 1], [1, 0, 0]]] * len(NUMBERS)
-
-
-@pytest.mark.parametrize("t3", NUMBERS + OTHER_VALUES)
-def test_r18_value_types(t3):
-    """R18: T3 is the 11 types of numbers, bool, string and two complex types."""
-    values = np.array([0, 1], t3)
-    actual = onnx.one_hot([2, 0], 3, values)
-
-    assert values.dtype == actual.dtype
-    assert values[np.array([[0, 0, 1], [1, 0, 0]])].tolist() == actual.tolist()
+VALUES = {
+    **{name: np.array([2, 5], name) for name in NUMBERS},
+    "bool": np.array([False, True]),
+    "complex64": np.array([-0.0 + 1j, np.nan], "complex64"),
+    "complex128": np.array([0, complex(np.inf, -0.0)]),
+    "string": np.array(["no", "maybe"]),
+}
+COUNTING = np.array([[0, 3, 1], [2, 3, 4]])
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_r19_float_indices_are_truncated(dtype):
-    """R19: a float index is cast to int64 before use, toward zero."""
-    indices = np.array([0.9, 1.5, 2.999 if dtype == "float64" else 2.5, -0.9], dtype)
-    actual = onnx.one_hot(indices, 3, [0, 1], opset=9)
+def text_of(tensor):
+    """Return what tells two tensors apart, in a form that compares and prints well."""
+    return str(tensor.dtype), tensor.shape, tensor.tobytes()
 
-    assert actual.tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0]]
+
+def test_r17_r18_every_type_is_listed():
+    """R17, R18: the standard names 11 types of numbers and 15 of values."""
+    assert set(NUMBERS) == set(onnx.NUMBERS)
+    assert set(VALUES) == set(onnx.VALUES)
+    assert (len(onnx.NUMBERS), len(onnx.VALUES)) == (11, 15)
+
+
+@pytest.mark.parametrize("t3", VALUES)
+def test_r17_r18_types(t3):
+    """R17, R18: indices and values of every type go with a depth of every type."""
+    values = VALUES[t3]
+    expected = text_of(oracle.one_hot(COUNTING, 4, values[1, ...], values[0, ...]))
+    actual = {
+        (t1, t2): text_of(onnx.one_hot(COUNTING.astype(t1), np.array(4, t2), values))
+        for t1 in NUMBERS
+        for t2 in NUMBERS
+    }
+
+    assert dict.fromkeys(itertools.product(NUMBERS, NUMBERS), expected) == actual
+
+
+# The rows for the classes 0, 1, 2 and for none.
+FIRST, SECOND, THIRD, NONE = [1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]
+DEPTHS = [3, np.int64(3), np.array(3), [3], np.array([3]), 3.0, 3.9, np.float16(3.5),
+          np.float32(3.9), np.array(3.9), np.array([3.9])]  # fmt: skip
+# Index types with a fraction, the last one just below 3.
+FRACTIONS = [np.float16([0.9, 1.5, 2.5, -0.9]), np.float32([0.9, 1.5, 2.5, -0.9]),
+             np.float64([0.9, 1.5, 2.999, -0.9])]  # fmt: skip
+WRAPPED = [-1, -2, -3, -4, -5, -6, -7, 3, -(2**63)]  # nothing wraps twice
+# What ONNX makes: (requirement, indices, depth, values, opset, rows).
+ONNX_ROWS = [
+    *(("R14 values are [off_value, on_value]", [1], 3, [7, 9], opset, [[7, 9, 7]])
+      for opset in [9, 11, 28]),
+    *(("R19 a float index is cast to int64 before use, toward zero", indices, 3, [0, 1], 9,
+       [FIRST, SECOND, THIRD, FIRST]) for indices in FRACTIONS),
+    *(("R20 a float depth is truncated, R21 it is a scalar, or later a tensor of one element",
+       [2], depth, [0, 1], 11, [THIRD]) for depth in DEPTHS),
+    *(("R22 from opset 11, [-depth, -1] means that plus depth; what is outside is all off",
+       WRAPPED, 3, [0, 1], opset, [THIRD, SECOND, FIRST] + [NONE] * 6) for opset in [11, 22, 28]),
+    *(("R23 before opset 11 the range is [0, depth); what is outside is all off",
+       np.array([-1, -3, -4, 0, 2, 3], dtype), 3, [0, 1], opset, [NONE] * 3 + [FIRST, THIRD, NONE])
+      for opset in [9, 10] for dtype in ["int64", "float32"]),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "depth", [3.0, 3.9, np.float16(3.5), np.float32(3.9), np.array(3.9)], ids=repr
+    ("indices", "depth", "values", "opset", "rows"),
+    [row[1:] for row in ONNX_ROWS],
+    ids=[row[0] for row in ONNX_ROWS],
 )
-def test_r20_float_depth_is_truncated(depth):
-    """R20: a float depth is cast to int64 before use."""
-    assert onnx.one_hot([2], depth, [0, 1]).tolist() == [[0, 0, 1]]
-
-
-@pytest.mark.parametrize("depth", [3, np.int64(3), np.array(3), [3], np.array([3])], ids=repr)
-def test_r21_depth_is_a_scalar(depth):
-    """R21: the depth is a scalar; later texts add the rank-1 tensor of one element."""
-    assert onnx.one_hot([2], depth, [0, 1]).tolist() == [[0, 0, 1]]
-
-
-@pytest.mark.parametrize("opset", [11, 22, 28])
-def test_r22_negative_indices_count_from_the_end(opset):
-    """R22: from opset 11, [-depth, -1] means that plus depth; what is outside is all off."""
-    actual = onnx.one_hot([-1, -2, -3, -4, 3, -(2**63)], 3, [0, 1], opset=opset)
-
-    assert actual.tolist() == [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
-
-
-@pytest.mark.parametrize("opset", [9, 10])
-def test_r23_opset_9_has_no_negative_indices(opset):
-    """R23: before opset 11 the range is [0, depth); what is outside is all off."""
-    actual = onnx.one_hot([-1, -3, 0, 2, 3], 3, [0, 1], opset=opset)
-
-    assert actual.tolist() == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]]
+def test_r14_r19_to_r23_onnx_rows(indices, depth, values, opset, rows):
+    """R14, R19 to R23: what each index lights, in each version."""
+    assert onnx.one_hot(indices, depth, values, opset=opset).tolist() == rows
 
 
 @pytest.mark.parametrize(
