@@ -71,7 +71,7 @@ from onehot_fast._encode.table_layout import (
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import library, reader_of
-from onehot_fast.column import Column, Values, read_column
+from onehot_fast.column import Column, Values, read_column, read_values
 from onehot_fast.table import Table, column_position
 
 __all__ = [
@@ -126,6 +126,7 @@ __all__ = [
     "read_arrow",
     "read_column",
     "read_rows",
+    "read_values",
     "reader_of",
     "sorted_categories",
     "spread",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,17 +45,15 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
     return decoded
 
 
-def _positions(ones: Any, widths: Sequence[int]) -> Iterator[AnyArray]:
-    """Yield for each feature which of its outputs is the first one in each row, -1 for none."""
-    n_rows, start = ones.shape[0], 0
-    rows = np.repeat(np.arange(n_rows), np.diff(ones.indptr))
-    for width in widths:
-        is_own = (ones.indices >= start) & (ones.indices < start + width)
-        positions = np.full(n_rows, -1, np.intp)
-        # Backwards, so that the first of several ones stays.
-        positions[rows[is_own][::-1]] = ones.indices[is_own][::-1] - start
-        yield positions
-        start += width
+def _positions(ones: Any, widths: Sequence[int]) -> AnyArray:
+    """Return for each feature which of its outputs is the first one in each row, -1 for none."""
+    starts = np.append(0, np.cumsum(widths))
+    # Backwards, so that the first of several ones stays.
+    rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
+    features = np.searchsorted(starts, ones.indices[::-1], "right") - 1
+    positions = np.full((len(widths), ones.shape[0]), -1, np.intp)
+    positions[features, rows] = ones.indices[::-1] - starts[features]
+    return positions
 
 
 def _ignores(encoder: Any, i: int) -> bool:
