@@ -19,11 +19,8 @@ from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, write
 from ._read import KIND_TYPES, OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type
 
 Positions: TypeAlias = npt.NDArray[np.intp]
-Lut: TypeAlias = npt.NDArray[np.int32]
 
 UNKNOWN = -1
-# Of objects that stand for no value.
-MISSING_TYPES = {type(None), float}
 # So many outputs the kernels can number.
 LIMIT = np.iinfo(np.int32).max
 
@@ -58,9 +55,7 @@ def find_given(given: Any, column: Coded) -> tuple[AnyArray, Positions]:
     return categories, known_categories(categories).positions(column)
 
 
-def count_categories(
-    column: Coded, categories: AnyArray, positions: Positions
-) -> npt.NDArray[np.int64]:
+def count_categories(column: Coded, categories: AnyArray, positions: Positions) -> AnyArray:
     """Return in how many rows of a column each category occurs."""
     in_rows = write.count(column.codes, len(positions) - 1)
     in_rows = np.append(in_rows, len(column.codes) - in_rows.sum())
@@ -72,12 +67,11 @@ def count_categories(
 
 def has_unknown(column: Coded, positions: Positions) -> bool:
     """Tell whether a value that occurs in a column is unknown."""
-    is_unknown = positions == UNKNOWN
-    if column.has_unknown or (column.has_missing and is_unknown[-1]):
+    unknown = np.flatnonzero(positions[:-1] == UNKNOWN)
+    if column.has_unknown or (column.has_missing and positions[-1] == UNKNOWN):
         return True
-    if column.values is None or not is_unknown[:-1].any():
-        return False
-    return bool(write.count(column.codes, len(column.values))[is_unknown[:-1]].any())
+    is_suspect = column.values is not None and len(unknown) > 0
+    return bool(is_suspect and write.count(column.codes, len(positions) - 1)[unknown].any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +121,9 @@ class Known:
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
         others = set(map(type, values)) - {self.type}
-        if others and (self.type is not str or len(others) > 1 or not others <= MISSING_TYPES):
+        if others and (
+            self.type is not str or len(others) > 1 or not others <= {type(None), float}
+        ):
             return None
         codes = self.table.lookup(np.array(values, object if self.type is str else None))
         missing = self.none if type(None) in others else self.nan
@@ -165,7 +161,9 @@ class Feature:
     """One feature of a fitted encoder; its output columns are counted from 0."""
 
     categories: AnyArray
-    lut: Lut  # the output column of each category, -1 for none; the last is that of unknown values
+    lut: npt.NDArray[
+        np.int32
+    ]  # the output column of each category, -1 for none; the last is that of unknown values
     n_outputs: int
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +12,7 @@ from onehot_fast.adapter import reader_of
 
 from ._categories import UNKNOWN, Feature
 from ._read import OBJECT, PLAIN_KINDS, DType
-from ._write import wrap_csr
+from ._sparse import wrap_csr
 
 # So many cells of an array are looked up faster than its columns are read.
 CELLS = 256
@@ -36,36 +36,28 @@ def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
     features: list[Feature] = encoder._features.of(encoder)
     if columns is None or len(columns) != len(features):
         return None
-    if any(map(_holds_number_objects, features)) and not _is_object_table(rows, columns):
+    # To numbers that are kept as objects scikit-learn compares objects alone, and these NumPy makes
+    # of rows that hold text beside numbers.
+    is_object = not hasattr(rows, "iat") and any(type(v) is str for v in chain(*columns))
+    objects = (feature for feature in features if feature.categories.dtype == OBJECT)
+    if not is_object and any(feature.known.type is not str for feature in objects):
         return None
     is_silent = encoder.handle_unknown != "error" and not encoder._warns
-    columns_of_ones, start = [], 0
+    ones, start = [], 0
     for column, feature in zip(columns, features, strict=True):
         positions = feature.known.few_positions(column)
         if positions is None or (not is_silent and UNKNOWN in positions):
             return None
-        outputs = map(feature.lut.item, positions)
-        columns_of_ones.append([start + output if output >= 0 else -1 for output in outputs])
+        ones.append([start + k if k >= 0 else -1 for k in map(feature.lut.item, positions)])
         start += feature.n_outputs
-    ones = np.array(columns_of_ones, np.int32).T
-    is_one = ones >= 0
-    indices, n_ones = ones[is_one], is_one.sum(axis=1, dtype=np.int32)
+    rows_of_ones = [[k for k in row if k >= 0] for row in zip(*ones, strict=True)]
+    indices, shape = np.array([*chain(*rows_of_ones)], np.int32), (len(rows_of_ones), start)
     if encoder.sparse_output:
-        indptr = np.append(np.int32(0), n_ones.cumsum(dtype=np.int32))
-        return wrap_csr((np.ones(len(indices), dtype), indices, indptr), (len(ones), start))
-    out = np.zeros((len(ones), start), dtype)
-    out[np.repeat(np.arange(len(ones)), n_ones), indices] = 1
+        indptr = np.array([*accumulate(map(len, rows_of_ones), initial=0)], np.int32)
+        return wrap_csr((np.ones(len(indices), dtype), indices, indptr), shape)
+    out = np.zeros(shape, dtype)
+    out[np.repeat(np.arange(shape[0]), [*map(len, rows_of_ones)]), indices] = 1
     return out
-
-
-def _holds_number_objects(feature: Feature) -> bool:
-    """Tell whether numbers are kept as objects, to which scikit-learn compares objects alone."""
-    return feature.categories.dtype == OBJECT and feature.known.type is not str
-
-
-def _is_object_table(rows: Any, columns: Columns) -> bool:
-    """Tell whether NumPy makes an array of objects of the rows: there is text beside numbers."""
-    return not hasattr(rows, "iat") and any(type(value) is str for value in chain(*columns))
 
 
 def _columns(rows: Any, fitted: Hashable) -> Columns | None:
@@ -78,9 +70,8 @@ def _columns(rows: Any, fitted: Hashable) -> Columns | None:
         is_few = fitted is None and rows.ndim == 2 and 0 < rows.size <= CELLS
         return rows.T.tolist() if is_few and rows.dtype.kind in PLAIN_KINDS else None
     shape: tuple[int, ...] = getattr(rows, "shape", ())
-    if fitted is None or len(shape) != 2 or not 0 < shape[0] * shape[1] <= CELLS:
-        return None
-    if input_names(rows) != fitted:
+    is_few = fitted is not None and len(shape) == 2 and 0 < shape[0] * shape[1] <= CELLS
+    if not is_few or input_names(rows) != fitted:
         return None
     columns: Columns
     if hasattr(rows, "iat"):

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
 from ._read import OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type, read_array, read_text
-from ._write import wrap_csr
+from ._sparse import wrap_csr
 
 __all__ = ["LabelBinarizer", "label_binarize"]
 
@@ -29,8 +29,6 @@ INT64_END = 2.0**63
 # classes are converted to the dtype of integer labels.
 BEFORE_1_9 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 KEPT_KINDS = "iu" if BEFORE_1_9 else "i"
-# Kinds of dtypes whose values are equal only to values of the same group.
-GROUPS = {"i": "integers", "u": "integers", "f": "floats", "b": "Booleans", "U": "text"}
 
 
 class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]  # they have no types
@@ -256,12 +254,10 @@ class Marks(NamedTuple):
         """Tell whether these are parameters that scikit-learn accepts."""
         if not (type(self.neg_label) is type(self.pos_label) is int):
             return False
-        fit_sparse = self.pos_label != 0 and self.neg_label == 0
-        return (
-            -INT64_END <= self.neg_label < self.pos_label < INT64_END
-            and type(self.sparse_output) is bool
-            and (fit_sparse or not self.sparse_output)
-        )
+        is_known_form = type(self.sparse_output) is bool
+        can_be_sparse = self.pos_label != 0 and self.neg_label == 0
+        in_range = -INT64_END <= self.neg_label < self.pos_label < INT64_END
+        return is_known_form and in_range and (can_be_sparse or not self.sparse_output)
 
 
 def read_labels(y: Any, marks: Marks) -> Labels:
@@ -323,12 +319,13 @@ def _as_classes(given: Any, labels: Labels) -> AnyArray:
         raise LeftToSklearn from error
     if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
         classes = _as_text(classes)
-    dtype, group = labels.dtype, GROUPS.get(labels.categories.dtype.kind)
-    if classes.ndim != 1 or GROUPS.get(classes.dtype.kind, "") != group:
+    dtype, kind = labels.dtype, python_type(labels.categories)
+    # NumPy finds values of one type among values of another; that is left to scikit-learn.
+    if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
         raise LeftToSklearn
     if not BEFORE_1_9 and dtype is not None and dtype.kind in "iu":
         classes = classes.astype(dtype, copy=False)
-    if np.result_type(classes, labels.categories).kind == "f" and group != "floats":
+    if np.result_type(classes, labels.categories).kind == "f" and kind is not float:
         raise LeftToSklearn
     return classes
 
@@ -354,9 +351,7 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
     """Return a list whose elements are all of one of Python's plain types."""
     kind = type(y[0]) if y else None
     if kind is str:  # whether all are, their categories will tell
-        values = np.empty(len(y), object)
-        values[:] = y
-        return values
+        return np.array(y, object)
     numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
     if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64
         raise LeftToSklearn

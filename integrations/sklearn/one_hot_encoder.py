@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn import preprocessing
@@ -24,17 +24,16 @@ from ._categories import (
     has_unknown,
     learn,
 )
-from ._decode import decode_ones
 from ._read import FLOATS, AnyArray, Coded, DType, LeftToSklearn, Lookup, read_arrays, read_table
 from ._small_batches import encode_few, input_names
-from ._write import wrap_csr
+from ._sparse import decode_ones, wrap_csr
 
 __all__ = ["OneHotEncoder"]
 
+Learned: TypeAlias = tuple[list[Coded], list[AnyArray], list[Positions]]
+
 # Steps of scikit-learn's `transform`; where a subclass changes one, all of them are taken.
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
-# Where these tables hold no text, scikit-learn makes them arrays as fast.
-CONVERTED = "polars", "arrow"
 
 
 class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it has no types
@@ -167,9 +166,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
             self._fitted_rows = columns, positions
         return {"n_samples": n_rows}
 
-    def _learn(
-        self, X: Any, handle_unknown: str
-    ) -> tuple[list[Coded], list[AnyArray], list[Positions]]:
+    def _learn(self, X: Any, handle_unknown: str) -> Learned:
         """Return columns, their categories, and the positions of their values among these."""
         columns = self._read(X)
         if isinstance(self.categories, str):
@@ -191,8 +188,8 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
             try:
                 return read_table(X, lookups)
             except LeftToSklearn:
-                if reader_of(X) not in CONVERTED:
-                    raise
+                if reader_of(X) not in ("polars", "arrow"):
+                    raise  # of tables of these without text scikit-learn makes arrays as fast
         try:
             arrays, *_ = self._check_X(X, ensure_all_finite="allow-nan")
         except (TypeError, ValueError) as error:
@@ -243,15 +240,13 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
     @property
     def _unknown(self) -> str:
         """What becomes of unknown values."""
-        word: str = self.handle_unknown
-        return "infrequent_if_exist" if word == "warn" else word
+        return "infrequent_if_exist" if self.handle_unknown == "warn" else str(self.handle_unknown)
 
     @property
     def _warns(self) -> bool:
         """Whether unknown values are warned of: all zeros also stand for what is dropped."""
         word = self.handle_unknown
-        dropped = self.drop is not None and word in ("ignore", "infrequent_if_exist")
-        return word == "warn" or dropped
+        return word == "warn" or (self.drop is not None and word != "error")
 
     def _overrides(self, *names: str) -> bool:
         """Tell whether a subclass has its own methods of these names."""
