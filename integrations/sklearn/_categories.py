@@ -109,7 +109,7 @@ class Known:
             raise LeftToSklearn
         return np.append(found, self.none if column.missing is None else self.nan)
 
-    def _is_comparable(self, dtype: DType, kind: type | None) -> bool:
+    def _is_comparable(self, dtype: DType, kind: Any) -> bool:
         """Tell whether scikit-learn finds values of a type, in an array of a dtype, as we do."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
@@ -118,18 +118,22 @@ class Known:
         is_exact = self.type is not int or np.result_type(*both).kind != "f"
         return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
 
+    @cached_property
+    def _position_of(self) -> dict[Any, int]:
+        """The position of each category as an object: for a few values the fastest look-up."""
+        present = self.categories[: len(self.table)].tolist()
+        return dict(zip([*present, None], [*range(len(present)), self.none], strict=True))
+
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
-        others = set(map(type, values)) - {self.type}
-        if others and (
-            self.type is not str or len(others) > 1 or not others <= {type(None), float}
-        ):
+        is_nan = [type(value) is float and value != value for value in values]
+        types = {type(value) for value, nan in zip(values, is_nan, strict=True) if not nan}
+        if not types <= {self.type, type(None)}:
             return None
-        codes = self.table.lookup(np.array(values, object if self.type is str else None))
-        missing = self.none if type(None) in others else self.nan
-        if codes is None or (self.type is float and (codes < -1).any()):
-            return None  # infinity is refused by scikit-learn
-        return [missing if code == -1 else max(code, UNKNOWN) for code in codes.tolist()]
+        get, both = self._position_of.get, zip(values, is_nan, strict=True)
+        found = [self.nan if nan else get(value, UNKNOWN) for value, nan in both]
+        # Infinity is refused by scikit-learn.
+        return None if self.type is float and UNKNOWN in found else found
 
 
 def known_categories(categories: AnyArray) -> Known:
@@ -148,7 +152,7 @@ def known_categories(categories: AnyArray) -> Known:
     if kind is str:
         is_right = len(set(present.tolist())) == len(present)
     else:
-        keys = table.values
+        keys: Any = table.values
         is_right = table.family == "number" and bool((keys[1:] > keys[:-1]).all())
         is_right = is_right and (kind is not float or bool(np.isfinite(keys).all()))
     if kind is None or not is_right:

@@ -38,7 +38,7 @@ class Coded(NamedTuple):
     codes: AnyArray  # the position of each row's value in `values`, negative where it is missing
     # Distinct and none of them missing, in any order. None where they are the known categories;
     # behind the last of these a code is that of an unknown value.
-    values: AnyArray | Strings | None
+    values: Any
     dtype: DType  # of the array that scikit-learn makes of the column
     has_missing: bool
     missing: float | None = np.nan  # what a negative code stands for: NaN or None
@@ -49,7 +49,7 @@ class Coded(NamedTuple):
 Lookup: TypeAlias = Callable[[Values, DType], Coded | None]
 
 
-def read_table(table: Any, lookups: Iterable[Lookup] = ()) -> list[Coded]:
+def read_table(table: Any, lookups: Iterable[Lookup | None] = ()) -> list[Coded]:
     """Return the columns of a table or array."""
     shape: tuple[int, ...] = getattr(table, "shape", ())
     if len(shape) != 2 or 0 in shape:
@@ -67,7 +67,7 @@ def read_table(table: Any, lookups: Iterable[Lookup] = ()) -> list[Coded]:
     return [_read_library_column(*each) for each in zip(columns, lookups, strict=False)]
 
 
-def read_arrays(arrays: Iterable[AnyArray], lookups: Iterable[Lookup] = ()) -> list[Coded]:
+def read_arrays(arrays: Iterable[AnyArray], lookups: Iterable[Lookup | None] = ()) -> list[Coded]:
     """Return arrays that scikit-learn makes of the columns of a table."""
     each = zip(arrays, chain(lookups, repeat(None)), strict=False)
     return [read_array(array, lookup) for array, lookup in each]
@@ -139,7 +139,7 @@ def _read_series(series: Any, lookup: Lookup | None) -> Coded:
 
 def _read_category(series: Any) -> Coded:
     """Return a categorical column, whose codes are a view of its memory."""
-    column = read_values(series)
+    column = read_values(series).encode()
     values = column.stored
     if isinstance(values, Strings) or values.dtype == OBJECT:
         return read_text(column, np.nan)
