@@ -31,11 +31,10 @@ from onehot_fast._accessor import (
 from onehot_fast._arguments.choices import (
     check_choice,
     check_options,
-    check_prefix,
     check_text,
     with_article,
 )
-from onehot_fast._arguments.indices import as_integer, normalize_depth
+from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arguments.shapes import human_size
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
@@ -71,7 +70,7 @@ from onehot_fast._encode.table_layout import (
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import library, reader_of
-from onehot_fast.column import Column, Values, read_column
+from onehot_fast.column import Column, Values, read_column, read_values
 from onehot_fast.table import Table, column_position
 
 __all__ = [
@@ -96,7 +95,6 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
-    "as_integer",
     "category_array",
     "category_keys",
     "category_outputs",
@@ -105,7 +103,6 @@ __all__ = [
     "check_no_missing",
     "check_no_options",
     "check_options",
-    "check_prefix",
     "check_separator",
     "check_text",
     "code_column",
@@ -126,6 +123,7 @@ __all__ = [
     "read_arrow",
     "read_column",
     "read_rows",
+    "read_values",
     "reader_of",
     "sorted_categories",
     "spread",

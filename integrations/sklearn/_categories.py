@@ -5,42 +5,37 @@ All that is done for each category is done by array operations.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from operator import is_
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, write
 
-from ._read import OBJECT, OBJECT_TYPES, AnyArray, Column, object_type
+from ._read import KIND_TYPES, OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type
 
 Positions: TypeAlias = npt.NDArray[np.intp]
-Lut: TypeAlias = npt.NDArray[np.int32]
 
 UNKNOWN = -1
-# Beyond it float64 has no longer all integers.
-EXACT = 2**53
 # So many outputs the kernels can number.
 LIMIT = np.iinfo(np.int32).max
 
 
-def learn(column: Column) -> tuple[AnyArray, Positions]:
+def learn(column: Coded) -> tuple[AnyArray, Positions]:
     """Return the categories of a column and the position of each of its values among them.
 
     The categories are the values that occur, sorted, then what is missing. The last position is
     that of a missing value; a value that does not occur has the position `UNKNOWN`.
     """
-    n = len(column.values)
-    used = np.flatnonzero(write.count(column.codes, n))
-    occurring = column.values if len(used) == n else column.values.take(used)
-    order = _sorting_order(occurring)
-    positions = np.full(n + 1, UNKNOWN, np.intp)
-    positions[used[order]] = np.arange(len(used))
-    values = occurring.take(order)
+    used = np.flatnonzero(write.count(column.codes, len(column.values)))
+    used = used[Categories.of(column.values.take(used)).argsort()]
+    positions = np.full(len(column.values) + 1, UNKNOWN, np.intp)
+    positions[used] = np.arange(len(used))
+    values = column.values.take(used)
     array = values.to_object() if isinstance(values, Strings) else values
     categories = array.astype(column.dtype, copy=False)
     if column.has_missing:
@@ -49,39 +44,34 @@ def learn(column: Column) -> tuple[AnyArray, Positions]:
     return categories, positions
 
 
-def use_given(given: Any, column: Column) -> tuple[AnyArray, Positions] | None:
-    """Return categories that a user gave, and the position of each value of a column among them.
-
-    None where scikit-learn must judge the categories, or the values.
-    """
+def find_given(given: Any, column: Coded) -> tuple[AnyArray, Positions]:
+    """Return categories that a user gave, and the position of each value of a column there."""
     try:
         categories = np.array(given, object if column.dtype.kind == "U" else column.dtype)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    known = known_categories(categories) if categories.ndim == 1 else None
-    positions = None if known is None else known.positions(column)
-    return None if positions is None else (categories, positions)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise LeftToSklearn from error
+    if categories.ndim != 1:
+        raise LeftToSklearn
+    return categories, known_categories(categories).positions(column)
 
 
-def count_categories(
-    column: Column, categories: AnyArray, positions: Positions
-) -> npt.NDArray[np.int64]:
+def count_categories(column: Coded, categories: AnyArray, positions: Positions) -> AnyArray:
     """Return in how many rows of a column each category occurs."""
-    found = write.count(column.codes, len(column.values))
-    found = np.append(found, len(column.codes) - found.sum())
+    in_rows = write.count(column.codes, len(positions) - 1)
+    in_rows = np.append(in_rows, len(column.codes) - in_rows.sum())
     counts = np.zeros(len(categories), np.int64)
     is_known = positions != UNKNOWN
-    counts[positions[is_known]] = found[is_known]
+    counts[positions[is_known]] = in_rows[is_known]
     return counts
 
 
-def has_unknown(column: Column, positions: Positions) -> bool:
+def has_unknown(column: Coded, positions: Positions) -> bool:
     """Tell whether a value that occurs in a column is unknown."""
-    is_unknown = positions == UNKNOWN
-    if is_unknown[-1] and column.has_missing:
+    unknown = np.flatnonzero(positions[:-1] == UNKNOWN)
+    if column.has_unknown or (column.has_missing and positions[-1] == UNKNOWN):
         return True
-    values = is_unknown[:-1]
-    return bool(values.any() and write.count(column.codes, len(values))[values].any())
+    is_suspect = column.values is not None and len(unknown) > 0
+    return bool(is_suspect and write.count(column.codes, len(positions) - 1)[unknown].any())
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,133 +79,85 @@ class Known:
     """The categories of a feature, prepared for looking up values."""
 
     categories: AnyArray  # as scikit-learn keeps them
-    keys: AnyArray  # those that are not missing, sorted; text as objects
-    type: type  # of the keys as Python objects: str, int, float or bool
-    order: Positions | None  # the position of each key among the categories, None if the same
+    table: Categories  # those that are not missing
+    type: type  # of these as Python objects: str, int, float or bool
     none: int  # the position of None, UNKNOWN without it
     nan: int  # the position of NaN, UNKNOWN without it
 
-    @cached_property
-    def table(self) -> Categories:
-        """The keys in a hash table, which is built at the first look-up."""
-        return Categories.of(self.keys)
+    def look_up(self, values: Values, dtype: DType) -> Coded | None:
+        """Return values as codes of these categories; None where they have to be encoded first."""
+        is_same = self._is_comparable(dtype, KIND_TYPES.get(dtype.kind, str))
+        codes = values.lookup(self.table) if is_same else None
+        if codes is None:
+            return None
+        lowest = int(codes.min())
+        has_missing = lowest == -1 or (lowest < -1 and bool((codes == -1).any()))
+        if lowest < -1:
+            codes[codes < -1] = len(self.table)
+        return Coded(codes, None, dtype, has_missing, has_unknown=lowest < -1)
 
-    def positions(self, column: Column) -> Positions | None:
+    def positions(self, column: Coded) -> Positions:
         """Return the position of each value of a column, then of a missing one.
 
-        A value that is no category has the position `UNKNOWN`. The result is None where it depends
-        on more than equality: values of another type than the categories.
+        A value that is no category has the position `UNKNOWN`.
         """
-        found = self._positions(column)
-        if found is None:
-            return None
-        if self.order is not None:
-            found = np.where(found >= 0, self.order[found], UNKNOWN)
+        if column.values is None:
+            found = np.append(np.arange(len(self.table)), UNKNOWN)
+        elif self._is_comparable(column.dtype, python_type(column.values)):
+            found = self.table.find(Categories.of(column.values))
+        else:  # it depends on more than equality
+            raise LeftToSklearn
         return np.append(found, self.none if column.missing is None else self.nan)
 
-    def _positions(self, column: Column) -> Positions | None:
-        values = column.values
-        if not len(values):
-            both = column.dtype.kind, self.categories.dtype.kind
-            same = (both[0] in "OU") == (both[1] in "OU")
-            return np.empty(0, np.intp) if same else None
-        if _python_type(values) is not self.type:
+    def _is_comparable(self, dtype: DType, kind: Any) -> bool:
+        """Tell whether scikit-learn finds values of a type, in an array of a dtype, as we do."""
+        both = dtype, self.categories.dtype
+        if kind is not self.type or self.type is str:
+            return kind is self.type
+        # NumPy compares signed with unsigned integers as floats.
+        is_exact = self.type is not int or np.result_type(*both).kind != "f"
+        return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
+
+    @cached_property
+    def _position_of(self) -> dict[Any, int]:
+        """The position of each category as an object: for a few values the fastest look-up."""
+        present = self.categories[: len(self.table)].tolist()
+        return dict(zip([*present, None], [*range(len(present)), self.none], strict=True))
+
+    def few_positions(self, values: Sequence[Any]) -> list[int] | None:
+        """Return the positions of a few objects; None where they are not as the categories."""
+        is_nan = [type(value) is float and value != value for value in values]
+        types = {type(value) for value, nan in zip(values, is_nan, strict=True) if not nan}
+        if not types <= {self.type, type(None)}:
             return None
-        if isinstance(values, Strings):
-            return self.table.find(Categories.of(values))
-        if (column.dtype == OBJECT) != (self.categories.dtype == OBJECT):
-            return None
-        numbers = _numbers(values)
-        if numbers is None or not _is_comparable(self.keys, numbers):
-            return None
-        return self.table.find(Categories.of(numbers))
-
-    def position(self, value: Any) -> int:
-        """Return the position of one value, `UNKNOWN` if it is no category.
-
-        Raises
-        ------
-        LookupError
-            The value is of another type than the categories.
-        """
-        if type(value) is self.type:
-            i = bisect_left(self.keys, value)
-            if i < len(self.keys) and self.keys[i] == value:
-                return i if self.order is None else int(self.order[i])
-            return UNKNOWN if value == value else self.nan
-        if value is None:
-            return self.none
-        if type(value) is float and value != value:
-            return self.nan
-        raise LookupError(value)
+        get, both = self._position_of.get, zip(values, is_nan, strict=True)
+        found = [self.nan if nan else get(value, UNKNOWN) for value, nan in both]
+        # Infinity is refused by scikit-learn.
+        return None if self.type is float and UNKNOWN in found else found
 
 
-def known_categories(categories: AnyArray) -> Known | None:
-    """Return categories prepared for look-ups, or None where scikit-learn must judge them.
+def known_categories(categories: AnyArray) -> Known:
+    """Return categories prepared for look-ups.
 
-    These are categories of several types, or twice the same, or numbers out of order, and missing
-    ones that are not the last.
+    Several types, a category twice, numbers out of order, and a missing value that is not the last
+    are left to scikit-learn.
     """
-    keys, none, nan = categories, UNKNOWN, UNKNOWN
+    present, none, nan = categories, UNKNOWN, UNKNOWN
     # pandas.NA has no truth value, and is left to scikit-learn.
-    if len(keys) and isinstance(keys[-1], float | np.floating) and keys[-1] != keys[-1]:
-        keys, nan = keys[:-1], len(keys) - 1
-    if len(keys) and keys[-1] is None:
-        keys, none = keys[:-1], len(keys) - 1
-    found = _python_type(keys) if len(keys) else None
-    if found is None:
-        return None
-    if found is str:
-        keys = keys.astype(object, copy=False)
-        is_sorted = bool((keys[1:] > keys[:-1]).all())
-        order = None if is_sorted else Strings.from_objects(keys).argsort()
-        keys = keys if order is None else keys[order]
+    if len(present) and isinstance(present[-1], float | np.floating) and present[-1] != present[-1]:
+        present, nan = present[:-1], len(present) - 1
+    if len(present) and present[-1] is None:
+        present, none = present[:-1], len(present) - 1
+    kind, table = python_type(present) if len(present) else None, Categories.of(present)
+    if kind is str:
+        is_right = len(set(present.tolist())) == len(present)
     else:
-        numbers = _numbers(keys)
-        if numbers is None:
-            return None
-        keys, order = numbers, None
-    if not (keys[1:] > keys[:-1]).all():
-        return None
-    return Known(categories, keys, found, order, none, nan)
-
-
-def _python_type(values: AnyArray | Strings) -> type | None:
-    """Return the type that all values have as Python objects, if it is one that is read."""
-    if isinstance(values, Strings) or values.dtype == OBJECT:
-        return object_type(values)
-    kind = values.dtype.kind
-    return next((found for found, kinds in OBJECT_TYPES.items() if kind in kinds), None)
-
-
-def _numbers(values: AnyArray) -> AnyArray | None:
-    """Return numbers of one type as an array that is not of objects; floats have 64 bits."""
-    if values.dtype == OBJECT:
-        values = np.array(values.tolist())
-    if values.dtype.kind == "f":
-        return values.astype(np.float64, copy=False)
-    return None if values.dtype == OBJECT else values  # integers beyond 64 bits
-
-
-def _sorting_order(values: AnyArray | Strings) -> Positions:
-    """Return the order that sorts distinct values of one type."""
-    if isinstance(values, Strings):
-        return values.argsort()
-    # Numbers that are objects are compared without asking Python.
-    plain = np.array(values.tolist()) if values.dtype == OBJECT else values
-    return np.argsort(plain, kind="stable")
-
-
-def _is_comparable(keys: AnyArray, values: AnyArray) -> bool:
-    """Tell whether NumPy compares the numbers exactly: not integers beyond those of floats."""
-    return np.result_type(keys, values).kind != "f" or (_is_exact(keys) and _is_exact(values))
-
-
-def _is_exact(numbers: AnyArray) -> bool:
-    """Tell whether float64 holds all of the numbers."""
-    if numbers.dtype.kind == "f" or numbers.dtype.itemsize < 8 or not len(numbers):
-        return True
-    return int(numbers.min()) >= -EXACT and int(numbers.max()) <= EXACT
+        keys: Any = table.values
+        is_right = table.family == "number" and bool((keys[1:] > keys[:-1]).all())
+        is_right = is_right and (kind is not float or bool(np.isfinite(keys).all()))
+    if kind is None or not is_right:
+        raise LeftToSklearn
+    return Known(categories, table, kind, none, nan)
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,20 +165,15 @@ class Feature:
     """One feature of a fitted encoder; its output columns are counted from 0."""
 
     categories: AnyArray
-    lut: Lut  # the output column of each category, -1 for none
-    infrequent: int  # the output column of the infrequent categories, -1 for none
+    lut: npt.NDArray[
+        np.int32
+    ]  # the output column of each category, -1 for none; the last is that of unknown values
     n_outputs: int
 
     @cached_property
-    def known(self) -> Known | None:
-        """The categories for look-ups; None where these are up to scikit-learn."""
+    def known(self) -> Known:
+        """The categories for look-ups."""
         return known_categories(self.categories)
-
-    def position(self, value: Any) -> int:
-        """Return the position of one value; raise `LookupError` where it is not looked up here."""
-        if self.known is None:
-            raise LookupError(value)
-        return self.known.position(value)
 
 
 class Features:
@@ -248,51 +185,44 @@ class Features:
     def __init__(self, input_names: Hashable = None) -> None:
         self.input_names = input_names  # of the table that was fitted
         self._features: list[Feature] = []
+        self._unknown = ""
 
     def __reduce__(self) -> Any:
         return Features, (self.input_names,)
 
     def of(self, encoder: Any) -> list[Feature]:
-        """Return the features of an encoder, prepared anew where its categories have changed."""
-        features, categories = self._features, encoder.categories_
-        if len(features) != len(categories) or any(
-            feature.categories is not own for feature, own in zip(features, categories, strict=True)
-        ):
-            features = [_feature(encoder, i) for i in range(len(categories))]
-            self._features = features
-        return features
-
-
-class Coded(NamedTuple):
-    """Rows as columns of codes."""
-
-    columns: list[CodedColumn]
-    with_unknown: list[int]  # the columns in which a value is unknown
+        """Return the features of an encoder, prepared anew where what they follow from changed."""
+        categories, unknown = encoder.categories_, encoder._unknown
+        known = [feature.categories for feature in self._features]
+        is_same = len(known) == len(categories) and all(map(is_, known, categories))
+        if not is_same or self._unknown != unknown:
+            self._features = [_feature(encoder, i) for i in range(len(categories))]
+            self._unknown = unknown
+        return self._features
 
 
 def _feature(encoder: Any, i: int) -> Feature:
     """Return a feature of a fitted encoder, by its position."""
     categories, n_outputs = encoder.categories_[i], int(encoder._n_features_outs[i])
-    groups, rare = np.arange(len(categories)), None
+    groups, infrequent = np.arange(len(categories)), None
     if encoder._infrequent_enabled and encoder._infrequent_indices[i] is not None:
         groups = encoder._default_to_infrequent_mappings[i]
-        rare = encoder._infrequent_indices[i][0]
+        infrequent = encoder._infrequent_indices[i][0]
     dropped = encoder._drop_idx_after_grouping
     if dropped is not None and dropped[i] is not None:
         groups = np.where(groups == dropped[i], -1, groups - (groups > dropped[i]))
-    lut = groups.astype(np.int32)
-    return Feature(categories, lut, -1 if rare is None else int(lut[rare]), n_outputs)
+    has_other = infrequent is not None and encoder._unknown != "ignore"
+    lut = np.append(groups, groups[infrequent] if has_other else -1).astype(np.int32)
+    return Feature(categories, lut, n_outputs)
 
 
-def code_columns(
-    columns: list[Column], positions: list[Positions], features: list[Feature], unknown: str
-) -> Coded:
-    """Return columns whose values have these positions among the categories."""
-    coded, with_unknown = [], []
+def encode_columns(
+    columns: list[Coded], positions: list[Positions], features: list[Feature]
+) -> tuple[list[CodedColumn], list[int]]:
+    """Return columns whose values have these positions, and those in which one is unknown."""
+    encoded, with_unknown = [], []
     for i, (column, own, feature) in enumerate(zip(columns, positions, features, strict=True)):
         if has_unknown(column, own):
             with_unknown.append(i)
-        other = -1 if unknown == "ignore" else feature.infrequent
-        lut = np.append(feature.lut, np.int32(other))[own]
-        coded.append(CodedColumn(column.codes, lut, feature.n_outputs))
-    return Coded(coded, with_unknown)
+        encoded.append(CodedColumn(column.codes, feature.lut[own], feature.n_outputs))
+    return encoded, with_unknown

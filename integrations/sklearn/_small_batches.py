@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from onehot_fast.adapter import reader_of
 
-from ._categories import Feature
-from ._read import OBJECT, PLAIN_KINDS, AnyArray
-from ._write import wrap_csr
+from ._categories import UNKNOWN, Feature
+from ._read import OBJECT, PLAIN_KINDS, DType
+from ._sparse import wrap_csr
 
 # So many cells of an array are looked up faster than its columns are read.
 CELLS = 256
-# So many rows of a table: a cell of a frame by itself takes as long as many of an array.
-ROWS = 4
+# Of so many rows of a frame the cells are read one by one, which takes 5 us each.
+ROWS = 3
+Columns: TypeAlias = Sequence[Sequence[Any]]
 
 
 def input_names(table: Any) -> Hashable:
@@ -29,85 +30,63 @@ def input_names(table: Any) -> Hashable:
     return library, tuple(names)
 
 
-def encode_few(encoder: Any, rows: Any, dtype: np.dtype[Any]) -> Any:
+def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
     """Return the encoding of a few rows, or None where columns have to be read."""
-    is_silent = encoder.handle_unknown != "error" and not encoder._warns
-    values = _values(rows, encoder._features.input_names)
-    if values is None:
-        return None
+    columns = _columns(rows, encoder._features.input_names)
     features: list[Feature] = encoder._features.of(encoder)
-    if any(map(_holds_number_objects, features)) and not _is_object_table(rows, values):
+    if columns is None or len(columns) != len(features):
         return None
-    starts = [*accumulate((feature.n_outputs for feature in features), initial=0)]
-    has_other = encoder._unknown == "infrequent_if_exist"
-    outputs = []
-    try:
-        for row in values:
-            own = []
-            for value, feature, start in zip(row, features, starts[:-1], strict=True):
-                position = feature.position(value)
-                if position < 0 and not is_silent:
-                    return None
-                other = feature.infrequent if has_other else -1
-                output = feature.lut.item(position) if position >= 0 else other
-                if output >= 0:
-                    own.append(start + output)
-            outputs.append(own)
-    except (LookupError, ValueError):
+    # To numbers that are kept as objects scikit-learn compares objects alone, and these NumPy makes
+    # of rows that hold text beside numbers.
+    is_object = not hasattr(rows, "iat") and any(type(v) is str for v in chain(*columns))
+    objects = (feature for feature in features if feature.categories.dtype == OBJECT)
+    if not is_object and any(feature.known.type is not str for feature in objects):
         return None
-    shape = len(outputs), starts[-1]
-    return _csr(outputs, shape, dtype) if encoder.sparse_output else _dense(outputs, shape, dtype)
+    is_silent = encoder.handle_unknown != "error" and not encoder._warns
+    ones, start = [], 0
+    for column, feature in zip(columns, features, strict=True):
+        positions = feature.known.few_positions(column)
+        if positions is None or (not is_silent and UNKNOWN in positions):
+            return None
+        ones.append([start + k if k >= 0 else -1 for k in map(feature.lut.item, positions)])
+        start += feature.n_outputs
+    rows_of_ones = [[k for k in row if k >= 0] for row in zip(*ones, strict=True)]
+    indices, shape = np.array([*chain(*rows_of_ones)], np.int32), (len(rows_of_ones), start)
+    if encoder.sparse_output:
+        indptr = np.array([*accumulate(map(len, rows_of_ones), initial=0)], np.int32)
+        return wrap_csr((np.ones(len(indices), dtype), indices, indptr), shape)
+    out = np.zeros(shape, dtype)
+    out[np.repeat(np.arange(shape[0]), [*map(len, rows_of_ones)]), indices] = 1
+    return out
 
 
-def _holds_number_objects(feature: Feature) -> bool:
-    """Tell whether numbers are kept as objects, to which scikit-learn compares objects alone."""
-    return feature.categories.dtype == OBJECT and getattr(feature.known, "type", None) is not str
-
-
-def _is_object_table(rows: Any, values: Sequence[Sequence[Any]]) -> bool:
-    """Tell whether NumPy makes an array of objects of the rows: there is text beside numbers."""
-    return not hasattr(rows, "iat") and any(type(value) is str for row in values for value in row)
-
-
-def _values(rows: Any, fitted: Hashable) -> Sequence[Sequence[Any]] | None:
-    """Return rows as Python's values, if they are few and the table is like the fitted one."""
+def _columns(rows: Any, fitted: Hashable) -> Columns | None:
+    """Return the columns as Python's values, if they are few and the table is like the fitted."""
     if type(rows) is list:
-        few = fitted is None and rows and all(type(row) is list for row in rows)
-        return rows if few and len(rows) * len(rows[0]) <= CELLS else None
+        is_few = fitted is None and rows and all(type(row) is list for row in rows)
+        is_few = is_few and len(set(map(len, rows))) == 1 and len(rows) * len(rows[0]) <= CELLS
+        return [*zip(*rows, strict=True)] if is_few else None
     if type(rows) is np.ndarray:
-        few = fitted is None and rows.ndim == 2 and 0 < rows.size <= CELLS
-        return rows.tolist() if few and rows.dtype.kind in PLAIN_KINDS else None
+        is_few = fitted is None and rows.ndim == 2 and 0 < rows.size <= CELLS
+        return rows.T.tolist() if is_few and rows.dtype.kind in PLAIN_KINDS else None
     shape: tuple[int, ...] = getattr(rows, "shape", ())
-    if len(shape) != 2 or not 0 < shape[0] <= ROWS or input_names(rows) != fitted:
+    is_few = fitted is not None and len(shape) == 2 and 0 < shape[0] * shape[1] <= CELLS
+    if not is_few or input_names(rows) != fitted:
         return None
-    if fitted is None:
-        return None
-    values: list[Any]
+    columns: Columns
     if hasattr(rows, "iat"):
-        cells = ((rows.iat[i, j] for j in range(shape[1])) for i in range(shape[0]))
-        values = [[v.item() if isinstance(v, np.generic) else v for v in row] for row in cells]
+        if shape[0] <= ROWS:
+            cells = ([rows.iat[i, j] for i in range(shape[0])] for j in range(shape[1]))
+            columns = [[v.item() if isinstance(v, np.generic) else v for v in c] for c in cells]
+        else:
+            columns = [series.tolist() for _, series in rows.items()]
     elif hasattr(rows, "rows"):
-        values = rows.rows()
+        columns = [*zip(*rows.rows(), strict=True)]
     else:
-        values = [*zip(*rows.to_pydict().values(), strict=True)]
+        columns = [*rows.to_pydict().values()]
     # What a missing value is, None or NaN, depends on the other values of its column.
-    return None if any(map(_is_missing, chain.from_iterable(values))) else values
+    return None if any(map(_is_missing, chain(*columns))) else columns
 
 
 def _is_missing(value: Any) -> bool:
     return value is None or (type(value) is float and value != value)
-
-
-def _csr(outputs: list[list[int]], shape: tuple[int, int], dtype: np.dtype[Any]) -> Any:
-    """Return a CSR matrix of ones."""
-    indptr = np.array([*accumulate(map(len, outputs), initial=0)], np.int32)
-    indices = np.array([*chain.from_iterable(outputs)], np.int32)
-    return wrap_csr((np.ones(len(indices), dtype), indices, indptr), shape)
-
-
-def _dense(outputs: list[list[int]], shape: tuple[int, int], dtype: np.dtype[Any]) -> AnyArray:
-    """Return the dense matrix."""
-    out = np.zeros(shape, dtype)
-    for row, columns in zip(out, outputs, strict=True):
-        row[columns] = 1
-    return out

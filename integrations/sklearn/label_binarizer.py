@@ -7,6 +7,7 @@ integers, Booleans, texts, or floats without fractions. All else is left to thos
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,18 +17,10 @@ from sklearn import preprocessing
 from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast.adapter import (
-    Categories,
-    CodedColumn,
-    Strings,
-    Values,
-    read_column,
-    reader_of,
-    write,
-)
+from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
-from ._read import FLOATS, AnyArray, object_type
-from ._write import wrap_csr
+from ._read import OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type, read_array, read_text
+from ._sparse import wrap_csr
 
 __all__ = ["LabelBinarizer", "label_binarize"]
 
@@ -36,8 +29,6 @@ INT64_END = 2.0**63
 # classes are converted to the dtype of integer labels.
 BEFORE_1_9 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 KEPT_KINDS = "iu" if BEFORE_1_9 else "i"
-# Kinds of dtypes whose values are equal only to values of the same group.
-GROUPS = {"i": "integers", "u": "integers", "f": "floats", "b": "Booleans", "U": "text"}
 
 
 class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]  # they have no types
@@ -106,8 +97,10 @@ class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None): 
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
             return self.fit(y).transform(y)  # a subclass has its own
         labels = self._learn(y)
-        found = None if labels is None else binarize(labels, self.classes_, self._marks)
-        return super().transform(y) if found is None else found
+        with suppress(LeftToSklearn):
+            if labels is not None:
+                return binarize(labels, self.classes_, self._marks)
+        return super().transform(y)
 
     def transform(self, y: Any) -> Any:
         """Binarize labels.
@@ -133,9 +126,9 @@ class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None): 
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         check_is_fitted(self)
-        labels = read_labels(y) if self._marks.are_plain() else None
-        found = None if labels is None else binarize(labels, self.classes_, self._marks)
-        return super().transform(y) if found is None else found
+        with suppress(LeftToSklearn):
+            return binarize(read_labels(y, self._marks), self.classes_, self._marks)
+        return super().transform(y)
 
     def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
         """Return the labels that binarized rows stand for.
@@ -162,20 +155,22 @@ class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None): 
         """
         check_is_fitted(self)
         is_plain = self.y_type_ == "multiclass" and not self.sparse_input_
-        if is_plain and _has_one_positive(Y) and Y.shape[1] <= len(self.classes_):
+        is_csr = sparse.issparse(Y) and Y.format == "csr" and Y.ndim == 2
+        is_plain = is_plain and is_csr and Y.shape[1] <= len(self.classes_)
+        if is_plain and (np.diff(Y.indptr) == 1).all() and (Y.data > 0).all():
             return self.classes_[Y.indices]
         return super().inverse_transform(Y, threshold)
 
     def _learn(self, y: Any) -> Labels | None:
         """Learn the classes and return the labels, if they could be read without scikit-learn."""
-        labels = read_labels(y) if self._marks.are_plain() else None
-        if labels is None:
-            super().fit(y)
-            return None
-        self.y_type_ = labels.target_type
-        self.sparse_input_ = False
-        self.classes_ = labels.classes()
-        return labels
+        with suppress(LeftToSklearn):
+            labels = read_labels(y, self._marks)
+            self.y_type_ = labels.target_type
+            self.sparse_input_ = False
+            self.classes_ = labels.classes()
+            return labels
+        super().fit(y)
+        return None
 
     @property
     def _marks(self) -> Marks:
@@ -225,18 +220,9 @@ def label_binarize(
            [0]])
     """
     marks = Marks(neg_label, pos_label, sparse_output)
-    labels = read_labels(y) if marks.are_plain() else None
-    found = None if labels is None else binarize(labels, classes, marks)
-    if found is not None:
-        return found
+    with suppress(LeftToSklearn):
+        return binarize(read_labels(y, marks), classes, marks)
     return sklearn_label_binarize(y, classes=classes, **marks._asdict())
-
-
-def _has_one_positive(matrix: Any) -> bool:
-    """Tell whether each row of a CSR matrix stores one element, and that a positive one."""
-    if not (sparse.issparse(matrix) and matrix.format == "csr" and matrix.ndim == 2):
-        return False
-    return bool((np.diff(matrix.indptr) == 1).all() and (matrix.data > 0).all())
 
 
 class Labels(NamedTuple):
@@ -245,7 +231,7 @@ class Labels(NamedTuple):
     codes: AnyArray  # the position of each row's label in `categories`
     categories: AnyArray  # distinct, in any order; text has a dtype of text
     used: AnyArray  # the categories that occur
-    dtype: np.dtype[Any] | None  # of the array they came in, None for a list
+    dtype: DType | None  # of the array they came in, None for a list
 
     @property
     def target_type(self) -> str:
@@ -268,41 +254,43 @@ class Marks(NamedTuple):
         """Tell whether these are parameters that scikit-learn accepts."""
         if not (type(self.neg_label) is type(self.pos_label) is int):
             return False
-        fit_sparse = self.pos_label != 0 and self.neg_label == 0
-        return (
-            -INT64_END <= self.neg_label < self.pos_label < INT64_END
-            and type(self.sparse_output) is bool
-            and (fit_sparse or not self.sparse_output)
-        )
+        is_known_form = type(self.sparse_output) is bool
+        can_be_sparse = self.pos_label != 0 and self.neg_label == 0
+        in_range = -INT64_END <= self.neg_label < self.pos_label < INT64_END
+        return is_known_form and in_range and (can_be_sparse or not self.sparse_output)
 
 
-def read_labels(y: Any) -> Labels | None:
-    """Return the labels, or None where scikit-learn has to judge them (and perhaps refuse them)."""
-    if type(y) is np.ndarray:
-        return _read_array(y, y.dtype)
+def read_labels(y: Any, marks: Marks) -> Labels:
+    """Return the labels, unless scikit-learn has to judge them or the marks (and may refuse)."""
+    values, dtype = y, getattr(y, "dtype", None)
+    if not marks.are_plain():
+        raise LeftToSklearn
     if type(y) in (list, tuple):
         values = _uniform(y)
-        dtype = None if values is None or type(y) is list else values.dtype
-        return None if values is None else _read_array(values, dtype)
-    if reader_of(y) is None or len(getattr(y, "shape", (0,))) != 1:
-        return None
-    if isinstance(getattr(y, "dtype", None), np.dtype) and y.dtype.kind in "biuf":
-        return _read_array(np.asarray(y), y.dtype)
-    return _read_text(y)
+        dtype = None if type(y) is list else values.dtype
+    elif reader_of(y) is not None and isinstance(dtype, np.dtype) and dtype.kind in "biuf":
+        values = np.asarray(y)
+    if type(values) is np.ndarray:
+        values = values.reshape(-1) if values.shape[1:] == (1,) else values
+        if values.ndim == 1 and values.size:
+            return _as_labels(read_array(values), dtype)
+    elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
+        # What becomes of other values than text is up to `check_array`.
+        with suppress(TypeError, ValueError):
+            return _as_labels(read_text(values, None), None)
+    raise LeftToSklearn
 
 
 def binarize(labels: Labels, given: Any, marks: Marks) -> Any:
-    """Return a row for each label, or None where scikit-learn has to judge the classes.
+    """Return a row for each label.
 
     The element in the column of a label's class is positive. Of two classes only the second has a
     column, and a class alone has one without positives.
     """
     classes = _as_classes(given, labels)
-    if classes is None:
-        return None
     n = len(classes)
     if not n or len(np.unique(classes)) < n or (classes != classes).any():
-        return None
+        raise LeftToSklearn
     columns = Categories.of(classes).find(Categories.of(labels.categories))
     if n < 3 and labels.target_type == "binary":
         columns, n = np.where(columns == 1, 0, -1), 1
@@ -314,86 +302,60 @@ def binarize(labels: Labels, given: Any, marks: Marks) -> Any:
         # which only refuses to fill the column of a class alone with it.
         on, off = np.array([marks.pos_label, marks.neg_label], np.int64).astype(dtype)
         if len(classes) == 1 and off != marks.neg_label:
-            return None
+            raise LeftToSklearn
         return write.rows([column], dtype, on=on, off=off)
     parts = write.csr([column], np.int64)
     parts[0].fill(marks.pos_label)
     return wrap_csr(parts, (len(labels.codes), n))
 
 
-def _as_classes(given: Any, labels: Labels) -> AnyArray | None:
+def _as_classes(given: Any, labels: Labels) -> AnyArray:
     """Return classes as values that labels may be equal to; text is equal to text only."""
     if not isinstance(given, np.ndarray | list):
-        return None
+        raise LeftToSklearn
     try:
         classes = np.asarray(given)
-    except ValueError:  # lists of several lengths
-        return None
-    if classes.dtype == object and classes.ndim == 1 and len(classes):
-        classes = _as_text(classes) if object_type(classes) is str else classes
-    dtype, group = labels.dtype, GROUPS.get(labels.categories.dtype.kind)
-    if classes.ndim != 1 or GROUPS.get(classes.dtype.kind, "") != group:
-        return None
+    except ValueError as error:  # lists of several lengths
+        raise LeftToSklearn from error
+    if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
+        classes = _as_text(classes)
+    dtype, kind = labels.dtype, python_type(labels.categories)
+    # NumPy finds values of one type among values of another; that is left to scikit-learn.
+    if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
+        raise LeftToSklearn
     if not BEFORE_1_9 and dtype is not None and dtype.kind in "iu":
         classes = classes.astype(dtype, copy=False)
-    is_exact = np.result_type(classes, labels.categories).kind != "f" or group == "floats"
-    return classes if is_exact else None
+    if np.result_type(classes, labels.categories).kind == "f" and kind is not float:
+        raise LeftToSklearn
+    return classes
 
 
-def _read_array(values: AnyArray, dtype: np.dtype[Any] | None) -> Labels | None:
-    """Return the labels in an array, or in its only column."""
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values.reshape(-1)
-    is_plain = values.dtype.kind in "biuOU" or values.dtype in FLOATS
-    if values.ndim != 1 or not values.size or not is_plain:
-        return None
-    try:
-        column = Values([values]).encode()
-    except TypeError:  # a label without a hash
-        return None
-    return _checked(column.codes, column.stored, dtype)
-
-
-def _read_text(y: Any) -> Labels | None:
-    """Return the texts in a column of a library; what others become is up to `check_array`."""
-    try:
-        column = read_column(y)
-    except (TypeError, ValueError):
-        return None
-    is_text = object_type(column.stored) is str
-    return _checked(column.codes, column.stored, None) if is_text else None
-
-
-def _checked(
-    codes: AnyArray, categories: AnyArray | Strings, dtype: np.dtype[Any] | None
-) -> Labels | None:
-    """Return coded labels, if none is missing and the categories are plain."""
-    counts = write.count(codes, len(categories))
-    if counts.sum() != len(codes):
-        return None
-    if isinstance(categories, Strings) or categories.dtype == object:
-        if object_type(categories) is not str:
-            return None
+def _as_labels(column: Coded, dtype: DType | None) -> Labels:
+    """Return coded labels, if none is missing and they are text or integers."""
+    categories: Any = column.values
+    is_text = python_type(categories) is str
+    if column.has_missing or (column.dtype == OBJECT and not is_text):
+        raise LeftToSklearn
+    counts = write.count(column.codes, len(categories))
+    if is_text:
         categories = _as_text(categories)
-    if categories.dtype.kind == "f" and not _is_whole(categories):
-        return None
+    elif categories.dtype.kind == "f" and not _is_whole(categories):
+        raise LeftToSklearn
     used = categories if counts.all() else categories[counts > 0]
-    if used.dtype.kind == "U" and used is not categories:
+    if is_text and used is not categories:
         used = _as_text(used)  # no wider than the longest
-    return Labels(codes, categories, used, dtype)
+    return Labels(column.codes, categories, used, dtype)
 
 
-def _uniform(y: Sequence[Any]) -> AnyArray | None:
+def _uniform(y: Sequence[Any]) -> AnyArray:
     """Return a list whose elements are all of one of Python's plain types."""
     kind = type(y[0]) if y else None
     if kind is str:  # whether all are, their categories will tell
-        values = np.empty(len(y), object)
-        values[:] = y
-        return values
-    if kind not in (int, bool, float) or set(map(type, y)) != {kind}:
-        return None
-    numbers = np.asarray(y)
-    return numbers if numbers.dtype.kind in "bif" else None  # not beyond int64
+        return np.array(y, object)
+    numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
+    if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64
+        raise LeftToSklearn
+    return numbers
 
 
 def _is_whole(numbers: AnyArray) -> bool:

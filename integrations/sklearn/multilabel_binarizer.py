@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import CodedColumn, number_labels, reader_of, write
 
 from ._read import AnyArray
-from ._write import wrap_csr
+from ._sparse import wrap_csr
 
 __all__ = ["MultiLabelBinarizer"]
 
@@ -166,11 +166,8 @@ class MultiLabelBinarizer(preprocessing.MultiLabelBinarizer, auto_wrap_output_ke
 
 def _as_rows(y: Any) -> Any:
     """Return rows that Python iterates over; Arrow and polars would yield objects of their own."""
-    if reader_of(y) is not None:
-        for way in ("to_pylist", "to_list"):
-            if hasattr(y, way):
-                return getattr(y, way)()
-    return y
+    to_list = getattr(y, "to_pylist", getattr(y, "to_list", None))
+    return y if reader_of(y) is None or to_list is None else to_list()
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
 
 import numpy as np
 from sklearn import preprocessing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onehot_fast.adapter import reader_of, write
+from onehot_fast.adapter import CodedColumn, reader_of, write
 
 from ._categories import (
     LIMIT,
-    Coded,
     Features,
     Positions,
-    code_columns,
     count_categories,
+    encode_columns,
+    find_given,
     has_unknown,
     learn,
-    use_given,
 )
-from ._decode import decode_ones
-from ._read import FLOATS, AnyArray, Column, read_arrays, read_table
+from ._read import FLOATS, AnyArray, Coded, DType, LeftToSklearn, Lookup, read_arrays, read_table
 from ._small_batches import encode_few, input_names
-from ._write import wrap_csr
+from ._sparse import decode_ones, wrap_csr
 
 __all__ = ["OneHotEncoder"]
 
+Learned: TypeAlias = tuple[list[Coded], list[AnyArray], list[Positions]]
+
 # Steps of scikit-learn's `transform`; where a subclass changes one, all of them are taken.
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
-# Where these tables hold no text, scikit-learn makes them arrays as fast.
-CONVERTED = "polars", "arrow"
-INFREQUENT = "the infrequent category."
 
 
 class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it has no types
@@ -81,7 +80,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         """
         if fit_params or self._overrides("fit", "transform"):
             return super().fit_transform(X, y, **fit_params)
-        self._fitted_rows: tuple[list[Column], list[Positions]] | None = None
+        self._fitted_rows: tuple[list[Coded], list[Positions]] | None = None
         try:
             self.fit(X, y)
             rows = self._fitted_rows
@@ -90,9 +89,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         dtype = self._kernel_dtype()
         if rows is None or dtype is None:
             return super().transform(X)
-        coded = code_columns(*rows, self._features.of(self), self._unknown)
-        self._warn_of_unknown(coded.with_unknown)
-        return self._encode(coded, dtype)
+        return self._encode(*encode_columns(*rows, self._features.of(self)), dtype)
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -119,15 +116,14 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         dtype = self._kernel_dtype()
         if dtype is None:
             return super().transform(X)
-        few = encode_few(self, X, dtype)
-        if few is not None:
-            return few
-        coded = self._code(X)
-        if coded is None:
-            return super().transform(X)
-        validate_data(self, X=X, reset=False, skip_check_array=True)
-        self._warn_of_unknown(coded.with_unknown)
-        return self._encode(coded, dtype)
+        with suppress(LeftToSklearn):
+            few = encode_few(self, X, dtype)
+            if few is not None:
+                return few
+            encoded = self._look_up(X)
+            validate_data(self, X=X, reset=False, skip_check_array=True)
+            return self._encode(*encoded, dtype)
+        return super().transform(X)
 
     def inverse_transform(self, X: Any) -> AnyArray:
         """Return the values that encoded rows stand for.
@@ -152,11 +148,12 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         """Learn the categories, as scikit-learn's method of this name does."""
         learned = None
         if ensure_all_finite == "allow-nan" and not options:
-            learned = self._learn(X, handle_unknown)
+            with suppress(LeftToSklearn):
+                learned = self._learn(X, handle_unknown)
         if learned is None:
-            found: dict[str, Any] = super()._fit(X, handle_unknown, ensure_all_finite, **options)
+            fitted: dict[str, Any] = super()._fit(X, handle_unknown, ensure_all_finite, **options)
             self._features = Features(input_names(X))
-            return found
+            return fitted
         columns, self.categories_, positions = learned
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
@@ -169,70 +166,65 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
             self._fitted_rows = columns, positions
         return {"n_samples": n_rows}
 
-    def _learn(
-        self, X: Any, handle_unknown: str
-    ) -> tuple[list[Column], list[AnyArray], list[Positions]] | None:
+    def _learn(self, X: Any, handle_unknown: str) -> Learned:
         """Return columns, their categories, and the positions of their values among these."""
         columns = self._read(X)
-        if columns is None:
-            return None
         if isinstance(self.categories, str):
-            learned: list[tuple[AnyArray, Positions]] | None = [*map(learn, columns)]
+            learned = [*map(learn, columns)]
+        elif len(self.categories) == len(columns):
+            learned = [*map(find_given, self.categories, columns)]
         else:
-            learned = self._use_given(columns, handle_unknown)
-        if learned is None:
-            return None
-        return columns, [each[0] for each in learned], [each[1] for each in learned]
+            raise LeftToSklearn
+        positions = [own for _, own in learned]
+        if handle_unknown == "error" and any(map(has_unknown, columns, positions)):
+            raise LeftToSklearn
+        return columns, [categories for categories, _ in learned], positions
 
-    def _use_given(
-        self, columns: list[Column], handle_unknown: str
-    ) -> list[tuple[AnyArray, Positions]] | None:
-        """Return the categories that a user gave, or None where scikit-learn must judge them."""
-        if len(self.categories) != len(columns):
-            return None
-        learned = []
-        for given, column in zip(self.categories, columns, strict=True):
-            found = use_given(given, column)
-            if found is None or (handle_unknown == "error" and has_unknown(column, found[1])):
-                return None
-            learned.append(found)
-        return learned
-
-    def _read(self, X: Any) -> list[Column] | None:
-        """Return the columns of any table, or None where scikit-learn has to read one of them."""
+    def _read(self, X: Any, lookups: Sequence[Lookup] = ()) -> list[Coded]:
+        """Return the columns of any table."""
         if self._overrides("_check_X"):
-            return None
-        columns = read_table(X)
-        if columns is None and (isinstance(X, list | tuple) or reader_of(X) in CONVERTED):
+            raise LeftToSklearn
+        if not isinstance(X, list | tuple):
             try:
-                arrays, *_ = self._check_X(X, ensure_all_finite="allow-nan")
-            except (TypeError, ValueError):
-                return None  # it will be raised after the other checks of scikit-learn
-            columns = read_arrays(arrays)
-        return columns
+                return read_table(X, lookups)
+            except LeftToSklearn:
+                if reader_of(X) not in ("polars", "arrow"):
+                    raise  # of tables of these without text scikit-learn makes arrays as fast
+        try:
+            arrays, *_ = self._check_X(X, ensure_all_finite="allow-nan")
+        except (TypeError, ValueError) as error:
+            raise LeftToSklearn from error  # after its other checks it will raise the same
+        return read_arrays(arrays, lookups)
 
-    def _code(self, X: Any) -> Coded | None:
-        """Return rows as codes of the known categories, or None where scikit-learn must do it."""
-        columns, features = self._read(X), self._features.of(self)
-        if columns is None or len(columns) != len(features):
-            return None
-        positions = []
-        for column, feature in zip(columns, features, strict=True):
-            found = None if feature.known is None else feature.known.positions(column)
-            if found is None:
-                return None
-            positions.append(found)
-        coded = code_columns(columns, positions, features, self._unknown)
-        return None if coded.with_unknown and self.handle_unknown == "error" else coded
+    def _look_up(self, X: Any) -> tuple[list[CodedColumn], list[int]]:
+        """Return rows as codes, and the columns with an unknown value."""
+        features = self._features.of(self)
+        known = [feature.known for feature in features]
+        columns = self._read(X, [each.look_up for each in known])
+        if len(columns) != len(features):
+            raise LeftToSklearn
+        positions = [each.positions(column) for each, column in zip(known, columns, strict=True)]
+        encoded, with_unknown = encode_columns(columns, positions, features)
+        if with_unknown and self.handle_unknown == "error":
+            raise LeftToSklearn
+        return encoded, with_unknown
 
-    def _encode(self, coded: Coded, dtype: np.dtype[Any]) -> Any:
-        """Return the matrix of coded rows."""
+    def _encode(self, columns: list[CodedColumn], with_unknown: list[int], dtype: DType) -> Any:
+        """Return the matrix of coded rows, and warn of unknown values in them."""
+        if with_unknown and self._warns:
+            name = "all zeros" if self._unknown == "ignore" else "the infrequent category."
+            warnings.warn(
+                f"Found unknown categories in columns {with_unknown} during transform. These"
+                f" unknown categories will be encoded as {name}",
+                UserWarning,
+                stacklevel=4,  # the caller of `transform`, which scikit-learn wraps
+            )
         if not self.sparse_output:
-            return write.rows(coded.columns, dtype)
-        shape = len(coded.columns[0].codes), sum(self._n_features_outs)
-        return wrap_csr(write.csr(coded.columns, dtype), shape)
+            return write.rows(columns, dtype)
+        shape = len(columns[0].codes), sum(self._n_features_outs)
+        return wrap_csr(write.csr(columns, dtype), shape)
 
-    def _kernel_dtype(self) -> np.dtype[Any] | None:
+    def _kernel_dtype(self) -> DType | None:
         """Return the dtype of the result, or None where scikit-learn has to make it."""
         if "_features" not in self.__dict__ or sum(self._n_features_outs) > LIMIT:
             return None
@@ -248,25 +240,13 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
     @property
     def _unknown(self) -> str:
         """What becomes of unknown values."""
-        word: str = self.handle_unknown
-        return "infrequent_if_exist" if word == "warn" else word
+        return "infrequent_if_exist" if self.handle_unknown == "warn" else str(self.handle_unknown)
 
     @property
     def _warns(self) -> bool:
         """Whether unknown values are warned of: all zeros also stand for what is dropped."""
         word = self.handle_unknown
-        dropped = self.drop is not None and word in ("ignore", "infrequent_if_exist")
-        return word == "warn" or dropped
-
-    def _warn_of_unknown(self, columns: list[int]) -> None:
-        if columns and self._warns:
-            all_zero = self._unknown == "ignore"
-            warnings.warn(
-                f"Found unknown categories in columns {columns} during transform. These unknown"
-                f" categories will be encoded as {'all zeros' if all_zero else INFREQUENT}",
-                UserWarning,
-                stacklevel=4,  # the caller of `transform`, which scikit-learn wraps
-            )
+        return word == "warn" or (self.drop is not None and word != "error")
 
     def _overrides(self, *names: str) -> bool:
         """Tell whether a subclass has its own methods of these names."""

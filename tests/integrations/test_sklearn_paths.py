@@ -121,9 +121,17 @@ def test_known_texts_are_hashed_once(monkeypatch):
     second, n_second = encoder.transform(rows), len(built) - n_first
     encoder.fit(np.array([["x"], ["b"], ["a"], ["c"]], object))
 
-    assert (n_first, n_second) == (2, 1)  # those of the rows each time
+    assert (n_first, n_second) == (1, 0)  # the rows are looked up as they are
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(encoder.transform(rows)[:, :3], first)
+
+
+@pytest.mark.parametrize("n_rows", [1, 1000])
+def test_infinity_is_refused(n_rows):
+    """By scikit-learn's error, though an unknown value is ignored."""
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(np.array([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match="infinity"):
+        encoder.transform(np.full((n_rows, 1), np.inf))
 
 
 def test_ones_are_decoded_the_fast_way(monkeypatch):
