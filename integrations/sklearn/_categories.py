@@ -126,6 +126,8 @@ class Known:
 
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
+        if self.type is not float and set(map(type, values)) == {self.type}:
+            return [self._position_of.get(value, UNKNOWN) for value in values]
         is_nan = [type(value) is float and value != value for value in values]
         types = {type(value) for value, nan in zip(values, is_nan, strict=True) if not nan}
         if not types <= {self.type, type(None)}:
