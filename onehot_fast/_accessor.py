@@ -394,7 +394,9 @@ def encode_alone(
     As there is one column, `drop` may be a category of it too, ``["first"]`` where it is spelled
     like a rule.
     """
-    table = Table((name,), len(column), (True,), lambda _: column, lambda _: as_values(column))
+    table = Table(
+        (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
+    )
     drop = options.get("drop")
     by_column = drop if isinstance(drop, Mapping) else {name: drop}
     encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)

@@ -24,6 +24,8 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
+# Booleans and integers by the C data interface, but for those of 64 bits.
+NUMBER_FORMATS = "bcCsSiI"
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 LIST_TYPES = (
     pa.types.is_list,
@@ -95,12 +97,25 @@ def read_table(table: Any) -> Table:
     return Table(
         tuple(rows.column_names),
         rows.num_rows,
-        tuple(_is_encodable(field.type) for field in rows.schema),
+        lambda position: _is_encodable(rows.schema.field(position).type),
         lambda position: read_column(rows.column(position)),
         lambda position: as_values(rows.column(position)),
         "arrow",
         rows,
+        lambda positions: _side_by_side(rows, positions),
     )
+
+
+def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:
+    """Return columns of integers or Booleans as the rows of an array."""
+    blocks = []
+    for chunk in read_arrow(rows.select(positions)):
+        columns = [chunk.child(i) for i in range(len(positions))]
+        types = {column.schema.format for column in columns}
+        if types - set(NUMBER_FORMATS) or any(column.null_count for column in columns):
+            return None
+        blocks.append(np.stack([column.codes() for column in columns]))
+    return np.concatenate(blocks, axis=1) if blocks else None
 
 
 def _is_encodable(kind: pa.DataType) -> bool:

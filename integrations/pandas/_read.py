@@ -1,5 +1,7 @@
 """pandas in: a Series becomes codes and levels, and nothing that is coded is hashed again."""
 
+from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -31,8 +33,8 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 # The codes of a Series, where an output is the position of a level; and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
-# Up to so many rows a dictionary of Python is faster than what Arrow and pandas need for any.
-FEW_ROWS = 64
+# Of so few columns pandas makes all at once in less time than two by their positions.
+FEW_COLUMNS = 64
 # Whole numbers that span less than this are codes already; a wider table would leave the caches.
 WIDEST_SPAN = 1 << 16
 # Rows in which the kind of objects is looked for.
@@ -61,24 +63,31 @@ def read_table(table: Any) -> Table:
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
-    names = tuple(table.columns)
-    # By its name a column is found in half the time, where that is one name and nothing else.
-    by_name = table.columns.is_unique
+    frame: pd.DataFrame = table
+    dtypes = cache(lambda: frame.dtypes.tolist())
+    every = cache(lambda: [series for _, series in frame.items()])
 
     def column(position: int) -> "pd.Series[Any]":
-        name = names[position]
-        found = table[name] if by_name and type(name) is str else table.iloc[:, position]
-        return cast("pd.Series[Any]", found)
+        return frame.iloc[:, position] if frame.shape[1] > FEW_COLUMNS else every()[position]
 
     return Table(
-        names,
-        len(table),
-        tuple(map(is_encodable, table.dtypes.tolist())),
+        tuple(python_values(frame.columns)),
+        len(frame),
+        lambda position: is_encodable(dtypes()[position]),
         lambda position: read_column(column(position)),
         lambda position: column(position).to_numpy(),
         "pandas",
-        table,
+        frame,
+        lambda positions: _side_by_side(frame, positions),
     )
+
+
+def _side_by_side(frame: pd.DataFrame, positions: Sequence[int]) -> npt.NDArray[Any] | None:
+    """Return columns of one dtype as the rows of an array."""
+    first, stop = positions[0], positions[-1] + 1
+    are_neighbours = list(positions) == [*range(first, stop)]
+    part = frame.iloc[:, first:stop] if are_neighbours else frame.iloc[:, list(positions)]
+    return part.to_numpy().T if len(set(part.dtypes.tolist())) == 1 else None
 
 
 def read_column(values: Any) -> Column | Values:
@@ -109,10 +118,12 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, pd.CategoricalDtype):
         categories = _numpy_values(dtype.categories)
         return Column(_category_codes(series), categories, bool(dtype.ordered), "category")
-    if isinstance(dtype, np.dtype) or (len(series) <= FEW_ROWS and _is_text(dtype)):
+    if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
         return Values(_arrow_chunks(series))
+    if isinstance(dtype, pd.StringDtype):
+        return Values([_python_texts(series)])
     column, levels = code_series(series)
     source = "dictionary" if _is_arrow_dictionary(dtype) else "hash"
     return Column(level_codes(column), _numpy_values(levels), source=source)
@@ -181,7 +192,12 @@ def level_codes(column: CodedColumn) -> Codes:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python's objects; to iterate over Arrow's takes 5 µs for each."""
-    return list(index.astype(object) if is_arrow_string(index.dtype) else index)
+    if not is_arrow_string(index.dtype):
+        return list(index)
+    import pyarrow as pa
+
+    values = pa.array(index.array)
+    return list(index.astype(object)) if values.null_count else cast(Any, values.to_pylist())
 
 
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":
@@ -233,10 +249,6 @@ def _is_arrow_dictionary(dtype: object) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "index_type")
 
 
-def _is_text(dtype: object) -> bool:
-    return isinstance(dtype, pd.StringDtype) or is_arrow_string(dtype)
-
-
 def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return what pandas makes of values that only pandas can hash."""
     try:
@@ -275,10 +287,15 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
     return _coding(column.codes, pd.Index(column.categories[order]), _rank_lut(order))
 
 
+def _python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
+    """Return nullable strings that are Python's, a missing one as None."""
+    return cast(Any, series.array).to_numpy(object, na_value=None)
+
+
 def _code_objects(series: "pd.Series[Any]") -> Coding | None:
     """Return strings that are Python's as codes of the sorted ones; None for other objects."""
     if isinstance(series.dtype, pd.StringDtype):
-        values = cast(Any, series.array).to_numpy(object, na_value=None)
+        values = _python_texts(series)
     else:
         values = np.asarray(series.array, dtype=object)
     if infer_dtype(values[:SAMPLE], skipna=True) != "string":

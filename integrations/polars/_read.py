@@ -4,6 +4,7 @@ What polars holds as codes is not hashed again, and where they lie in one chunk 
 are not copied.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -72,12 +73,21 @@ def read_table(table: Any) -> Table:
     return Table(
         tuple(table.columns),
         table.height,
-        tuple(map(is_encodable, table.dtypes)),
+        lambda i: is_encodable(table.dtypes[i]),
         lambda i: read_column(table.to_series(i)),
         lambda i: _values(table.to_series(i)),
         "polars",
         table,
+        lambda positions: _side_by_side(table, positions),
     )
+
+
+def _side_by_side(table: pl.DataFrame, positions: Sequence[int]) -> AnyArray | None:
+    """Return columns of one dtype as the rows of an array."""
+    columns = [table.to_series(i) for i in positions]
+    if len({column.dtype for column in columns}) > 1 or any(c.null_count() for c in columns):
+        return None
+    return np.stack([column.to_numpy() for column in columns])
 
 
 def read_column(series: Any) -> Column | Values:
