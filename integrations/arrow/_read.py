@@ -27,6 +27,10 @@ FEW_VALUES = 256
 # Booleans and integers by the C data interface, but for those of 64 bits.
 NUMBER_FORMATS = "bcCsSiI"
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+# What the core reads where it lies, beside instants without a zone.
+PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
+    pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
+} | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
 LIST_TYPES = (
     pa.types.is_list,
     pa.types.is_large_list,
@@ -157,7 +161,8 @@ def read_column(column: Any) -> Column | Values:
     >>> column.codes, column.categories
     (array([ 0, -1,  1,  0], dtype=int32), array(['b', 'a'], dtype=object))
     """
-    return ColumnReader().read(as_column(column))
+    values = storage(as_column(column))
+    return _values(values) if _is_plain(values.type) else ColumnReader().read(values)
 
 
 class ColumnReader:
@@ -177,7 +182,7 @@ class ColumnReader:
         column = storage(column)
         kind = column.type
         if _is_plain(kind):
-            return Values([_core_array(chunk) for chunk in chunks_of(column)])
+            return _values(column)
         if pa.types.is_null(kind):
             return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
         if pa.types.is_run_end_encoded(kind):
@@ -290,11 +295,14 @@ def _core_array(array: pa.Array) -> Any:
     return next(read_arrow(array))
 
 
+def _values(column: ArrowColumn) -> Values:
+    """Return a column of plain values."""
+    return Values([_core_array(chunk) for chunk in chunks_of(column)])
+
+
 def _is_plain(kind: pa.DataType) -> bool:
     """Tell whether the core reads values of a type where they lie."""
-    is_time = pa.types.is_duration(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return is_number or is_time or str(kind) in TEXT_TYPES
+    return kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None)
 
 
 def _hashed(column: ArrowColumn) -> ArrowColumn:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -177,6 +177,7 @@ def metadata_without(
     return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
 
 
+@cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
     """Return the type of Arrow whose values are those of the dtype.
 
@@ -268,6 +269,7 @@ def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
+@lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
     """Return the type of rows of so many elements: tensors or lists of fixed size."""
     item = arrow_type(element)

@@ -1,8 +1,8 @@
 """pandas in: a Series becomes codes and levels, and nothing that is coded is hashed again."""
 
 from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,8 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 # The codes of a Series, where an output is the position of a level; and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
+# So few levels of a category dtype are remembered.
+FEW_LEVELS = 1000
 # Of so few columns pandas makes all at once in less time than two by their positions.
 FEW_COLUMNS = 64
 # Whole numbers that span less than this are codes already; a wider table would leave the caches.
@@ -121,7 +123,9 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
-        return Values(_arrow_chunks(series))
+        import pyarrow as pa
+
+        return Values(_chunks(pa.array(series.array)))
     if isinstance(dtype, pd.StringDtype):
         return Values([_python_texts(series)])
     column, levels = code_series(series)
@@ -169,9 +173,7 @@ def code_series(series: "pd.Series[Any]") -> Coding:
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        each_once = np.arange(len(dtype.categories))
-        levels = pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=dtype))
-        return _coding(_category_codes(series), levels)
+        return _coding(_category_codes(series), _category_levels(dtype))
     if is_arrow_string(dtype):
         return _code_arrow_strings(series)
     if _is_arrow_dictionary(dtype):
@@ -209,6 +211,31 @@ def _coding(
     codes: Codes, levels: "pd.Index[Any]", lut: npt.NDArray[np.int32] | None = None
 ) -> Coding:
     return CodedColumn(codes, lut, len(levels)), levels
+
+
+class _Same(NamedTuple):
+    """A dtype that is equal to itself alone: to compare all categories takes too long."""
+
+    dtype: pd.CategoricalDtype
+
+    def __hash__(self) -> int:
+        return id(self.dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.dtype is other.dtype
+
+
+def _category_levels(dtype: pd.CategoricalDtype) -> "pd.Index[Any]":
+    """Return the categories as an index of the dtype; few of them are remembered."""
+    if len(dtype.categories) > FEW_LEVELS:
+        return _new_levels.__wrapped__(_Same(dtype))
+    return _new_levels(_Same(dtype)).view()
+
+
+@lru_cache(maxsize=16)
+def _new_levels(same: _Same) -> "pd.Index[Any]":
+    each_once = np.arange(len(same.dtype.categories))
+    return pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=same.dtype))
 
 
 def _category_codes(series: "pd.Series[Any]") -> Codes:
@@ -305,31 +332,35 @@ def _code_objects(series: "pd.Series[Any]") -> Coding | None:
         return None
     order = column.stored.argsort()
     texts = column.stored.take(order).to_object()
-    # What pandas makes of one string it makes of all.
-    dtype = _factorize(pd.Series(texts[:1], dtype=series.dtype))[1].dtype
+    dtype = _text_dtype(series.dtype, pd.get_option("future.infer_string"))
     return _coding(column.codes, pd.Index(texts, dtype=dtype), _rank_lut(order))
+
+
+@cache
+def _text_dtype(dtype: Any, _infer_string: object) -> Any:
+    """Return the dtype of the categories that pandas makes of texts: of one as of all."""
+    return _factorize(pd.Series(["a"], dtype=dtype))[1].dtype
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     """Return strings that lie in Arrow memory as codes of the sorted ones."""
     import pyarrow as pa
 
-    column = Values(_arrow_chunks(series)).encode()
+    array = pa.array(series.array)
+    column = Values(_chunks(array)).encode()
     order = column.stored.argsort()
     texts = cast(Strings, column.stored.take(order))
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
     sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    kind = pa.array(series.array).type
+    if array.type != sorted_array.type:
+        sorted_array = sorted_array.cast(array.type)
     restore = cast(Any, series.dtype).__from_arrow__
-    return _coding(column.codes, pd.Index(restore(sorted_array.cast(kind))), _rank_lut(order))
+    return _coding(column.codes, pd.Index(restore(sorted_array)), _rank_lut(order))
 
 
-def _arrow_chunks(series: "pd.Series[Any]") -> list[Any]:
-    """Return the chunks of a Series in Arrow memory, at least one."""
-    import pyarrow as pa
-
-    array = pa.array(series.array)
-    return list(read_arrow(array)) or list(read_arrow(pa.array([], array.type)))
+def _chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+    """Return the chunks of an array as the core reads them, at least one."""
+    return list(read_arrow(array)) or _chunks(array.combine_chunks())
 
 
 def _rank_lut(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
