@@ -267,9 +267,7 @@ class Encoder:
             check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
         columns = code_table(source, schema)
         if form == "numpy":
-            return write.rows(
-                columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads
-            )
+            return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
         if form in FORMATS:
             return write.sparse_array(
                 form, columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads

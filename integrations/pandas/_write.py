@@ -192,36 +192,10 @@ def dense_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of all columns side by side, of one dtype.
+    """Return the outputs of one or more columns side by side, of one dtype.
 
-    Parameters
-    ----------
-    columns : sequence of CodedColumn, not empty
-        All of the same number of rows.
-    dtype : NumPy or pandas dtype
-        NumPy numbers and Booleans are one block of memory, masked ones a block of values and one
-        of masks, Arrow Booleans one block of bits; pandas converts Booleans to any other dtype.
-    index, names : pandas.Index, optional
-        By default counted.
-
-    Returns
-    -------
-    pandas.DataFrame of shape (n_rows, n_outputs of all)
-        It alone owns its memory.
-
-    Raises
-    ------
-    MemoryError
-        If the result cannot fit in memory, before it is allocated.
-
-    Examples
-    --------
-    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
-    >>> dense_frame([column], np.dtype("uint8"), names=pd.Index(["a", "b"]))
-       a  b
-    0  1  0
-    1  0  1
-    2  0  0
+    NumPy's numbers and Booleans are one block of memory, masked ones a block of values and one of
+    masks, Arrow's Booleans one block of bits; pandas converts Booleans to any other dtype.
     """
     if isinstance(dtype, np.dtype) and not dtype.hasobject:
         if dtype.kind in NATIVE_KINDS:
@@ -245,29 +219,9 @@ def sparse_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of all columns side by side, each a SparseArray of its ones.
+    """Return the outputs of one or more columns side by side, each a SparseArray of its ones.
 
-    Parameters
-    ----------
-    columns : sequence of CodedColumn, not empty
-        All of the same number of rows.
-    dtype : NumPy dtype
-        Of the ones.
-    fill_value : scalar
-        What stands everywhere else.
-    index, names : pandas.Index, optional
-        By default counted.
-
-    Returns
-    -------
-    pandas.DataFrame of shape (n_rows, n_outputs of all)
-        Its columns are slices of one CSC matrix.
-
-    Examples
-    --------
-    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
-    >>> sparse_frame([column], np.dtype(bool), False).dtypes.tolist()
-    [Sparse[bool, False], Sparse[bool, False]]
+    They are slices of one CSC matrix.
     """
     if _goes_by_matrix(dtype):
         matrix = write.sparse_array("csc", columns, dtype)

@@ -88,7 +88,6 @@ def schema_of(state: State, options: Options) -> Schema:
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the rows to encode: each column of the schema as codes and their outputs."""
 
-
     def coded(position: int, column: ColumnSchema) -> CodedColumn:
         return code_values(column, _named(column.name, table.read, position))
 
@@ -111,9 +110,7 @@ def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
         codes = None if found is None else codes_of_known(schema, found)
         if codes is not None:
             propagates = schema.options.handle_missing == "propagate"
-            return CodedColumn(
-                codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts
-            )
+            return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
     column = _named(schema.name, read.encode)
     return code_column(schema, column.codes, column.stored)
 

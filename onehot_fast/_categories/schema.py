@@ -21,7 +21,6 @@ from onehot_fast._categories.grouping import Groups, group, infrequent, which_to
 from onehot_fast._categories.learned import Learned
 from onehot_fast._categories.options import ColumnOptions
 
-
 Made = TypeVar("Made")
 
 # So many kinds of tables are remembered, of so many columns each; then they are made anew.
