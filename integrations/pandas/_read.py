@@ -194,12 +194,15 @@ def level_codes(column: CodedColumn) -> Codes:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python's objects; to iterate over Arrow's takes 5 µs for each."""
+    if isinstance(index, pd.CategoricalIndex):
+        values = [*python_values(index.categories), np.nan]
+        return [values[code] for code in index.codes.tolist()]
     if not is_arrow_string(index.dtype):
         return list(index)
     import pyarrow as pa
 
-    values = pa.array(index.array)
-    return list(index.astype(object)) if values.null_count else cast(Any, values.to_pylist())
+    texts = pa.array(index.array)
+    return list(index.astype(object)) if texts.null_count else texts.to_pylist()
 
 
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":
@@ -316,7 +319,8 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
 
 def _python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
     """Return nullable strings that are Python's, a missing one as None."""
-    return cast(Any, series.array).to_numpy(object, na_value=None)
+    texts: npt.NDArray[np.object_] = cast(Any, series.array).to_numpy(object, na_value=None)
+    return texts
 
 
 def _code_objects(series: "pd.Series[Any]") -> Coding | None:
@@ -332,14 +336,7 @@ def _code_objects(series: "pd.Series[Any]") -> Coding | None:
         return None
     order = column.stored.argsort()
     texts = column.stored.take(order).to_object()
-    dtype = _text_dtype(series.dtype, pd.get_option("future.infer_string"))
-    return _coding(column.codes, pd.Index(texts, dtype=dtype), _rank_lut(order))
-
-
-@cache
-def _text_dtype(dtype: Any, _infer_string: object) -> Any:
-    """Return the dtype of the categories that pandas makes of texts: of one as of all."""
-    return _factorize(pd.Series(["a"], dtype=dtype))[1].dtype
+    return _coding(column.codes, pd.Index(texts, dtype=series.dtype), _rank_lut(order))
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:

@@ -147,8 +147,9 @@ class ColumnSchema:
             return False
         if self.known.family != "string":
             return True
-        titles = Categories.of([_special_title(special) for special in self.specials])
-        found = self.known.find(titles) if len(titles) else np.empty(0, np.int64)
+        if not self.specials:
+            return True
+        found = self.known.find(Categories.of([_special_title(s) for s in self.specials]))
         return not np.isin(found[found >= 0], self.labelled).any()
 
 

@@ -68,8 +68,16 @@ class CodedColumn:
             known[first] = np.where(self.lut < 0, self.lut, self.lut + first)
         return known[first]
 
+    def outputs(self) -> npt.NDArray[np.int64]:
+        """Return the output column of every row, -1 for none."""
+        codes = self.codes.astype(np.int64)
+        if self.lut is None:
+            return np.where((codes >= 0) & (codes < self.n_outputs), codes, -1)
+        last = len(self.lut) - 1
+        return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
+
     def outputs_from(self, first: int) -> list[int]:
-        """Return the output column of every row, counted from `first`, -1 for none."""
+        """Return the output columns of a few rows, counted from `first`, -1 for none."""
         outputs = self.codes.tolist()
         if self.lut is not None:
             output_of, last = self.lut.item, len(self.lut) - 1
