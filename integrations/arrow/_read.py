@@ -24,8 +24,6 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
-# Booleans and integers by the C data interface, but for those of 64 bits.
-NUMBER_FORMATS = "bcCsSiI"
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 # What the core reads where it lies, beside instants without a zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
@@ -111,12 +109,13 @@ def read_table(table: Any) -> Table:
 
 
 def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:
-    """Return columns of integers or Booleans as the rows of an array."""
+    """Return columns of one type of integers or Booleans as the rows of an array."""
     blocks = []
     for chunk in read_arrow(rows.select(positions)):
         columns = [chunk.child(i) for i in range(len(positions))]
-        types = {column.schema.format for column in columns}
-        if types - set(NUMBER_FORMATS) or any(column.null_count for column in columns):
+        types = {(column.schema.kind, column.schema.format) for column in columns}
+        is_plain = len(types) == 1 and next(iter(types))[0] in ("boolean", "integer")
+        if not is_plain or any(column.null_count for column in columns):
             return None
         blocks.append(np.stack([column.codes() for column in columns]))
     return np.concatenate(blocks, axis=1) if blocks else None

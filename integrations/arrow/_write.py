@@ -202,7 +202,7 @@ def output_arrays(
     dtype = dtype.newbyteorder("=")
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
     if n_rows == 1 and not any(column.nan_where_missing for column in columns):
-        return _single_row(columns, kind)
+        return _single_row(columns, kind, num_threads)
     block: AnyArray
     if dtype == np.bool_:
         block = write.bits(columns, num_threads=num_threads)
@@ -215,11 +215,13 @@ def output_arrays(
     ]
 
 
-def _single_row(columns: Sequence[CodedColumn], kind: pa.DataType) -> list[pa.Array]:
+def _single_row(
+    columns: Sequence[CodedColumn], kind: pa.DataType, num_threads: int | None
+) -> list[pa.Array]:
     """Return the outputs of one row, which are but two arrays: nobody can write to them."""
     off, on = _off_and_on(kind)
     arrays = [off] * sum(column.n_outputs for column in columns)
-    for i in np.flatnonzero(write.bits(columns)).tolist():
+    for i in np.flatnonzero(write.bits(columns, num_threads=num_threads)).tolist():
         arrays[i] = on
     return arrays
 

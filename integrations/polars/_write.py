@@ -82,7 +82,7 @@ def wrap(
         if not isinstance(part, Outputs):
             frames.append(_column(table, part).to_frame())
         elif table.n_rows == 1 and 0 < len(part.names) <= MOST_SHARED and not _has_nan(part):
-            frames.append(_row_frame(part, memo["polars"]))
+            frames.append(_row_frame(part, memo["polars"], num_threads))
         else:
             frames.append(output_frame(part, table.n_rows, num_threads))
     if len(frames) == 1:
@@ -90,7 +90,9 @@ def wrap(
     return pl.concat(frames, how="horizontal") if frames else pl.DataFrame(height=table.n_rows)
 
 
-def _row_frame(part: Outputs, rows: dict[tuple[str, ...], _Rows]) -> pl.DataFrame:
+def _row_frame(
+    part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
+) -> pl.DataFrame:
     """Return one row of outputs: its columns are shared by all such rows.
 
     A column of polars is never written to, and to make all takes longer than to encode a row.
@@ -104,7 +106,8 @@ def _row_frame(part: Outputs, rows: dict[tuple[str, ...], _Rows]) -> pl.DataFram
         )
     off_frame, on_columns = shared
     row = off_frame.clone()
-    for i in np.flatnonzero(write.bits(part.columns, n_rows=1)).tolist():
+    bits = write.bits(part.columns, n_rows=1, num_threads=num_threads)
+    for i in np.flatnonzero(bits).tolist():
         row.replace_column(i, on_columns[i])
     return row
 

@@ -172,7 +172,7 @@ def bits(
     check_size(shape, np.uint8)
     if n_rows * len(columns) <= FEW_CODES:
         parallel.resolve(num_threads, 0)
-        few: npt.NDArray[np.uint8] = np.zeros(shape, np.uint8)
+        few: npt.NDArray[np.uint8] = _filled(shape, 0, np.zeros((), np.uint8))
         for row, output in _cells(columns, starts):
             few[output, row >> 3] |= 1 << (row & 7)
         return few
@@ -304,8 +304,10 @@ def _small(
 
 def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
     """Return an array without any on."""
-    is_zero = type(off) is int and off == 0
-    return np.zeros(shape, off_value.dtype) if is_zero else np.full(shape, off_value)
+    out, is_zero = memory.allocate(shape, off_value.dtype)
+    if not (is_zero and type(off) is int and off == 0):
+        out[...] = off_value
+    return out
 
 
 def _starts(columns: Sequence[CodedColumn]) -> list[int]:

@@ -228,6 +228,25 @@ def test_decoding_any_table(make: Any, shape: str) -> None:
         assert [None if v != v else v for v in list(values[name])] == column
 
 
+def test_features_that_are_dictionaries() -> None:
+    """Their values count, and not the codes that stand for them."""
+    encoder = Encoder().fit({"size": ["S", "L"]})
+    values = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array([1, 0]))
+    table = pa.table({"size_L": values, "size_S": pa.array([0, 1], pa.int8())})
+    assert encoder.inverse_transform(table).to_pydict() == {"size": ["L", "S"]}
+    both = pa.table({"size_L": values, "size_S": values.take(pa.array([1, 0]))})
+    assert encoder.inverse_transform(both).to_pydict() == {"size": ["L", "S"]}
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc", "pandas", "polars", "arrow"])
+def test_a_wrong_number_of_threads(output: str) -> None:
+    """It is refused, however small the result is."""
+    encoder = Encoder().fit(TRAIN)
+    with pytest.raises(ValueError, match="num_threads = 0"):
+        encoder.transform(row(TRAIN, 0), output, num_threads=0)
+    assert encoder.transform(row(TRAIN, 0), output, num_threads=2) is not None
+
+
 def test_what_one_can_type_instead_of_too_large_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """`get_dummies` has no options of an encoder."""
     monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 1 << 20)
