@@ -93,12 +93,8 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        dtype : dtype, default float32
-            Boolean, integer, floating or complex dtype of the elements.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-        **options
-            See the class.
+        dtype, num_threads, **options
+            As for `to_numpy`.
 
         Returns
         -------
@@ -121,12 +117,7 @@ class SeriesAccessor:
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> Any:
-        """Encode as a sparse array of columns; see `to_csr`.
-
-        Returns
-        -------
-        scipy.sparse.csc_array of shape (n_rows, n_columns)
-        """
+        """Encode as a sparse array of columns, a ``scipy.sparse.csc_array``; see `to_csr`."""
         return self._sparse("csc", dtype, num_threads, options)
 
     def to_arrow(
@@ -312,6 +303,8 @@ class TableAccessor:
     def __call__(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> Any:
         """Encode some columns where they stand.
@@ -323,6 +316,8 @@ class TableAccessor:
         columns : iterable of column names or Encoder, optional
             Those to encode, whatever they hold; by default those of texts, objects and categories.
             Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
@@ -347,8 +342,9 @@ class TableAccessor:
         """
         if isinstance(columns, Encoder):
             check_no_options(options)
-            return columns.transform(self._data)
-        return self._new_encoder(columns, options).fit_transform(self._data)
+            return columns.transform(self._data, num_threads=num_threads)
+        encoder = self._new_encoder(columns, options)
+        return encoder.fit_transform(self._data, num_threads=num_threads)
 
     def fit(
         self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]
@@ -394,7 +390,9 @@ def encode_alone(
     As there is one column, `drop` may be a category of it too, ``["first"]`` where it is spelled
     like a rule.
     """
-    table = Table((name,), len(column), (True,), lambda _: column, lambda _: as_values(column))
+    table = Table(
+        (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
+    )
     drop = options.get("drop")
     by_column = drop if isinstance(drop, Mapping) else {name: drop}
     encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)

@@ -144,10 +144,18 @@ class Integration(Protocol):
     def read_column(self, column: Any) -> Column | Values:
         """Return a column of the library: `Column` where it holds codes, else its `Values`."""
 
-    def wrap(self, table: Table, parts: Sequence[Part]) -> Any:
+    def wrap(
+        self,
+        table: Table,
+        parts: Sequence[Part],
+        memo: dict[str, Any] | None = None,
+        num_threads: int | None = None,
+    ) -> Any:
         """Return the library's table of these columns, in their order.
 
         `table` may come from another library, or from the core itself: then a column that stays
         is ``table.values(position)``, and there is no index to keep. The memory that `write`
-        fills for `Outputs` is the caller's to give away.
+        fills for `Outputs` is the caller's to give away. In `memo` an integration finds again what
+        it kept there for the last table whose columns have the same names, in the same order, and
+        the same outputs in their stead: it is empty for the first, None where nobody keeps it.
         """

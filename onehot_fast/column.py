@@ -189,13 +189,13 @@ class Values:
         """
         if self.convert is not None:
             return None
-        found = [np.empty(0, np.int32)]
+        found = []
         for chunk in self.chunks:
             codes = known.lookup(chunk, self.missing)
             if codes is None:
                 return None
             found.append(codes)
-        return concatenated(found[1:] or found)
+        return concatenated(found) if found else np.empty(0, np.int32)
 
 
 def _check_array(array: Any, name: str) -> None:

@@ -22,7 +22,7 @@ from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import decoded_mapping, decoded_parts, encoded_parts
+from onehot_fast._encode.table_layout import EncodedLayout, decoded_mapping, decoded_parts
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
@@ -227,6 +227,8 @@ class Encoder:
         self,
         table: Any,
         output: Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"] | None = None,
+        *,
+        num_threads: int | None = None,
     ) -> Any:
         """Encode the rows of a table.
 
@@ -238,6 +240,8 @@ class Encoder:
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
             is installed; by default a table of the library of `table`, or else a matrix. A matrix
             has the features only. In a table the other columns stay in place, untouched.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
 
         Returns
         -------
@@ -259,21 +263,27 @@ class Encoder:
         schema = self.schema
         source = read_table(table)
         form = source.library if output is None else output
-        check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
+        if output is not None:
+            check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
         columns = code_table(source, schema)
         if form == "numpy":
-            return write.rows(columns, schema.dtype, n_rows=source.n_rows)
+            return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
         if form in FORMATS:
-            return write.sparse_array(form, columns, schema.dtype, n_rows=source.n_rows)
-        return integration(form).wrap(source, encoded_parts(source, schema, columns))
+            return write.sparse_array(
+                form, columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads
+            )
+        layout = schema.remember(EncodedLayout, source.names)
+        return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
-    def fit_transform(self, table: Any, output: Any = None) -> Any:
+    def fit_transform(
+        self, table: Any, output: Any = None, *, num_threads: int | None = None
+    ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
         once = dataclasses.replace(source, read=coded)
-        return self.fit(once).transform(once, output)
+        return self.fit(once).transform(once, output, num_threads=num_threads)
 
     def inverse_transform(
         self,
@@ -322,11 +332,7 @@ class Encoder:
         if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
             return dict(zip(names, decode.decode_matrix(schema, encoded, words), strict=True))
         table = read_table(encoded)
-
-        def feature(name: str) -> npt.NDArray[Any]:
-            return table.values(table.position(name))
-
-        values = decode.decode_features(schema, feature, table.n_rows, words)
+        values = decode.decode_features(schema, table, words)
         parts = decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decoded_mapping(table, parts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,9 +32,9 @@ class Table:
         One for each column, in order; names may repeat.
     n_rows : int
         The length of every column.
-    encodable : tuple of bool
-        For each column, whether it is encoded where nobody says which: texts, objects and declared
-        categories are, numbers and Booleans are not.
+    is_encodable : callable, position → bool
+        Whether a column is encoded where nobody says which: texts, objects and declared categories
+        are, numbers and Booleans are not.
     read : callable, position → Column or Values
         Reads one column: its codes, if it has any, or its values. Called once for each column that
         is encoded.
@@ -43,15 +44,24 @@ class Table:
         The integration that read the table, and that wraps what is made of it.
     source : object, optional
         The table itself, for ``wrap``. The core does not look at it.
+    block : callable, positions → ndarray of shape (n_columns, n_rows) or None, optional
+        Several columns, at least one, of one dtype of numbers or Booleans; None if they are not.
+        `values` may take much longer for each of them.
     """
 
     names: tuple[Hashable, ...]
     n_rows: int
-    encodable: tuple[bool, ...]
+    is_encodable: Callable[[int], bool]
     read: Callable[[int], Column | Values]
     values: Callable[[int], AnyArray]
     library: str = "numpy"
     source: Any = None
+    block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
+
+    @cached_property
+    def encodable(self) -> tuple[bool, ...]:
+        """For each column, whether it is encoded where nobody says which."""
+        return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
         """Return where the one column of this name is.
@@ -112,7 +122,7 @@ def read_table(table: Any) -> Table:
     if isinstance(table, Mapping):
         return _mapping_table(table)
     if isinstance(table, Column):
-        return _array_table(["x0"], [table], [True], table)
+        return _array_table(["x0"], [table], table, always=True)
     if isinstance(table, np.ndarray):
         return _ndarray_table(table)
     raise TypeError(
@@ -126,39 +136,39 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     """Return a mapping from names to columns."""
     columns = list(table.values())
     lengths = {name: _length(column, name) for name, column in table.items()}
-    if len(set(lengths.values())) > 1:
+    if len({*lengths.values()}) > 1:
         raise ValueError(f"the columns differ in length: {lengths!r}")
-    return _array_table(list(table), columns, [_is_encodable(c) for c in columns], table)
+    return _array_table(list(table), columns, table)
 
 
 def _ndarray_table(table: AnyArray) -> Table:
     """Return an array of rows; nothing but its fields tells its columns apart."""
     if table.dtype.names is not None and table.ndim == 1:
         fields = [table[name] for name in table.dtype.names]
-        encodable = [_is_encodable(field) for field in fields]
-        return _array_table(list(table.dtype.names), fields, encodable, table)
+        return _array_table(list(table.dtype.names), fields, table)
     if table.ndim not in (1, 2):
         raise ValueError(f"the table has shape {table.shape}; accepted are one or two dimensions")
     rows = table[:, np.newaxis] if table.ndim == 1 else table
     columns = [rows[:, i] for i in range(rows.shape[1])]
     names = [f"x{i}" for i in range(len(columns))]
-    return _array_table(names, columns, [True] * len(columns), table, len(table))
+    return _array_table(names, columns, table, len(table), always=True)
 
 
 def _array_table(
     names: Sequence[Hashable],
     columns: Sequence[Any],
-    encodable: Sequence[bool],
     source: Any,
     n_rows: int | None = None,
+    *,
+    always: bool = False,
 ) -> Table:
-    """Return a table whose columns are at hand."""
+    """Return a table whose columns are at hand; `always`: each of them is encodable."""
     if n_rows is None:
         n_rows = len(columns[0]) if columns else 0
     return Table(
         tuple(names),
         n_rows,
-        tuple(encodable),
+        lambda i: always or _is_encodable(columns[i]),
         lambda i: read_values(columns[i]),
         lambda i: as_values(columns[i]),
         source=source,

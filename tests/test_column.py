@@ -222,7 +222,7 @@ def test_a_name_that_is_there_twice():
     table = Table(
         ("p", "q", "p"),
         1,
-        (False, True, False),
+        lambda position: position == 1,
         lambda position: read_column(["a"]),
         lambda position: position,
     )
@@ -237,7 +237,7 @@ def library(monkeypatch):
     """Stand in for the integration of pandas; return the list of the tables that were wrapped."""
     wrapped = []
 
-    def wrap(table, parts):
+    def wrap(table, parts, memo=None, num_threads=None):
         wrapped.append(table)
         return list(parts)
 

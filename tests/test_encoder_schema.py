@@ -143,7 +143,7 @@ def test_fit_transform_reads_a_column_once():
         reads.append(position)
         return Column(np.array([0]), np.array(["a"]))
 
-    table = Table(("p", "q"), 1, (True, True), read, lambda position: np.array(["a"]))
+    table = Table(("p", "q"), 1, lambda position: True, read, lambda position: np.array(["a"]))
 
     assert Encoder().fit_transform(table).tolist() == [[True, True]]
     assert reads == [0, 1]

@@ -75,7 +75,7 @@ class EncodePlan:
         Of the tables or batches to encode.
     schema : Schema
         Of the encoder.
-    layout : str
+    layout, num_threads
         See `encode`.
 
     Raises
@@ -86,20 +86,25 @@ class EncodePlan:
         An encoded column is absent or there twice, or two columns of the output have one name.
     """
 
-    def __init__(self, source: pa.Schema, schema: Schema, layout: Layout) -> None:
+    def __init__(
+        self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
+    ) -> None:
         self._positions = [column_position(source.names, c.name) for c in schema.columns]
         self._coders = [ColumnCoder(column) for column in schema.columns]
         self._parts: list[PassThrough | NewColumns] = []
         if layout == "columns":
             self._parts += [
-                part if isinstance(part, PassThrough) else _output_columns(schema, part)
+                part
+                if isinstance(part, PassThrough)
+                else _output_columns(schema, part, num_threads)
                 for part in table_layout(source.names, schema)
             ]
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
             for position, name in enumerate(source.names):
                 if position in index_of:
-                    self._parts.append(_nested_column(schema, index_of[position], name, layout))
+                    index = index_of[position]
+                    self._parts.append(_nested_column(schema, index, name, layout, num_threads))
                 else:
                     self._parts.append(PassThrough(position))
         fields: list[pa.Field] = []
@@ -130,16 +135,22 @@ class EncodePlan:
         return columns
 
 
-def _output_columns(schema: Schema, part: OutputRange) -> NewColumns:
+def _output_columns(schema: Schema, part: OutputRange, num_threads: int | None) -> NewColumns:
     """Return how the outputs of several columns of the encoder become columns."""
     columns = schema.columns[part.first : part.stop]
     dtype = columns[0].options.dtype
     fields = [field for column in columns for field in output_fields(column)]
-    return NewColumns(part.first, part.stop, fields, lambda coded: output_arrays(coded, dtype))
+
+    def write(coded: Sequence[CodedColumn]) -> list[pa.Array]:
+        return output_arrays(coded, dtype, num_threads)
+
+    return NewColumns(part.first, part.stop, fields, write)
 
 
-def _nested_column(schema: Schema, index: int, name: str, layout: Layout) -> NewColumns:
+def _nested_column(
+    schema: Schema, index: int, name: str, layout: Layout, num_threads: int | None
+) -> NewColumns:
     """Return how the outputs of one column of the encoder become a column in its place."""
-    kind, write = nested(schema.columns[index], layout)
+    kind, write = nested(schema.columns[index], layout, num_threads)
     field = pa.field(name, kind, nullable=layout == "dictionary")
     return NewColumns(index, index + 1, [field], lambda coded: [write(coded[0])])

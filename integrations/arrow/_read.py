@@ -25,6 +25,10 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+# What the core reads where it lies, beside instants without a zone.
+PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
+    pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
+} | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
 LIST_TYPES = (
     pa.types.is_list,
     pa.types.is_large_list,
@@ -95,12 +99,26 @@ def read_table(table: Any) -> Table:
     return Table(
         tuple(rows.column_names),
         rows.num_rows,
-        tuple(_is_encodable(field.type) for field in rows.schema),
+        lambda position: _is_encodable(rows.schema.field(position).type),
         lambda position: read_column(rows.column(position)),
         lambda position: as_values(rows.column(position)),
         "arrow",
         rows,
+        lambda positions: _side_by_side(rows, positions),
     )
+
+
+def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:
+    """Return columns of one type of integers or Booleans as the rows of an array."""
+    blocks = []
+    for chunk in read_arrow(rows.select(positions)):
+        columns = [chunk.child(i) for i in range(len(positions))]
+        types = {(column.schema.kind, column.schema.format) for column in columns}
+        is_plain = len(types) == 1 and next(iter(types))[0] in ("boolean", "integer")
+        if not is_plain or any(column.null_count for column in columns):
+            return None
+        blocks.append(np.stack([column.codes() for column in columns]))
+    return np.concatenate(blocks, axis=1) if blocks else None
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
@@ -142,7 +160,8 @@ def read_column(column: Any) -> Column | Values:
     >>> column.codes, column.categories
     (array([ 0, -1,  1,  0], dtype=int32), array(['b', 'a'], dtype=object))
     """
-    return ColumnReader().read(as_column(column))
+    values = storage(as_column(column))
+    return _values(values) if _is_plain(values.type) else ColumnReader().read(values)
 
 
 class ColumnReader:
@@ -162,7 +181,7 @@ class ColumnReader:
         column = storage(column)
         kind = column.type
         if _is_plain(kind):
-            return Values([_core_array(chunk) for chunk in chunks_of(column)])
+            return _values(column)
         if pa.types.is_null(kind):
             return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
         if pa.types.is_run_end_encoded(kind):
@@ -275,11 +294,14 @@ def _core_array(array: pa.Array) -> Any:
     return next(read_arrow(array))
 
 
+def _values(column: ArrowColumn) -> Values:
+    """Return a column of plain values."""
+    return Values([_core_array(chunk) for chunk in chunks_of(column)])
+
+
 def _is_plain(kind: pa.DataType) -> bool:
     """Tell whether the core reads values of a type where they lie."""
-    is_time = pa.types.is_duration(kind) or (pa.types.is_timestamp(kind) and kind.tz is None)
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return is_number or is_time or str(kind) in TEXT_TYPES
+    return kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None)
 
 
 def _hashed(column: ArrowColumn) -> ArrowColumn:

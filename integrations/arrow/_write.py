@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -35,7 +36,12 @@ LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictiona
 PANDAS_KEY = b"pandas"
 
 
-def wrap(table: Table, parts: Sequence[Part]) -> pa.Table:
+def wrap(
+    table: Table,
+    parts: Sequence[Part],
+    memo: dict[str, Any] | None = None,
+    num_threads: int | None = None,
+) -> pa.Table:
     """Return the table of the parts, in their order.
 
     Parameters
@@ -44,6 +50,10 @@ def wrap(table: Table, parts: Sequence[Part]) -> pa.Table:
         Of any library.
     parts : sequence of PassThrough, Outputs or Decoded
         Columns that pass through are shared, with their fields and metadata.
+    memo : dict, optional
+        Holds the last schema that came in, and the one that came out.
+    num_threads : int, optional
+        By default as many as the size of the outputs makes worthwhile.
 
     Returns
     -------
@@ -62,30 +72,45 @@ def wrap(table: Table, parts: Sequence[Part]) -> pa.Table:
     {'a': [True, False], 'n': [1, 2]}
     """
     source = table.source if isinstance(table.source, pa.Table) else None
-    fields: list[pa.Field] = []
     columns: list[Any] = []
     for part in parts:
         if isinstance(part, Outputs):
-            arrays = output_arrays(part.columns, part.dtype)
-            columns += arrays
-            names = zip(part.names, arrays, strict=True)
-            fields += [pa.field(name, array.type, nullable=False) for name, array in names]
+            columns += output_arrays(part.columns, part.dtype, num_threads)
         elif isinstance(part, Decoded):
             columns.append(_from_numpy(part.values, part.name))
-            fields.append(pa.field(str(part.name), columns[-1].type))
         elif source is not None:
             columns.append(source.column(part.position))
-            fields.append(source.field(part.position))
         else:
             name = table.names[part.position]
             columns.append(_from_numpy(table.values(part.position), name))
-            fields.append(pa.field(str(name), columns[-1].type))
-    metadata = None
-    if source is not None:
-        stay = {part.position for part in parts if isinstance(part, PassThrough)}
-        changed = {name for i, name in enumerate(source.column_names) if i not in stay}
-        metadata = metadata_without(source.schema.metadata, changed)
-    return table_of(columns, pa.schema(fields, metadata), table.n_rows)
+    if memo is None or source is None:
+        schema = _schema(table, parts, columns)
+    else:
+        before, schema = memo.get("arrow", (None, None))
+        if before is None or not before.equals(source.schema, check_metadata=True):
+            schema = _schema(table, parts, columns)
+            memo["arrow"] = source.schema, schema
+    return table_of(columns, schema, table.n_rows)
+
+
+def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.Schema:
+    """Return the schema of a table of parts."""
+    source = table.source if isinstance(table.source, pa.Table) else None
+    fields: list[pa.Field] = []
+    for part in parts:
+        if isinstance(part, Outputs):
+            kind = arrow_type(part.dtype.newbyteorder("="))
+            fields += [pa.field(name, kind, nullable=False) for name in part.names]
+        elif isinstance(part, PassThrough) and source is not None:
+            fields.append(source.field(part.position))
+        else:
+            name = part.name if isinstance(part, Decoded) else table.names[part.position]
+            fields.append(pa.field(str(name), columns[len(fields)].type))
+    if source is None:
+        return pa.schema(fields)
+    stay = {part.position for part in parts if isinstance(part, PassThrough)}
+    changed = {name for i, name in enumerate(source.column_names) if i not in stay}
+    return pa.schema(fields, metadata_without(source.schema.metadata, changed))
 
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:
@@ -152,6 +177,7 @@ def metadata_without(
     return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
 
 
+@cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
     """Return the type of Arrow whose values are those of the dtype.
 
@@ -175,6 +201,8 @@ def output_arrays(
     """Return the outputs of at least one column, as arrays over one memory; Booleans are bits."""
     dtype = dtype.newbyteorder("=")
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
+    if n_rows == 1 and not any(column.nan_where_missing for column in columns):
+        return _single_row(columns, kind, num_threads)
     block: AnyArray
     if dtype == np.bool_:
         block = write.bits(columns, num_threads=num_threads)
@@ -185,6 +213,23 @@ def output_arrays(
         pa.Array.from_buffers(kind, n_rows, [None, memory.slice(i * n_bytes, n_bytes)], 0)
         for i in range(len(block))
     ]
+
+
+def _single_row(
+    columns: Sequence[CodedColumn], kind: pa.DataType, num_threads: int | None
+) -> list[pa.Array]:
+    """Return the outputs of one row, which are but two arrays: nobody can write to them."""
+    off, on = _off_and_on(kind)
+    arrays = [off] * sum(column.n_outputs for column in columns)
+    for i in np.flatnonzero(write.bits(columns, num_threads=num_threads)).tolist():
+        arrays[i] = on
+    return arrays
+
+
+@cache
+def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
+    values = np.arange(2).astype(kind.to_pandas_dtype())
+    return pa.array(values[:1], kind), pa.array(values[1:], kind)
 
 
 def output_fields(column: ColumnSchema) -> list[pa.Field]:
@@ -226,6 +271,7 @@ def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
+@lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
     """Return the type of rows of so many elements: tensors or lists of fixed size."""
     item = arrow_type(element)

@@ -16,7 +16,9 @@ from ._write import LAYOUTS, Layout, reader_of_batches, table_of
 __all__ = ["encode", "encoded_schema"]
 
 
-def encode(table: Any, encoder: Encoder, *, layout: Layout = "columns") -> Any:
+def encode(
+    table: Any, encoder: Encoder, *, layout: Layout = "columns", num_threads: int | None = None
+) -> Any:
     """Encode the columns of a table, or of a stream of batches, that an encoder was fitted to.
 
     Parameters
@@ -32,6 +34,8 @@ def encode(table: Any, encoder: Encoder, *, layout: Layout = "columns") -> Any:
         and becomes a structure of its features, a list of fixed size ("array"), a tensor of fixed
         shape (of one dimension; like the list of bytes where the dtype is bool), or a dictionary
         array of exactly the features, in which a row that is all off is null.
+    num_threads : int, optional
+        By default as many as the size of the result makes worthwhile.
 
     Returns
     -------
@@ -65,7 +69,7 @@ def encode(table: Any, encoder: Encoder, *, layout: Layout = "columns") -> Any:
     """
     schema = fitted_schema(encoder, layout)
     rows = table if isinstance(table, pa.RecordBatchReader) else as_table(table)
-    plan = EncodePlan(rows.schema, schema, layout)
+    plan = EncodePlan(rows.schema, schema, layout, num_threads)
     if isinstance(rows, pa.RecordBatchReader):
         return reader_of_batches(rows, plan.encode, plan.schema)
     return table_of(plan.encode(rows), plan.schema, rows.num_rows)

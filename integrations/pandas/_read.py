@@ -1,6 +1,8 @@
 """pandas in: a Series becomes codes and levels, and nothing that is coded is hashed again."""
 
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,8 +33,10 @@ Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 # The codes of a Series, where an output is the position of a level; and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
-# Up to so many rows a dictionary of Python is faster than what Arrow and pandas need for any.
-FEW_ROWS = 64
+# So few levels of a category dtype are remembered.
+FEW_LEVELS = 1000
+# Of so few columns pandas makes all at once in less time than two by their positions.
+FEW_COLUMNS = 64
 # Whole numbers that span less than this are codes already; a wider table would leave the caches.
 WIDEST_SPAN = 1 << 16
 # Rows in which the kind of objects is looked for.
@@ -61,24 +65,31 @@ def read_table(table: Any) -> Table:
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
-    names = tuple(table.columns)
-    # By its name a column is found in half the time, where that is one name and nothing else.
-    by_name = table.columns.is_unique
+    frame: pd.DataFrame = table
+    dtypes = cache(lambda: frame.dtypes.tolist())
+    every = cache(lambda: [series for _, series in frame.items()])
 
     def column(position: int) -> "pd.Series[Any]":
-        name = names[position]
-        found = table[name] if by_name and type(name) is str else table.iloc[:, position]
-        return cast("pd.Series[Any]", found)
+        return frame.iloc[:, position] if frame.shape[1] > FEW_COLUMNS else every()[position]
 
     return Table(
-        names,
-        len(table),
-        tuple(map(is_encodable, table.dtypes.tolist())),
+        tuple(python_values(frame.columns)),
+        len(frame),
+        lambda position: is_encodable(dtypes()[position]),
         lambda position: read_column(column(position)),
         lambda position: column(position).to_numpy(),
         "pandas",
-        table,
+        frame,
+        lambda positions: _side_by_side(frame, positions),
     )
+
+
+def _side_by_side(frame: pd.DataFrame, positions: Sequence[int]) -> npt.NDArray[Any] | None:
+    """Return columns of one dtype as the rows of an array."""
+    first, stop = positions[0], positions[-1] + 1
+    are_neighbours = list(positions) == [*range(first, stop)]
+    part = frame.iloc[:, first:stop] if are_neighbours else frame.iloc[:, list(positions)]
+    return part.to_numpy().T if len(set(part.dtypes.tolist())) == 1 else None
 
 
 def read_column(values: Any) -> Column | Values:
@@ -109,10 +120,14 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, pd.CategoricalDtype):
         categories = _numpy_values(dtype.categories)
         return Column(_category_codes(series), categories, bool(dtype.ordered), "category")
-    if isinstance(dtype, np.dtype) or (len(series) <= FEW_ROWS and _is_text(dtype)):
+    if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
-        return Values(_arrow_chunks(series))
+        import pyarrow as pa
+
+        return Values(_chunks(pa.array(series.array)))
+    if isinstance(dtype, pd.StringDtype):
+        return Values([_python_texts(series)])
     column, levels = code_series(series)
     source = "dictionary" if _is_arrow_dictionary(dtype) else "hash"
     return Column(level_codes(column), _numpy_values(levels), source=source)
@@ -158,9 +173,7 @@ def code_series(series: "pd.Series[Any]") -> Coding:
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        each_once = np.arange(len(dtype.categories))
-        levels = pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=dtype))
-        return _coding(_category_codes(series), levels)
+        return _coding(_category_codes(series), _category_levels(dtype))
     if is_arrow_string(dtype):
         return _code_arrow_strings(series)
     if _is_arrow_dictionary(dtype):
@@ -181,7 +194,15 @@ def level_codes(column: CodedColumn) -> Codes:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python's objects; to iterate over Arrow's takes 5 µs for each."""
-    return list(index.astype(object) if is_arrow_string(index.dtype) else index)
+    if isinstance(index, pd.CategoricalIndex):
+        values = [*python_values(index.categories), np.nan]
+        return [values[code] for code in index.codes.tolist()]
+    if not is_arrow_string(index.dtype):
+        return list(index)
+    import pyarrow as pa
+
+    texts = pa.array(index.array)
+    return list(index.astype(object)) if texts.null_count else texts.to_pylist()
 
 
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":
@@ -193,6 +214,31 @@ def _coding(
     codes: Codes, levels: "pd.Index[Any]", lut: npt.NDArray[np.int32] | None = None
 ) -> Coding:
     return CodedColumn(codes, lut, len(levels)), levels
+
+
+class _Same(NamedTuple):
+    """A dtype that is equal to itself alone: to compare all categories takes too long."""
+
+    dtype: pd.CategoricalDtype
+
+    def __hash__(self) -> int:
+        return id(self.dtype)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.dtype is other.dtype
+
+
+def _category_levels(dtype: pd.CategoricalDtype) -> "pd.Index[Any]":
+    """Return the categories as an index of the dtype; few of them are remembered."""
+    if len(dtype.categories) > FEW_LEVELS:
+        return _new_levels.__wrapped__(_Same(dtype))
+    return _new_levels(_Same(dtype)).view()
+
+
+@lru_cache(maxsize=16)
+def _new_levels(same: _Same) -> "pd.Index[Any]":
+    each_once = np.arange(len(same.dtype.categories))
+    return pd.CategoricalIndex(pd.Categorical.from_codes(each_once, dtype=same.dtype))
 
 
 def _category_codes(series: "pd.Series[Any]") -> Codes:
@@ -233,10 +279,6 @@ def _is_arrow_dictionary(dtype: object) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "index_type")
 
 
-def _is_text(dtype: object) -> bool:
-    return isinstance(dtype, pd.StringDtype) or is_arrow_string(dtype)
-
-
 def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return what pandas makes of values that only pandas can hash."""
     try:
@@ -275,10 +317,16 @@ def _code_integers(values: npt.NDArray[Any]) -> Coding:
     return _coding(column.codes, pd.Index(column.categories[order]), _rank_lut(order))
 
 
+def _python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
+    """Return nullable strings that are Python's, a missing one as None."""
+    texts: npt.NDArray[np.object_] = cast(Any, series.array).to_numpy(object, na_value=None)
+    return texts
+
+
 def _code_objects(series: "pd.Series[Any]") -> Coding | None:
     """Return strings that are Python's as codes of the sorted ones; None for other objects."""
     if isinstance(series.dtype, pd.StringDtype):
-        values = cast(Any, series.array).to_numpy(object, na_value=None)
+        values = _python_texts(series)
     else:
         values = np.asarray(series.array, dtype=object)
     if infer_dtype(values[:SAMPLE], skipna=True) != "string":
@@ -288,31 +336,28 @@ def _code_objects(series: "pd.Series[Any]") -> Coding | None:
         return None
     order = column.stored.argsort()
     texts = column.stored.take(order).to_object()
-    # What pandas makes of one string it makes of all.
-    dtype = _factorize(pd.Series(texts[:1], dtype=series.dtype))[1].dtype
-    return _coding(column.codes, pd.Index(texts, dtype=dtype), _rank_lut(order))
+    return _coding(column.codes, pd.Index(texts, dtype=series.dtype), _rank_lut(order))
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     """Return strings that lie in Arrow memory as codes of the sorted ones."""
     import pyarrow as pa
 
-    column = Values(_arrow_chunks(series)).encode()
+    array = pa.array(series.array)
+    column = Values(_chunks(array)).encode()
     order = column.stored.argsort()
     texts = cast(Strings, column.stored.take(order))
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
     sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    kind = pa.array(series.array).type
+    if array.type != sorted_array.type:
+        sorted_array = sorted_array.cast(array.type)
     restore = cast(Any, series.dtype).__from_arrow__
-    return _coding(column.codes, pd.Index(restore(sorted_array.cast(kind))), _rank_lut(order))
+    return _coding(column.codes, pd.Index(restore(sorted_array)), _rank_lut(order))
 
 
-def _arrow_chunks(series: "pd.Series[Any]") -> list[Any]:
-    """Return the chunks of a Series in Arrow memory, at least one."""
-    import pyarrow as pa
-
-    array = pa.array(series.array)
-    return list(read_arrow(array)) or list(read_arrow(pa.array([], array.type)))
+def _chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+    """Return the chunks of an array as the core reads them, at least one."""
+    return list(read_arrow(array)) or _chunks(array.combine_chunks())
 
 
 def _rank_lut(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

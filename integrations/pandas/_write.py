@@ -1,9 +1,8 @@
 """pandas out: columns of codes become those of a frame, in one block and without a copy."""
 
 import gc
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any, TypeAlias, cast
@@ -40,8 +39,6 @@ AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # NumPy kinds that a frame keeps as they are; others it converts (text) or checks (dates).
 NATIVE_KINDS = "biufc"
-# So many labels are remembered with those who use them again and again.
-FEW_NAMES = 1000
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Before, the constructor asked for an instance of a class without public name.
 FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
@@ -63,7 +60,12 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
+def wrap(
+    table: Table,
+    parts: Sequence[Part],
+    memo: dict[str, Any] | None = None,
+    num_threads: int | None = None,
+) -> pd.DataFrame:
     """Return the frame of the parts, in their order.
 
     Parameters
@@ -73,6 +75,10 @@ def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
     parts : sequence of PassThrough, Outputs or Decoded
         Input columns are shared as pandas shares them; the outputs of one dtype that stand side by
         side are one block of memory.
+    memo : dict, optional
+        Holds the labels of the columns from one table to the next.
+    num_threads : int, optional
+        By default as many as the size of the outputs makes worthwhile.
 
     Returns
     -------
@@ -90,11 +96,13 @@ def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
     """
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
-    names = tuple(part_names(table, parts))
-    labels = _labels(names, source is not None and source.columns.nlevels > 1)
+    memo = {} if memo is None else memo
+    if "pandas" not in memo:
+        memo["pandas"] = _labels(table, parts, source)
+    labels = memo["pandas"].view()  # what one frame calls its labels is not the others'
     if len(parts) == 1 and isinstance(parts[0], Outputs):
-        return _outputs_frame(parts[0], table.n_rows, index, labels)
-    frames = list(_frames(table, parts, source, index))
+        return _outputs_frame(parts[0], table.n_rows, index, labels, num_threads)
+    frames = list(_frames(table, parts, source, index, num_threads))
     if not frames:
         return pd.DataFrame(index=index)
     result = side_by_side(frames)
@@ -102,22 +110,20 @@ def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
     return result
 
 
-def _labels(names: tuple[Hashable, ...], has_levels: bool) -> "pd.Index[Any]":
+def _labels(table: Table, parts: Sequence[Part], source: pd.DataFrame | None) -> "pd.Index[Any]":
     """Return the labels of columns: in levels, if those of the source are and all names fit."""
-    if len(names) <= FEW_NAMES and all(type(name) is str for name in names):
-        return _shared_labels(names).view()  # what one frame calls its labels is not the others'
-    all_tuples = all(isinstance(name, tuple) for name in names)
-    return pd.Index(names, tupleize_cols=has_levels and all_tuples)
-
-
-@lru_cache(maxsize=8)
-def _shared_labels(names: tuple[Hashable, ...]) -> "pd.Index[Any]":
-    """Return the labels of few columns, which for one row take longer than all its values."""
-    return pd.Index(names, tupleize_cols=False)
+    names = part_names(table, parts)
+    has_levels = source is not None and source.columns.nlevels > 1
+    all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
+    return pd.Index(names, tupleize_cols=all_tuples)
 
 
 def _frames(
-    table: Table, parts: Sequence[Part], source: pd.DataFrame | None, index: "pd.Index[Any]"
+    table: Table,
+    parts: Sequence[Part],
+    source: pd.DataFrame | None,
+    index: "pd.Index[Any]",
+    num_threads: int | None,
 ) -> Iterator[pd.DataFrame]:
     """Yield frames that stand side by side: the new columns, and runs of input columns."""
     run: list[int] = []
@@ -128,16 +134,21 @@ def _frames(
         yield from _input_columns(table, run, source, index)
         run = [part.position] if isinstance(part, PassThrough) else []
         if isinstance(part, Outputs):
-            yield _outputs_frame(part, table.n_rows, index, None)
+            yield _outputs_frame(part, table.n_rows, index, None, num_threads)
         elif isinstance(part, Decoded):
             yield block_frame(part.values[np.newaxis], index, None)
     yield from _input_columns(table, run, source, index)
 
 
 def _outputs_frame(
-    part: Outputs, n_rows: int, index: "pd.Index[Any]", names: "pd.Index[Any] | None"
+    part: Outputs,
+    n_rows: int,
+    index: "pd.Index[Any]",
+    names: "pd.Index[Any] | None",
+    num_threads: int | None,
 ) -> pd.DataFrame:
-    return block_frame(write.columns(part.columns, part.dtype, n_rows=n_rows), index, names)
+    block = write.columns(part.columns, part.dtype, n_rows=n_rows, num_threads=num_threads)
+    return block_frame(block, index, names)
 
 
 def _input_columns(
@@ -181,36 +192,10 @@ def dense_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of all columns side by side, of one dtype.
+    """Return the outputs of one or more columns side by side, of one dtype.
 
-    Parameters
-    ----------
-    columns : sequence of CodedColumn, not empty
-        All of the same number of rows.
-    dtype : NumPy or pandas dtype
-        NumPy numbers and Booleans are one block of memory, masked ones a block of values and one
-        of masks, Arrow Booleans one block of bits; pandas converts Booleans to any other dtype.
-    index, names : pandas.Index, optional
-        By default counted.
-
-    Returns
-    -------
-    pandas.DataFrame of shape (n_rows, n_outputs of all)
-        It alone owns its memory.
-
-    Raises
-    ------
-    MemoryError
-        If the result cannot fit in memory, before it is allocated.
-
-    Examples
-    --------
-    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
-    >>> dense_frame([column], np.dtype("uint8"), names=pd.Index(["a", "b"]))
-       a  b
-    0  1  0
-    1  0  1
-    2  0  0
+    NumPy's numbers and Booleans are one block of memory, masked ones a block of values and one of
+    masks, Arrow's Booleans one block of bits; pandas converts Booleans to any other dtype.
     """
     if isinstance(dtype, np.dtype) and not dtype.hasobject:
         if dtype.kind in NATIVE_KINDS:
@@ -234,29 +219,9 @@ def sparse_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of all columns side by side, each a SparseArray of its ones.
+    """Return the outputs of one or more columns side by side, each a SparseArray of its ones.
 
-    Parameters
-    ----------
-    columns : sequence of CodedColumn, not empty
-        All of the same number of rows.
-    dtype : NumPy dtype
-        Of the ones.
-    fill_value : scalar
-        What stands everywhere else.
-    index, names : pandas.Index, optional
-        By default counted.
-
-    Returns
-    -------
-    pandas.DataFrame of shape (n_rows, n_outputs of all)
-        Its columns are slices of one CSC matrix.
-
-    Examples
-    --------
-    >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
-    >>> sparse_frame([column], np.dtype(bool), False).dtypes.tolist()
-    [Sparse[bool, False], Sparse[bool, False]]
+    They are slices of one CSC matrix.
     """
     if _goes_by_matrix(dtype):
         matrix = write.sparse_array("csc", columns, dtype)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_list_like, is_object_dtype, pandas_dtype
 
-from onehot_fast.adapter import CodedColumn, map_columns
+from onehot_fast.adapter import CodedColumn, human_size, map_columns
 
 from ._read import code_series, is_encodable, prefixed, python_values
 from ._write import COPY_ON_WRITE, AnyDtype, dense_frame, side_by_side, sparse_frame
@@ -254,7 +254,14 @@ def _build(
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:
-        return dense_frame(columns, dtype, index, names)
+        try:
+            return dense_frame(columns, dtype, index, names)
+        except MemoryError as error:
+            # `write` names the options of an Encoder.
+            n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
+            text = str(error).partition("; smaller")[0]
+            hint = f"sparse=True ({human_size(n_bytes)} with dtype=bool)"
+            raise MemoryError(f"{text}; smaller: {hint}") from None
     element = cast("np.dtype[Any]", dtype)
     fill_value = 0 if is_integer_dtype(element) else False if element == np.dtype(bool) else 0.0
     return sparse_frame(columns, element, fill_value, index, names)

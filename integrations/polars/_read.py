@@ -4,6 +4,7 @@ What polars holds as codes is not hashed again, and where they lie in one chunk 
 are not copied.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,6 +28,8 @@ FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 # Up to so many texts Python's dict takes less time than the queries of polars, 0.1 ms each.
 FEW_ROWS = 1 << 8
+# So few texts are read in less time than the C data interface needs to describe them.
+FEW_TEXTS = 16
 # Codes with a range beyond this and beyond their number are hashed; others are counted.
 SMALL_RANGE = 1 << 16
 # Where categories repeat, so many rows are likely to have all of them.
@@ -72,12 +75,21 @@ def read_table(table: Any) -> Table:
     return Table(
         tuple(table.columns),
         table.height,
-        tuple(map(is_encodable, table.dtypes)),
+        lambda i: is_encodable(table.dtypes[i]),
         lambda i: read_column(table.to_series(i)),
         lambda i: _values(table.to_series(i)),
         "polars",
         table,
+        lambda positions: _side_by_side(table, positions),
     )
+
+
+def _side_by_side(table: pl.DataFrame, positions: Sequence[int]) -> AnyArray | None:
+    """Return columns of one dtype as the rows of an array."""
+    columns = [table.to_series(i) for i in positions]
+    if len({column.dtype for column in columns}) > 1 or any(c.null_count() for c in columns):
+        return None
+    return np.stack([column.to_numpy() for column in columns])
 
 
 def read_column(series: Any) -> Column | Values:
@@ -109,6 +121,8 @@ def read_column(series: Any) -> Column | Values:
     Column(2 rows, 2 ordered categories, source='enum')
     """
     name, dtype = series.name, series.dtype
+    if dtype == pl.String and len(series) <= FEW_TEXTS:
+        return Values([_objects(series.to_list())])
     # Most methods of a Series take a name such as "^x$" for a pattern, which it does not match; and
     # where a name has a "\0", the export aborts the process.
     series = series.alias("")

@@ -1,7 +1,7 @@
 """polars out: columns over the memory that `write` fills."""
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,7 @@ import polars as pl
 
 from onehot_fast.adapter import (
     ArrowBlock,
+    Decoded,
     Outputs,
     Part,
     PassThrough,
@@ -25,8 +26,18 @@ __all__ = ["label_frame", "output_frame", "wrap"]
 
 AnyArray = npt.NDArray[Any]
 
+# The row of which no output is on, and the columns of that of which all are.
+_Rows: TypeAlias = tuple[pl.DataFrame, list[pl.Series]]
+# Rows of so many outputs share their columns.
+MOST_SHARED = 1 << 14
 
-def wrap(table: Table, parts: Sequence[Part]) -> pl.DataFrame:
+
+def wrap(
+    table: Table,
+    parts: Sequence[Part],
+    memo: dict[str, Any] | None = None,
+    num_threads: int | None = None,
+) -> pl.DataFrame:
     """Return the DataFrame of the parts, in their order.
 
     Parameters
@@ -35,6 +46,10 @@ def wrap(table: Table, parts: Sequence[Part]) -> pl.DataFrame:
         Of any library.
     parts : sequence of PassThrough, Outputs or Decoded
         Columns that pass through are shared with a table of polars.
+    memo : dict, optional
+        Holds from one table to the next that the names were checked, and rows without any on.
+    num_threads : int, optional
+        By default as many as the size of the outputs makes worthwhile.
 
     Returns
     -------
@@ -58,9 +73,43 @@ def wrap(table: Table, parts: Sequence[Part]) -> pl.DataFrame:
     >>> wrap(read_table(pl.DataFrame({"n": [1, 2]})), [outputs, PassThrough(0)]).rows()
     [(False, True, 1), (True, False, 2)]
     """
-    _check_names(part_names(table, parts))
-    frames = [_part_frame(table, part) for part in parts]
+    memo = {} if memo is None else memo
+    if "polars" not in memo:
+        _check_names(part_names(table, parts))
+        memo["polars"] = {}
+    frames = []
+    for part in parts:
+        if not isinstance(part, Outputs):
+            frames.append(_column(table, part).to_frame())
+        elif table.n_rows == 1 and 0 < len(part.names) <= MOST_SHARED and not _has_nan(part):
+            frames.append(_row_frame(part, memo["polars"], num_threads))
+        else:
+            frames.append(output_frame(part, table.n_rows, num_threads))
+    if len(frames) == 1:
+        return frames[0]
     return pl.concat(frames, how="horizontal") if frames else pl.DataFrame(height=table.n_rows)
+
+
+def _row_frame(
+    part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
+) -> pl.DataFrame:
+    """Return one row of outputs: its columns are shared by all such rows.
+
+    A column of polars is never written to, and to make all takes longer than to encode a row.
+    """
+    shared = rows.get(part.names)
+    if shared is None:
+        off, on = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
+        shared = rows[part.names] = (
+            _block_frame(part.names, off, 1, part.dtype),
+            _block_frame(part.names, on, 1, part.dtype).get_columns(),
+        )
+    off_frame, on_columns = shared
+    row = off_frame.clone()
+    bits = write.bits(part.columns, n_rows=1, num_threads=num_threads)
+    for i in np.flatnonzero(bits).tolist():
+        row.replace_column(i, on_columns[i])
+    return row
 
 
 def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
@@ -74,13 +123,18 @@ def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) 
         If the result cannot fit in memory, before it is allocated.
     """
     element_of(outputs.dtype)  # refused before it is written
+    block: AnyArray
     if outputs.dtype.kind == "b":
-        block: AnyArray = write.bits(outputs.columns, n_rows=n_rows, num_threads=num_threads)
+        block = write.bits(outputs.columns, n_rows=n_rows, num_threads=num_threads)
     else:
         block = write.columns(
             outputs.columns, outputs.dtype, n_rows=n_rows, num_threads=num_threads
         )
     return _block_frame(outputs.names, block, n_rows, outputs.dtype)
+
+
+def _has_nan(outputs: Outputs) -> bool:
+    return any(column.nan_where_missing for column in outputs.columns)
 
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
@@ -125,14 +179,13 @@ def _check_names(names: Iterable[Hashable]) -> None:
         seen.add(name)
 
 
-def _part_frame(table: Table, part: Part) -> pl.DataFrame:
-    if isinstance(part, Outputs):
-        return output_frame(part, table.n_rows)
-    if not isinstance(part, PassThrough):
-        return _series(str(part.name), part.values).to_frame()
+def _column(table: Table, part: PassThrough | Decoded) -> pl.Series:
+    """Return a column that is not written here."""
+    if isinstance(part, Decoded):
+        return _series(str(part.name), part.values)
     if isinstance(table.source, pl.DataFrame):
-        return table.source.to_series(part.position).to_frame()
-    return _series(str(table.names[part.position]), table.values(part.position)).to_frame()
+        return table.source.to_series(part.position)
+    return _series(str(table.names[part.position]), table.values(part.position))
 
 
 def _series(name: str, values: AnyArray) -> pl.Series:

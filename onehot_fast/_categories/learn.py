@@ -16,7 +16,7 @@ from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, co
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime import parallel
 from onehot_fast.column import Column, Values
-from onehot_fast.table import Table
+from onehot_fast.table import Table, column_position
 
 Result = TypeVar("Result")
 
@@ -32,11 +32,12 @@ def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Opti
         positions = sorted(map(table.position, wanted))
     names = tuple(table.names[i] for i in positions)
     _check_options(names, options)
-    columns = parallel.each(
-        lambda name: _learn_column(name, read_named(table, name), options.of(name)),
-        names,
-        len(names) * table.n_rows * VALUE_BYTES,
-    )
+
+    def learned(position: int) -> Learned:
+        name = table.names[position]
+        return _learn_column(name, _named(name, table.read, position), options.of(name))
+
+    columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
     return State(names, tuple(columns), table.n_rows)
 
 
@@ -50,16 +51,10 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
             )
 
 
-def read_named(table: Table, name: Hashable) -> Column | Values:
-    """Read a column, and name it if it cannot be read."""
-    position = table.position(name)
-    return _named(name, lambda: table.read(position))
-
-
-def _named(name: Hashable, work: Callable[[], Result]) -> Result:
+def _named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
     """Return what some work on a column makes, and name the column in an error."""
     try:
-        return work()
+        return work(*arguments)
     except TypeError as error:
         raise TypeError(f"column {name!r}: {error}") from error
     except ValueError as error:
@@ -72,9 +67,9 @@ def _learn_column(name: Hashable, read: Column | Values, options: ColumnOptions)
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
     if options.categories is None:
-        return _named(name, lambda: learn(column, declared=column.declared))
+        return _named(name, learn, column, column.declared)
     known = Categories.of(options.categories)
-    learned, positions = _named(name, lambda: learn_known(column, known))
+    learned, positions = _named(name, learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
         check_known(name, known, column.codes, column.categories, is_unknown)
@@ -92,20 +87,30 @@ def schema_of(state: State, options: Options) -> Schema:
 
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the rows to encode: each column of the schema as codes and their outputs."""
+
+    def coded(position: int, column: ColumnSchema) -> CodedColumn:
+        return code_values(column, _named(column.name, table.read, position))
+
+    positions = schema.remember(_positions, table.names)
+    pairs = zip(positions, schema.columns, strict=True)
     return parallel.each(
-        lambda column: code_values(column, read_named(table, column.name)),
-        schema.columns,
-        len(schema.columns) * table.n_rows * VALUE_BYTES,
+        lambda pair: coded(*pair), pairs, len(positions) * table.n_rows * VALUE_BYTES
     )
+
+
+def _positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
+    """Return where each column of the schema is in a table."""
+    return [column_position(names, column.name) for column in schema.columns]
 
 
 def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
     """Return a column as codes and their outputs; plain values are looked up where they lie."""
     if isinstance(read, Values):
-        found = _named(schema.name, lambda: read.lookup(schema.known))
+        found = _named(schema.name, read.lookup, schema.known)
         codes = None if found is None else codes_of_known(schema, found)
         if codes is not None:
-            return CodedColumn(codes, schema.lut, schema.n_outputs, schema.propagates_missing)
+            propagates = schema.options.handle_missing == "propagate"
+            return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
     column = _named(schema.name, read.encode)
     return code_column(schema, column.codes, column.stored)
 

@@ -96,7 +96,7 @@ class State:
         return State(self.names, merged, self.n_rows + other.n_rows)
 
 
-def learn(column: Column, *, declared: bool) -> Learned:
+def learn(column: Column, declared: bool) -> Learned:
     """Return what one column teaches; nothing of its memory is kept.
 
     Categories that do not occur count only if they were declared.

@@ -18,6 +18,8 @@ from onehot_fast._categories.schema import ColumnSchema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
+# So few codes Python looks through in less time than NumPy.
+FEW_CODES = 64
 UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
@@ -26,7 +28,7 @@ def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArr
 
     `codes` are those of `Values.lookup`, and changed in place. None where a row is refused.
     """
-    lowest = int(codes.min()) if len(codes) else 0
+    lowest = min(codes.tolist(), default=0) if len(codes) <= FEW_CODES else int(codes.min())
     if lowest >= 0:
         return codes
     options = schema.options

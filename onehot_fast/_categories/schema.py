@@ -5,12 +5,13 @@ All of it follows from the options and what was learned; the rows to encode have
 
 from __future__ import annotations
 
+import dataclasses
 import enum
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,12 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Learned
 from onehot_fast._categories.options import ColumnOptions
+
+Made = TypeVar("Made")
+
+# So many kinds of tables are remembered, of so many columns each; then they are made anew.
+MOST_REMEMBERED = 64
+MOST_NAMES = 1 << 14
 
 
 class Special(enum.Enum):
@@ -101,11 +108,20 @@ class ColumnSchema:
         prefix = self.name if self.options.prefix is None else self.options.prefix
         return f"{prefix}{self.options.prefix_sep}"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: all else is made again."""
+        return _fields_of(self)
+
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
         """The output column of each category, then of an unknown value, and of a missing one."""
         last = [self.unknown_output, self.missing_output]
         return np.concatenate([self.outputs, np.array(last, np.int32)])
+
+    @cached_property
+    def shifted_luts(self) -> dict[int, npt.NDArray[np.int32]]:
+        """The look-up tables to outputs that are counted from another one: see `CodedColumn`."""
+        return {}
 
     @property
     def propagates_missing(self) -> bool:
@@ -131,8 +147,9 @@ class ColumnSchema:
             return False
         if self.known.family != "string":
             return True
-        titles = Categories.of([_special_title(special) for special in self.specials])
-        found = self.known.find(titles) if len(titles) else np.empty(0, np.int64)
+        if not self.specials:
+            return True
+        found = self.known.find(Categories.of([_special_title(s) for s in self.specials]))
         return not np.isin(found[found >= 0], self.labelled).any()
 
 
@@ -141,6 +158,32 @@ class Schema:
     """The output columns of all input columns, side by side."""
 
     columns: tuple[ColumnSchema, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the fields alone: all else is made again."""
+        return _fields_of(self)
+
+    @cached_property
+    def _remembered(self) -> dict[Any, Any]:
+        return {}
+
+    def remember(self, make: Callable[[Schema, Any], Made], names: tuple[Hashable, ...]) -> Made:
+        """Return ``make(schema, names)``, which follows from the schema and the names of a table.
+
+        It is made once for each `names`. As a schema never changes, there is nothing to forget: an
+        encoder that learns more or has other options has another schema.
+        """
+        # 1 and True are equal, but other names.
+        if len(names) > MOST_NAMES or not {str} >= set(map(type, names)):
+            return make(self, names)
+        key = (make, names)
+        found: Made | None = self._remembered.get(key)
+        if found is None:
+            found = make(self, names)
+            if len(self._remembered) >= MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[key] = found
+        return found
 
     @cached_property
     def starts(self) -> list[int]:
@@ -162,6 +205,10 @@ class Schema:
         """The dtype of an output that has only one."""
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
+
+
+def _fields_of(schema: Any) -> dict[str, Any]:
+    return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}
 
 
 def column_schema(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +13,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._runtime import dispatch, parallel
+from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
@@ -37,20 +38,30 @@ def decode_matrix(
 
 
 def decode_features(
-    schema: Schema,
-    feature: Callable[[str], AnyArray],
-    n_rows: int,
-    substitutes: Mapping[Special, Any],
+    schema: Schema, table: Table, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
-    """Return the values of each column from output columns that one gets by their names."""
+    """Return the values of each column from a table that has the output columns."""
+    positions = schema.remember(_feature_positions, table.names)
 
     def part(start: int, stop: int) -> AnyArray:
-        out = np.empty((stop - start, n_rows), schema.dtype)
-        for row, name in zip(out, schema.names[start:stop], strict=True):
-            row[:] = feature(name)
+        out = np.empty((stop - start, table.n_rows), schema.dtype)
+        block = table.block(positions[start:stop]) if start < stop else None
+        if block is not None:
+            out[:] = block
+            return out
+        for row, position in zip(out, positions[start:stop], strict=True):
+            row[:] = table.values(position)
         return out
 
-    return _decode_dense(schema, part, n_rows, n_rows, substitutes)
+    return _decode_dense(schema, part, table.n_rows, table.n_rows, substitutes)
+
+
+def _feature_positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
+    """Return where each output column is in a table."""
+    position_of = {name: position for position, name in enumerate(names)}
+    if len(position_of) == len(names) and position_of.keys() >= set(schema.names):
+        return [position_of[name] for name in schema.names]
+    return [column_position(names, name) for name in schema.names]
 
 
 def _decode_dense(

@@ -95,17 +95,34 @@ def table_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough 
     return layout
 
 
-def encoded_parts(table: Table, schema: Schema, columns: Sequence[CodedColumn]) -> list[Part]:
-    """Return the encoded table, in which the outputs wait to be written."""
-    parts: list[Part] = []
-    for part in table_layout(table.names, schema):
-        if isinstance(part, PassThrough):
-            parts.append(part)
-            continue
-        names = schema.names[schema.starts[part.first] : schema.starts[part.stop]]
-        dtype = schema.columns[part.first].options.dtype
-        parts.append(Outputs(names, tuple(columns[part.first : part.stop]), dtype))
-    return parts
+class EncodedLayout:
+    """How the tables of one list of names are encoded.
+
+    Attributes
+    ----------
+    memo : dict
+        What an integration made for the last of these tables, and needs for the next one.
+    """
+
+    def __init__(self, schema: Schema, names: tuple[Hashable, ...]) -> None:
+        self.memo: dict[str, Any] = {}
+        self._parts: list[PassThrough | tuple[slice, tuple[str, ...], np.dtype[Any]]] = []
+        for part in table_layout(names, schema):
+            if isinstance(part, PassThrough):
+                self._parts.append(part)
+                continue
+            outputs = schema.names[schema.starts[part.first] : schema.starts[part.stop]]
+            dtype = schema.columns[part.first].options.dtype
+            self._parts.append((slice(part.first, part.stop), outputs, dtype))
+
+    def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
+        """Return the encoded table, in which the outputs wait to be written."""
+        return [
+            part
+            if isinstance(part, PassThrough)
+            else Outputs(part[1], tuple(columns[part[0]]), part[2])
+            for part in self._parts
+        ]
 
 
 def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:

@@ -6,9 +6,10 @@ kernel.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from functools import partial
+from itertools import accumulate, chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,10 +26,8 @@ Lut: TypeAlias = npt.NDArray[np.int32]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 
 INT32_MAX = np.iinfo(np.int32).max
-# A kernel asks for look-up tables over all outputs. Where there are so many of them for so few
-# codes, NumPy's own indexing takes less time.
-FEW_CODES = 64
-MANY_OUTPUTS = 1 << 16
+# So few elements Python sets in less time than a kernel needs to begin.
+FEW_CODES = 32
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,12 +45,15 @@ class CodedColumn:
         How many output columns there are.
     nan_where_missing : bool
         Whether all outputs of a row without a value are NaN.
+    shifted_luts : dict of int to ndarray of int32, optional
+        What `lut_from` returned, for whoever keeps the look-up table and uses it again.
     """
 
     codes: AnyArray
     lut: Lut | None
     n_outputs: int
     nan_where_missing: bool = False
+    shifted_luts: dict[int, Lut] | None = None
 
     def lut_from(self, first: int) -> Lut:
         """Return the look-up table to output columns that are counted from `first`."""
@@ -59,7 +61,12 @@ class CodedColumn:
             lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
             lut[-1] = -1
             return lut
-        return self.lut if first == 0 else np.where(self.lut < 0, self.lut, self.lut + first)
+        if first == 0:
+            return self.lut
+        known = {} if self.shifted_luts is None else self.shifted_luts
+        if first not in known:
+            known[first] = np.where(self.lut < 0, self.lut, self.lut + first)
+        return known[first]
 
     def outputs(self) -> npt.NDArray[np.int64]:
         """Return the output column of every row, -1 for none."""
@@ -68,6 +75,14 @@ class CodedColumn:
             return np.where((codes >= 0) & (codes < self.n_outputs), codes, -1)
         last = len(self.lut) - 1
         return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
+
+    def outputs_from(self, first: int) -> list[int]:
+        """Return the output columns of a few rows, counted from `first`, -1 for none."""
+        outputs = self.codes.tolist()
+        if self.lut is not None:
+            output_of, last = self.lut.item, len(self.lut) - 1
+            outputs = [output_of(code if 0 <= code < last else last) for code in outputs]
+        return [first + i if 0 <= i < self.n_outputs else -1 for i in outputs]
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the rows whose outputs are NaN."""
@@ -87,17 +102,17 @@ def rows(
 
     `n_rows` is needed where there are no columns. It is the same in all functions below.
     """
-    small = _small(columns, -1, dtype, on, off)
+    small = _small(columns, -1, dtype, on, off, num_threads)
     if small is not None:
         return small
     starts = _starts(columns)
     shape = _n_rows(columns, n_rows), starts[-1]
     _check_room(columns, shape, np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
-    if _is_sparse(shape, len(columns)):
-        out = np.full(shape, off_value)
-        for row, position in _cells(columns, starts):
-            out[row, position] = on_value
+    if shape[0] * len(columns) <= FEW_CODES:
+        out = _filled(shape, off, off_value)
+        for row, output in _cells(columns, starts):
+            out[row, output] = on_value
     else:
         out, is_zero = memory.allocate(shape, on_value.dtype)
         threads = parallel.resolve(num_threads, out.nbytes)
@@ -123,19 +138,26 @@ def columns(
     num_threads: int | None = None,
 ) -> AnyArray:
     """Return the C-contiguous (n_outputs, n_rows) block: each row is one output column."""
-    small = _small(columns, 0, dtype, on, off)
+    small = _small(columns, 0, dtype, on, off, num_threads)
     if small is not None:
         return small
     starts = _starts(columns)
     shape = starts[-1], _n_rows(columns, n_rows)
     _check_room(columns, shape[::-1], np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
-    out, _ = memory.allocate(shape, on_value.dtype)
+    is_few = shape[1] * len(columns) <= FEW_CODES
+    if is_few:
+        out = _filled(shape, off, off_value)
+        for row, output in _cells(columns, starts):
+            out[output, row] = on_value
+    else:
+        out, _ = memory.allocate(shape, on_value.dtype)
     on_bytes, off_bytes = _bytes(on_value), _bytes(off_value)
     for column, start in zip(columns, starts, strict=False):
         part = out[start : start + column.n_outputs]
-        threads = parallel.resolve(num_threads, part.nbytes)
-        dispatch.encode_block(column.codes, column.lut, part, on_bytes, off_bytes, threads)
+        if not is_few:
+            threads = parallel.resolve(num_threads, part.nbytes)
+            dispatch.encode_block(column.codes, column.lut, part, on_bytes, off_bytes, threads)
         if column.nan_where_missing:
             part[:, column.rows_of_nan()] = np.nan
     return out
@@ -145,9 +167,15 @@ def bits(
     columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
 ) -> npt.NDArray[np.uint8]:
     """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit."""
-    starts = _starts(columns)
-    shape = starts[-1], -(-_n_rows(columns, n_rows) // 8)
+    starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
+    shape = starts[-1], -(-n_rows // 8)
     check_size(shape, np.uint8)
+    if n_rows * len(columns) <= FEW_CODES:
+        parallel.resolve(num_threads, 0)
+        few: npt.NDArray[np.uint8] = _filled(shape, 0, np.zeros((), np.uint8))
+        for row, output in _cells(columns, starts):
+            few[output, row >> 3] |= 1 << (row & 7)
+        return few
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
     for column, start in zip(columns, starts, strict=False):
         part = out[start : start + column.n_outputs]
@@ -156,26 +184,30 @@ def bits(
     return out
 
 
-def csr(
+def sparse_parts(
+    form: str,
     columns: Sequence[CodedColumn],
     dtype: npt.DTypeLike,
     *,
     n_rows: int | None = None,
     num_threads: int | None = None,
 ) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the canonical CSR matrix of ones."""
-    return _sparse_parts("csr", columns, dtype, n_rows, num_threads)
+    """Return ``(data, indices, indptr)`` of the canonical CSR or CSC matrix of ones."""
+    starts = _starts(columns)
+    shape = _n_rows(columns, n_rows), starts[-1]
+    n_codes = shape[0] * len(columns)
+    check_size((n_codes,), np.dtype(dtype))
+    if not columns:
+        n_groups = shape[0] if form == "csr" else shape[1]
+        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
+    threads = parallel.resolve(num_threads, 4 * n_codes)
+    if form == "csr" and n_codes <= FEW_CODES:
+        return _few_csr_parts(columns, starts, np.dtype(dtype))
+    build = dispatch.csr if form == "csr" else dispatch.csc
+    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
 
 
-def csc(
-    columns: Sequence[CodedColumn],
-    dtype: npt.DTypeLike,
-    *,
-    n_rows: int | None = None,
-    num_threads: int | None = None,
-) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the canonical CSC matrix of ones."""
-    return _sparse_parts("csc", columns, dtype, n_rows, num_threads)
+csr, csc = partial(sparse_parts, "csr"), partial(sparse_parts, "csc")
 
 
 def sparse_array(
@@ -189,7 +221,7 @@ def sparse_array(
     """Return the ``scipy.sparse.csr_array`` or ``csc_array`` (`form` is "csr" or "csc")."""
     starts = _starts(columns)
     shape = _n_rows(columns, n_rows), starts[-1]
-    parts = _sparse_parts(form, columns, dtype, n_rows, num_threads)
+    parts = sparse_parts(form, columns, dtype, n_rows=n_rows, num_threads=num_threads)
     ones = scipy_sparse.sparse_array(form, parts, shape)
     cells = [
         (column.rows_of_nan(), start, start + column.n_outputs)
@@ -255,18 +287,27 @@ def multi_hot_csr(
 
 
 def _small(
-    columns: Sequence[CodedColumn], axis: int, dtype: npt.DTypeLike, on: Any, off: Any
+    columns: Sequence[CodedColumn],
+    axis: int,
+    dtype: npt.DTypeLike,
+    on: Any,
+    off: Any,
+    num_threads: int | None,
 ) -> AnyArray | None:
     """Return a small result of one column whose codes are its outputs, or None."""
+    parallel.resolve(num_threads, 0)  # refused, however small the result is
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
     codes, n_outputs = columns[0].codes, columns[0].n_outputs
     return fastpath.one_hot_small(codes, n_outputs, on, off, axis, np.dtype(dtype), None)
 
 
-def _is_sparse(shape: tuple[int, int], n_columns: int) -> bool:
-    """Tell whether a few elements of very many are on."""
-    return shape[0] * n_columns <= FEW_CODES and shape[1] > MANY_OUTPUTS
+def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
+    """Return an array without any on."""
+    out, is_zero = memory.allocate(shape, off_value.dtype)
+    if not (is_zero and type(off) is int and off == 0):
+        out[...] = off_value
+    return out
 
 
 def _starts(columns: Sequence[CodedColumn]) -> list[int]:
@@ -290,52 +331,25 @@ def _codes_and_luts(
     return [column.codes for column in columns], luts
 
 
-def _cells(
-    columns: Sequence[CodedColumn], starts: Sequence[int]
-) -> Iterator[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]]:
-    """Yield, column by column, the rows that are on and where."""
-    for column, start in zip(columns, starts, strict=False):
-        outputs = column.outputs()
-        is_on = np.flatnonzero(outputs >= 0)
-        yield is_on, outputs[is_on] + start
-
-
-def _sparse_parts(
-    form: str,
-    columns: Sequence[CodedColumn],
-    dtype: npt.DTypeLike,
-    n_rows: int | None,
-    num_threads: int | None,
-) -> SparseParts:
-    """Return the parts of a CSR or CSC matrix of ones."""
-    starts = _starts(columns)
-    shape = _n_rows(columns, n_rows), starts[-1]
-    n_codes = shape[0] * len(columns)
-    check_size((n_codes,), np.dtype(dtype))
-    if form == "csr" and _is_sparse(shape, len(columns)):
-        return _few_csr_parts(columns, starts, np.dtype(dtype))
-    if not columns:
-        n_groups = shape[0] if form == "csr" else shape[1]
-        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
-    build = dispatch.csr if form == "csr" else dispatch.csc
-    threads = parallel.resolve(num_threads, 4 * n_codes)
-    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
+def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the rows and outputs that are on, column by column."""
+    return [
+        (row, output)
+        for column, start in zip(columns, starts, strict=False)
+        for row, output in enumerate(column.outputs_from(start))
+        if output >= 0
+    ]
 
 
 def _few_csr_parts(
     columns: Sequence[CodedColumn], starts: Sequence[int], dtype: np.dtype[Any]
 ) -> SparseParts:
     """Return the parts of a CSR matrix of few elements."""
-    n_rows = _n_rows(columns, None)
     position = np.int32 if starts[-1] <= INT32_MAX else np.int64
-    matrix = np.full((n_rows, len(columns)), -1, position)
-    for i, (column, start) in enumerate(zip(columns, starts, strict=False)):
-        outputs = column.outputs()
-        matrix[:, i] = np.where(outputs >= 0, outputs + start, -1)
-    is_on = matrix >= 0
-    indptr = np.zeros(n_rows + 1, position)
-    np.cumsum(is_on.sum(axis=1), out=indptr[1:])
-    indices = matrix[is_on]
+    by_column = [c.outputs_from(start) for c, start in zip(columns, starts, strict=False)]
+    by_row = [[output for output in row if output >= 0] for row in zip(*by_column, strict=True)]
+    indices = np.array([*chain.from_iterable(by_row)], position)
+    indptr = np.array([*accumulate(map(len, by_row), initial=0)], position)
     return np.ones(len(indices), dtype), indices, indptr
 
 
