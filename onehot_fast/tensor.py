@@ -337,7 +337,7 @@ def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
 def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
     """Return an uninitialised array, in the kind of memory that results have.
 
-    It is a buffer for ``out=``, made once and filled again and again: aligned to 64 bytes and, where
+    It is a buffer for ``out=``, made once and filled many times: aligned to 64 bytes and, where
     it is large and the system has them, of huge pages. The first writes into an array of
     ``numpy.empty``, of which a part or all is in small pages, may take several times as long.
 
