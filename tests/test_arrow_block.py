@@ -28,7 +28,7 @@ class TestImport:
     """What other libraries make of it."""
 
     @pytest.mark.parametrize("letter", FORMATS)
-    def test_pyarrow(self, letter: str) -> None:
+    def test_pyarrow(self, letter):
         """The columns of the batch are rows of the block, without a copy."""
         pa = pytest.importorskip("pyarrow")
         block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
@@ -43,8 +43,7 @@ class TestImport:
             for column, row in zip(batch.columns, block, strict=True)
         )
 
-    def test_pyarrow_booleans(self) -> None:
-        """Eight in a byte."""
+    def test_pyarrow_booleans(self):
         pa = pytest.importorskip("pyarrow")
         packed, truth = bits()
 
@@ -53,8 +52,7 @@ class TestImport:
         batch.validate(full=True)
         assert [column.to_pylist() for column in batch.columns] == truth
 
-    def test_polars(self) -> None:
-        """A Series of Struct."""
+    def test_polars(self):
         pl = pytest.importorskip("polars")
         packed, truth = bits()
 
@@ -62,8 +60,7 @@ class TestImport:
 
         assert [column.to_list() for column in struct.struct.unnest()] == truth
 
-    def test_nanoarrow(self) -> None:
-        """Its type and its values, as a small library reads them."""
+    def test_nanoarrow(self):
         na = pytest.importorskip("nanoarrow")
 
         array = na.Array(ArrowBlock(["a"], np.array([[1, 2, 3]], "i2"), 3, "s", 16))
@@ -71,8 +68,7 @@ class TestImport:
         assert array.schema.type == na.Type.STRUCT
         assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
 
-    def test_our_own_reader(self) -> None:
-        """The way out and the way in agree."""
+    def test_our_own_reader(self):
         from onehot_fast._arrow.reader import read
 
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
@@ -81,8 +77,7 @@ class TestImport:
         assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
 
     @pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
-    def test_nothing(self, shape: Any, n_rows: int) -> None:
-        """Without columns, or without rows."""
+    def test_nothing(self, shape, n_rows):
         pa = pytest.importorskip("pyarrow")
         names = list("ab")[: shape[0]]
 
@@ -95,7 +90,7 @@ class TestImport:
 class TestLife:
     """Whose memory it is."""
 
-    def test_a_column_keeps_the_block(self) -> None:
+    def test_a_column_keeps_the_block(self):
         """Also after its batch is gone; the last one gives it back."""
         pa = pytest.importorskip("pyarrow")
         block = np.array([[1, 2], [3, 4]], "u1")
@@ -110,7 +105,7 @@ class TestLife:
         del column
         assert sys.getrefcount(block) == before
 
-    def test_capsules_that_nobody_takes(self) -> None:
+    def test_capsules_that_nobody_takes(self):
         """They are released with the capsule, the schema too."""
         block = np.zeros((3, 8), "u1")
         before = sys.getrefcount(block)
@@ -121,7 +116,7 @@ class TestLife:
         del capsules
         assert sys.getrefcount(block) == before
 
-    def test_it_can_be_taken_several_times(self) -> None:
+    def test_it_can_be_taken_several_times(self):
         """Every export stands on its own."""
         pa = pytest.importorskip("pyarrow")
         exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
@@ -145,7 +140,6 @@ class TestLife:
         (["a"], np.zeros((1, 4), "u1"), 2**62, f"too small for {2**62} rows"),
     ],
 )
-def test_blocks_that_do_not_fit(names: Any, block: Any, n_rows: int, message: str) -> None:
-    """They are refused before anyone can read beyond them."""
+def test_blocks_that_do_not_fit(names, block, n_rows, message):
     with pytest.raises(ValueError, match=message):
         ArrowBlock(names, block, n_rows, "C", 8)

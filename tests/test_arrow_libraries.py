@@ -109,14 +109,12 @@ SOURCES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_every_library_enters_by_one_door(make: Callable[[], Any]) -> None:
-    """The rows of one column, whichever library holds them, in chunks or not."""
+def test_every_library_enters_by_one_door(make):
     assert all_values(make()) == ROWS
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_every_chunk_goes_out_again(make: Callable[[], Any]) -> None:
-    """What came in is an Arrow array for any library again, of the same values."""
+def test_every_chunk_goes_out_again(make):
     found = [value for array in columns_of(make()) for value in pa.array(array).to_pylist()]
 
     assert found == ROWS
@@ -150,8 +148,7 @@ def columns(draw: st.DrawFn) -> Any:
 
 
 @given(columns())
-def test_random_arrays_are_read_as_pyarrow_reads_them(array: Any) -> None:
-    """Any integer, Boolean or index, with nulls in the rows and in the values, at any offset."""
+def test_random_arrays_are_read_as_pyarrow_reads_them(array):
     (chunk,) = read(array)
 
     assert values_of(chunk) == array.to_pylist()
@@ -160,7 +157,7 @@ def test_random_arrays_are_read_as_pyarrow_reads_them(array: Any) -> None:
 
 
 @given(st.data(), columns())
-def test_random_structs_are_read_as_pyarrow_reads_them(data: st.DataObject, array: Any) -> None:
+def test_random_structs_are_read_as_pyarrow_reads_them(data, array):
     """The same as a column of a struct with nulls and an offset, twice over."""
     masks = [
         pa.array(
@@ -182,8 +179,7 @@ def test_random_structs_are_read_as_pyarrow_reads_them(data: st.DataObject, arra
 
 
 @given(st.lists(columns().filter(lambda array: pa.types.is_dictionary(array.type)), max_size=4))
-def test_chunks_have_their_own_dictionaries(arrays: list[Any]) -> None:
-    """Every chunk is read by the dictionary that came with it."""
+def test_chunks_have_their_own_dictionaries(arrays):
     alike = [array.cast(pa.dictionary(pa.int64(), pa.string())) for array in arrays]
     chunks = pa.chunked_array(alike, pa.dictionary(pa.int64(), pa.string()))
 
@@ -228,7 +224,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("array", OTHERS.values(), ids=OTHERS)
 @pytest.mark.parametrize("begin", [0, 2])
-def test_other_types_are_handed_on(array: Any, begin: int) -> None:
+def test_other_types_are_handed_on(array, begin):
     """What we do not read goes through untouched: alone, and as a column of a batch."""
     part = array[begin:]
     batch = pa.record_batch({"x": array}).slice(begin)
@@ -241,7 +237,7 @@ def test_other_types_are_handed_on(array: Any, begin: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["run_end", "dense union", "sparse union"])
-def test_nulls_around_a_type_without_a_bitmap_are_refused(kind: str) -> None:
+def test_nulls_around_a_type_without_a_bitmap_are_refused(kind):
     """A null struct row cannot be said of such a column, and is not passed over in silence."""
     array = OTHERS[kind]
     struct = pa.StructArray.from_arrays([array], ["x"], mask=pa.array([True] + [False] * 5))
@@ -253,7 +249,7 @@ def test_nulls_around_a_type_without_a_bitmap_are_refused(kind: str) -> None:
     assert pa.array(next(read(struct[1:])).child(0)).equals(array[1:])
 
 
-def test_a_schema_is_read_and_goes_out_again() -> None:
+def test_a_schema_is_read_and_goes_out_again():
     """Names, metadata, order and nullability are those of the producer."""
     fields = [
         pa.field("x", pa.dictionary(pa.int8(), pa.string(), ordered=True), metadata={"k": "v"}),
@@ -273,8 +269,7 @@ def test_a_schema_is_read_and_goes_out_again() -> None:
     assert (y.name, y.format, y.nullable) == ("größe", "tsu:Europe/Berlin", False)
 
 
-def test_codes_of_a_dictionary_are_its_own_memory() -> None:
-    """From pyarrow's buffer to the ndarray nothing is copied, also in a slice of a table."""
+def test_codes_of_a_dictionary_are_its_own_memory():
     codes = pa.array(np.arange(1000, dtype=np.int8) % 3)
     array = pa.DictionaryArray.from_arrays(codes, ["a", "b", "c"])
     (chunk,) = read(pa.table({"x": array}).slice(10))
@@ -284,9 +279,7 @@ def test_codes_of_a_dictionary_are_its_own_memory() -> None:
     assert not found.flags.writeable
 
 
-def test_an_error_of_a_reader_is_told() -> None:
-    """An exception in the middle of a producer's stream comes through with its text."""
-
+def test_an_error_of_a_reader_is_told():
     def batches() -> Iterator[Any]:
         yield pa.record_batch({"x": TEXTS})
         raise ZeroDivisionError("the well is dry")
@@ -308,8 +301,7 @@ def use_and_drop(table: Any, bad: Any, number: int) -> int:
     return len(imported[0]) + number
 
 
-def test_nothing_leaks() -> None:
-    """After many reads, exports and errors pyarrow's memory is what it was before."""
+def test_nothing_leaks():
     gc.collect()
     before = pa.total_allocated_bytes()
     table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
@@ -323,8 +315,7 @@ def test_nothing_leaks() -> None:
     assert pa.total_allocated_bytes() == before
 
 
-def test_the_end_of_the_interpreter_is_quiet() -> None:
-    """What is still held when Python ends is released without a word, whoever holds it."""
+def test_the_end_of_the_interpreter_is_quiet():
     assert run("""
         import threading
         import pyarrow as pa

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arrow_producer import FILL, TEXTS, CSchema, Producer, new_capsule, packed, producer
+from arrow_producer import FILL, TEXTS, CSchema, new_capsule, packed, producer
 
 from onehot_fast._arrow.reader import Array, Schema, Stream, read
 
@@ -81,7 +81,7 @@ WRONG_LAYOUTS = [
 
 
 @pytest.mark.parametrize(("fields", "message"), WRONG_ARRAYS)
-def test_a_wrong_array_is_refused(producer: Producer, fields: dict[str, Any], message: str) -> None:
+def test_a_wrong_array_is_refused(producer, fields, message):
     """What a producer says is checked before it is believed; what is refused is released."""
     array = producer.array([BITMAP, DATA], **{"length": 4, "null_count": -1, **fields})
     pair = producer.pair(producer.schema(name=b"tail"), array)
@@ -91,10 +91,7 @@ def test_a_wrong_array_is_refused(producer: Producer, fields: dict[str, Any], me
 
 
 @pytest.mark.parametrize(("fields", "error", "message"), WRONG_SCHEMAS)
-def test_a_wrong_schema_is_refused(
-    producer: Producer, fields: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    """So is a schema, before the array is looked at."""
+def test_a_wrong_schema_is_refused(producer, fields, error, message):
     schema = producer.schema(**fields)
     pair = producer.pair(schema, producer.array([None, DATA], length=4))
 
@@ -103,10 +100,7 @@ def test_a_wrong_schema_is_refused(
 
 
 @pytest.mark.parametrize(("format", "n_children", "buffers", "message"), WRONG_LAYOUTS)
-def test_a_layout_lacks_nothing(
-    producer: Producer, format: bytes, n_children: int, buffers: list[Any], message: str
-) -> None:
-    """An array of one row has the buffers of its type."""
+def test_a_layout_lacks_nothing(producer, format, n_children, buffers, message):
     schema = producer.schema(format, [producer.schema() for _ in range(n_children)])
     children = [producer.array([None, DATA], length=4) for _ in range(n_children)]
     array = producer.array(buffers, children, length=1)
@@ -127,10 +121,7 @@ def test_a_layout_lacks_nothing(
     ],
 )
 @pytest.mark.parametrize(("format", "rows"), [(b"+s", 4), (b"+us:0", 4), (b"+w:5", 0)])
-def test_a_wrong_child_is_refused(
-    producer: Producer, format: bytes, rows: int, child: Any, message: str
-) -> None:
-    """Children are checked like their parents, and are as long as these need."""
+def test_a_wrong_child_is_refused(producer, format, rows, child, message):
     schema = producer.schema(format, [producer.schema(name=b"x")])
     made = child and producer.array([None, DATA], **{"length": 5, **child})
     buffers = {b"+s": [None], b"+us:0": [np.zeros(8, np.int8)], b"+w:5": [None]}[format]
@@ -141,8 +132,7 @@ def test_a_wrong_child_is_refused(
         read(pair)
 
 
-def test_a_fixed_size_beyond_all_numbers_is_refused(producer: Producer) -> None:
-    """The rows a child must have are not computed past 64 bits."""
+def test_a_fixed_size_beyond_all_numbers_is_refused(producer):
     schema = producer.schema(b"+w:9999999999999999999", [producer.schema(name=b"x")])
     array = producer.array([None], [producer.array([None, DATA], length=4)], length=2)
     pair = producer.pair(schema, array)
@@ -152,10 +142,7 @@ def test_a_fixed_size_beyond_all_numbers_is_refused(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize(("in_schema", "in_array"), [(True, False), (False, True)])
-def test_a_dictionary_is_in_both_or_in_none(
-    producer: Producer, in_schema: bool, in_array: bool
-) -> None:
-    """A dictionary that only the schema or only the array has is refused."""
+def test_a_dictionary_is_in_both_or_in_none(producer, in_schema, in_array):
     schema = producer.schema(dictionary=producer.schema(b"u") if in_schema else None)
     texts = producer.array([None, *TEXTS], length=3) if in_array else None
     array = producer.array([None, DATA], dictionary=texts, length=3)
@@ -166,8 +153,7 @@ def test_a_dictionary_is_in_both_or_in_none(
 
 
 @pytest.mark.parametrize("format", [b"u", b"g", b"b", b"n"])
-def test_indices_are_integers(producer: Producer, format: bytes) -> None:
-    """A dictionary whose indices are something else is refused."""
+def test_indices_are_integers(producer, format):
     schema = producer.schema(format, dictionary=producer.schema(b"u"))
     pair = producer.pair(schema, producer.array())
 
@@ -175,8 +161,7 @@ def test_indices_are_integers(producer: Producer, format: bytes) -> None:
         read(pair)
 
 
-def test_nesting_has_an_end(producer: Producer) -> None:
-    """A schema that contains itself is refused, not followed for ever."""
+def test_nesting_has_an_end(producer):
     schema = producer.schema(b"+l", [producer.schema()])
     schema.children[0] = ctypes.pointer(schema)
     pair = producer.pair(schema, producer.array())
@@ -186,8 +171,7 @@ def test_nesting_has_an_end(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("name", [b"arrow_array", b"dltensor", None])
-def test_a_capsule_of_another_name_is_refused(producer: Producer, name: bytes | None) -> None:
-    """A capsule is opened only by the name that belongs there."""
+def test_a_capsule_of_another_name_is_refused(producer, name):
     structure = CSchema()
     capsule = new_capsule(ctypes.addressof(structure), name, None)
     came = "without a name" if name is None else repr(name.decode())
@@ -199,16 +183,13 @@ def test_a_capsule_of_another_name_is_refused(producer: Producer, name: bytes | 
 
 
 @pytest.mark.parametrize("source", [None, 3, [1, 2], "text", np.arange(3)])
-def test_an_object_without_the_interface_is_refused(source: object) -> None:
-    """What was accepted is named."""
+def test_an_object_without_the_interface_is_refused(source):
     with pytest.raises(TypeError, match="neither __arrow_c_array__ nor __arrow_c_stream__"):
         read(source)
 
 
 @pytest.mark.parametrize("answer", [None, (), (1,), (1, 2), (1, 2, 3), "ab"])
-def test_a_wrong_answer_is_refused(answer: object) -> None:
-    """The methods of the interface must give capsules."""
-
+def test_a_wrong_answer_is_refused(answer):
     class Source:
         def __arrow_c_array__(self) -> object:
             return answer
@@ -217,7 +198,7 @@ def test_a_wrong_answer_is_refused(answer: object) -> None:
         read(Source())
 
 
-def test_a_pair_that_makes_its_capsules_when_asked(producer: Producer) -> None:
+def test_a_pair_that_makes_its_capsules_when_asked(producer):
     """They are held as long as they are read, though the pair does not hold them."""
     (chunk,) = read(producer.integers([1, 2]))
 
@@ -234,8 +215,7 @@ def test_a_pair_that_makes_its_capsules_when_asked(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("kind", [Array, Schema, Stream])
-def test_nothing_is_made_by_hand(kind: type) -> None:
-    """An object without its structures cannot be had."""
+def test_nothing_is_made_by_hand(kind):
     with pytest.raises(TypeError, match="is made by reading"):
         kind()
     with pytest.raises(TypeError, match="is made by reading"):
@@ -245,8 +225,7 @@ def test_nothing_is_made_by_hand(kind: type) -> None:
 # ---- Streams ----
 
 
-def test_a_capsule_is_read_once(producer: Producer) -> None:
-    """A second reader of the same capsules is told."""
+def test_a_capsule_is_read_once(producer):
     pair = producer.integers([1, 2])
     stream = producer.stream(producer.schema(), [])
     read(pair)
@@ -259,8 +238,7 @@ def test_a_capsule_is_read_once(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("field", ["get_schema", "get_next"])
-def test_a_stream_without_its_callbacks_is_refused(producer: Producer, field: str) -> None:
-    """A callback that is NULL is not called."""
+def test_a_stream_without_its_callbacks_is_refused(producer, field):
     unused = producer.schema(release=None)
     capsule = producer.stream(unused, [], **{field: None})
 
@@ -270,9 +248,7 @@ def test_a_stream_without_its_callbacks_is_refused(producer: Producer, field: st
 
 @pytest.mark.parametrize("text", [None, b"the disk is gone", b"\xffbad"])
 @pytest.mark.parametrize("number", [errno.EIO, errno.EINVAL, errno.ENOMEM])
-def test_an_error_of_the_producer_is_told(
-    producer: Producer, number: int, text: bytes | None
-) -> None:
+def test_an_error_of_the_producer_is_told(producer, number, text):
     """The producer's number and text, or the system's where it has none; the stream ends."""
     arrays = [producer.array([None, DATA], length=4), number]
     stream = read(producer.stream(producer.schema(), arrays, text))
@@ -285,8 +261,7 @@ def test_an_error_of_the_producer_is_told(
     assert list(stream) == []
 
 
-def test_an_error_of_the_schema_is_told(producer: Producer) -> None:
-    """A stream that cannot say its type is refused with its own words."""
+def test_an_error_of_the_schema_is_told(producer):
     failing = producer.address(FILL(lambda _stream, _to: errno.ENOENT))
     unused = producer.schema(release=None)
     capsule = producer.stream(unused, [], b"no such table", get_schema=failing)
@@ -295,7 +270,7 @@ def test_an_error_of_the_schema_is_told(producer: Producer) -> None:
         read(capsule)
 
 
-def test_a_wrong_chunk_ends_the_stream(producer: Producer) -> None:
+def test_a_wrong_chunk_ends_the_stream(producer):
     """A malformed chunk is refused and released; those before it are good."""
     good = producer.array([None, DATA], length=4)
     bad = producer.array([None, DATA], length=-4)

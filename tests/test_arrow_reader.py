@@ -17,7 +17,7 @@ __all__ = ["producer"]
 
 
 @pytest.mark.parametrize("format", INTEGERS)
-def test_integers_are_the_memory_of_the_producer(producer: Producer, format: str) -> None:
+def test_integers_are_the_memory_of_the_producer(producer, format):
     """Without nulls nothing is copied, and nothing can be written."""
     data = np.arange(10, dtype=INTEGERS[format])
     schema = producer.schema(format.encode())
@@ -32,7 +32,7 @@ def test_integers_are_the_memory_of_the_producer(producer: Producer, format: str
 @pytest.mark.parametrize("begin", [0, 3, 8])
 @pytest.mark.parametrize("n", [0, 1, 9, 65, 1024, 2100])
 @pytest.mark.parametrize("format", INTEGERS)
-def test_nulls_are_minus_one(producer: Producer, format: str, n: int, begin: int) -> None:
+def test_nulls_are_minus_one(producer, format, n, begin):
     """A null is -1 in a signed copy, whatever stands under it; the others are as they were."""
     random = np.random.default_rng(n)
     data = random.integers(0, 120, n + begin).astype(INTEGERS[format])
@@ -48,7 +48,7 @@ def test_nulls_are_minus_one(producer: Producer, format: str, n: int, begin: int
     assert (rows is None and valid.all()) or rows.tolist() == valid.tolist()
 
 
-def test_a_bitmap_without_a_null_costs_no_copy(producer: Producer) -> None:
+def test_a_bitmap_without_a_null_costs_no_copy(producer):
     """A bitmap that is all 1 in the range is none, even where the producer counts nulls."""
     data = np.arange(100, dtype=np.uint8)
     bitmap = packed([0] * 9 + [1] * 90 + [0])
@@ -59,8 +59,7 @@ def test_a_bitmap_without_a_null_costs_no_copy(producer: Producer) -> None:
     assert (array.null_count, array.valid()) == (0, None)
 
 
-def test_unaligned_integers_are_copied(producer: Producer) -> None:
-    """Memory that the producer did not align is copied, with nulls and without."""
+def test_unaligned_integers_are_copied(producer):
     block = np.zeros(17, np.uint8)
     data = block[1:]
     data[:] = np.array([3, 1, 2, 0], np.int32).view(np.uint8)
@@ -75,8 +74,7 @@ def test_unaligned_integers_are_copied(producer: Producer) -> None:
 
 @pytest.mark.parametrize("begin", [0, 3, 8])
 @pytest.mark.parametrize("valid", [None, [1, 1, 0, 1, 1, 1, 1, 1, 0, 1]])
-def test_booleans_are_zero_and_one(producer: Producer, valid: Any, begin: int) -> None:
-    """Bits become bytes, a null -1."""
+def test_booleans_are_zero_and_one(producer, valid, begin):
     values = [1, 0, 1, 1, 0, 0, 0, 0, 1, 1]
     bitmap = None if valid is None else packed(valid, begin)
     array = producer.array(
@@ -93,9 +91,7 @@ def test_booleans_are_zero_and_one(producer: Producer, valid: Any, begin: int) -
     [("C", 128, "i1"), ("C", 129, "i2"), ("S", 1 << 15, "i2"), ("S", (1 << 15) + 1, "i4"),
      ("I", 1 << 31, "i4"), ("I", (1 << 31) + 1, "i8"), ("L", 5, "i8"), ("c", 300, "i1")],
 )  # fmt: skip
-def test_codes_are_as_wide_as_the_dictionary_needs(
-    producer: Producer, format: str, n_texts: int, dtype: str
-) -> None:
+def test_codes_are_as_wide_as_the_dictionary_needs(producer, format, n_texts, dtype):
     """An unsigned index with nulls is widened only where half its range is too small."""
     (array,) = read(dictionary_pair(producer, [1, 0], format, n_texts, valid=[1, 0]))
 
@@ -105,9 +101,7 @@ def test_codes_are_as_wide_as_the_dictionary_needs(
 @pytest.mark.parametrize("valid", [None, [1, 0, 1, 1]])
 @pytest.mark.parametrize("format", INTEGERS)
 @pytest.mark.parametrize("n_texts", [0, 1, 3])
-def test_an_index_outside_its_dictionary_is_refused(
-    producer: Producer, format: str, valid: Any, n_texts: int
-) -> None:
+def test_an_index_outside_its_dictionary_is_refused(producer, format, valid, n_texts):
     """Position, value and length are named; what stands under a null does not count."""
     (array,) = read(dictionary_pair(producer, [0, 77, 3, 0], format, n_texts, valid))
     position, value = (0, 0) if n_texts == 0 else (1, 77) if valid is None else (2, 3)
@@ -119,10 +113,7 @@ def test_an_index_outside_its_dictionary_is_refused(
 @pytest.mark.parametrize("valid", [None, [1, 1, 0]])
 @pytest.mark.parametrize("format", "csil")
 @pytest.mark.parametrize("n_texts", [3, 200, 1 << 40])
-def test_a_negative_index_is_refused(
-    producer: Producer, format: str, valid: Any, n_texts: int
-) -> None:
-    """A negative index is no null, however long the dictionary is."""
+def test_a_negative_index_is_refused(producer, format, valid, n_texts):
     (array,) = read(dictionary_pair(producer, [0, -1, -7], format, n_texts, valid))
 
     with pytest.raises(ValueError, match=r"row 1 .* index -1"):
@@ -131,7 +122,7 @@ def test_a_negative_index_is_refused(
 
 @pytest.mark.parametrize("n", [1, 1024, 5000])
 @pytest.mark.parametrize("format", INTEGERS)
-def test_the_last_index_is_checked_too(producer: Producer, format: str, n: int) -> None:
+def test_the_last_index_is_checked_too(producer, format, n):
     """In any block of the check the offending row is found, and no other is accused."""
     codes = np.zeros(n, INTEGERS[format])
     codes[-1] = 3
@@ -144,7 +135,7 @@ def test_the_last_index_is_checked_too(producer: Producer, format: str, n: int) 
         array.codes()
 
 
-def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer: Producer) -> None:
+def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer):
     """Without nulls it is itself; with them there is no signed type for it."""
     data = np.array([1, 2**63, 5], np.uint64)
     whole = producer.array([None, data], length=3)
@@ -157,7 +148,7 @@ def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer: Producer) -> 
         nulls.codes()
 
 
-def test_negative_integers_stay_beside_nulls(producer: Producer) -> None:
+def test_negative_integers_stay_beside_nulls(producer):
     """Plain integers are not checked; `valid` tells a null from a -1."""
     data = np.array([-1, -5, 7], np.int64)
     array = producer.array([packed([1, 0, 1]), data], length=3, null_count=1)
@@ -168,8 +159,7 @@ def test_negative_integers_stay_beside_nulls(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("format", [b"C", b"b"])
-def test_an_empty_array_needs_no_buffers(producer: Producer, format: bytes) -> None:
-    """Buffers of no bytes may be NULL."""
+def test_an_empty_array_needs_no_buffers(producer, format):
     (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))
 
     assert (array.codes().shape, array.valid(), len(array)) == ((0,), None, 0)
@@ -196,9 +186,7 @@ def struct_pair(producer: Producer, valid: Any = None, offset: int = 0) -> tuple
 
 @pytest.mark.parametrize("offset", [0, 2, 3])
 @pytest.mark.parametrize("has_nulls", [False, True])
-def test_a_column_has_the_rows_of_its_struct(
-    producer: Producer, offset: int, has_nulls: bool
-) -> None:
+def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
     """Offsets add up, and a null row of the struct is a null of the column."""
     valid = np.arange(16) % 3 > 0 if has_nulls else None
     (array,) = read(struct_pair(producer, valid, offset))
@@ -211,8 +199,7 @@ def test_a_column_has_the_rows_of_its_struct(
     assert (array.child(1).null_count, array.child(1).valid().any()) == (16, False)
 
 
-def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
-    """Only the children of a struct have its rows, and only so many."""
+def test_a_column_that_is_not_there_is_an_error(producer):
     (array,) = read(struct_pair(producer))
 
     with pytest.raises(IndexError, match=r"child 2 is outside \[0, 2\)"):
@@ -224,8 +211,7 @@ def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("format", [b"u", b"g", b"+s", b"n"])
-def test_other_types_have_no_codes(producer: Producer, format: bytes) -> None:
-    """A type that is neither integers nor Booleans nor a dictionary says so."""
+def test_other_types_have_no_codes(producer, format):
     n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
     (array,) = read(producer.pair(producer.schema(format), producer.array([None] * n_buffers)))
 

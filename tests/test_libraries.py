@@ -142,7 +142,6 @@ def test_sizes_from_no_row_on(library, rows):
 
 
 def test_an_unknown_value_is_named_with_its_row(library):
-    """The error says which column, which row and which value."""
     encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
 
     with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown"):

@@ -37,10 +37,7 @@ class TestNothingIsCopied:
         ],
         ids=["frame", "array", "csr", "arrow"],
     )
-    def test_category_codes_reach_the_kernel(
-        self, call: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """No copy and no hash stands between a categorical Series and the kernel."""
+    def test_category_codes_reach_the_kernel(self, call, kernel, monkeypatch):
         seen: list[Any] = []
         run = getattr(write.dispatch, kernel)
 
@@ -53,7 +50,7 @@ class TestNothingIsCopied:
 
         assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
 
-    def test_arrow_columns_lie_in_one_buffer(self) -> None:
+    def test_arrow_columns_lie_in_one_buffer(self):
         """The bits of the columns follow each other, and nobody can write to them."""
         bits = [column.buffers()[1] for column in CODED.onehot.to_arrow().columns]
 
@@ -95,7 +92,7 @@ class TestAliasing:
     }
 
     @pytest.mark.parametrize("form", FORMS)
-    def test_written_results_change_nothing_else(self, form: str) -> None:
+    def test_written_results_change_nothing_else(self, form):
         """Encoded again, with the first result alive and after its death, the rows are the same."""
         encode = self.FORMS[form]
         data = CODED.copy()
@@ -113,9 +110,7 @@ class TestAliasing:
         pd.testing.assert_series_equal(data, CODED)
 
     @pytest.mark.parametrize("form", ["to_numpy", "to_csr"])
-    def test_written_arrays_change_nothing_else(self, form: str) -> None:
-        """The same for what is no frame."""
-
+    def test_written_arrays_change_nothing_else(self, form):
         def ons() -> Any:
             result = getattr(CODED.onehot, form)()
             return [result] if form == "to_numpy" else [result.data, result.indices, result.indptr]
@@ -131,8 +126,7 @@ class TestAliasing:
         assert list(map(np.array_equal, beside, expected)) == [True] * len(expected)
         assert list(map(np.array_equal, after, expected)) == [True] * len(expected)
 
-    def test_kept_columns_are_not_shared_for_writing(self) -> None:
-        """Writing to an untouched column of the result leaves the input alone."""
+    def test_kept_columns_are_not_shared_for_writing(self):
         frame = BARE.copy()
         result = frame.onehot()
 
@@ -141,8 +135,7 @@ class TestAliasing:
 
         pd.testing.assert_frame_equal(frame, BARE)
 
-    def test_the_inputs_codes_cannot_be_written_to(self) -> None:
-        """They are the Series' own memory."""
+    def test_the_inputs_codes_cannot_be_written_to(self):
         assert not CODED.onehot.codes().flags.writeable
 
     @pytest.mark.parametrize(
@@ -157,8 +150,7 @@ class TestAliasing:
         ],
         ids=["column", "values", "rows", "array", "arrow", "csr"],
     )
-    def test_memory_is_recycled_only_when_the_last_view_is_gone(self, make: Any, view: Any) -> None:
-        """While a view lives, no later result gets its memory."""
+    def test_memory_is_recycled_only_when_the_last_view_is_gone(self, make, view):
         gc.collect()
         before = onehot_fast.cache_info().n_live
         result = make()

@@ -79,8 +79,7 @@ TABLES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("producer", TABLES)
-def test_a_table_of_any_library_is_encoded(producer: str) -> None:
-    """The encoder learns and encodes, wherever the columns come from."""
+def test_a_table_of_any_library_is_encoded(producer):
     make = TABLES[producer]
 
     encoder = Encoder(["size", "kind"]).fit(make(TABLE))
@@ -110,8 +109,7 @@ COLUMNS: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("producer", COLUMNS)
 @pytest.mark.parametrize("name", ["size", "kind"])
-def test_a_column_of_any_library_is_encoded(producer: str, name: str) -> None:
-    """Chunks, dictionaries and texts give the same rows."""
+def test_a_column_of_any_library_is_encoded(producer, name):
     if producer == "pandas":
         series = pytest.importorskip("pandas").Series
         if not hasattr(series, "__arrow_c_stream__"):
@@ -122,23 +120,21 @@ def test_a_column_of_any_library_is_encoded(producer: str, name: str) -> None:
     np.testing.assert_array_equal(np.asarray(result).T, expected)
 
 
-def test_a_struct_with_nulls_and_an_offset_is_a_table() -> None:
-    """Where the structure is null, so are its columns."""
+def test_a_struct_with_nulls_and_an_offset_is_a_table():
     struct = pa.array([{"s": "a"}, {"s": "a"}, None, {"s": "b"}]).slice(1)
 
     assert as_table(Capsule(pa.chunked_array([struct]))).to_pydict() == {"s": ["a", None, "b"]}
 
 
 @pytest.mark.parametrize("wrapped", [False, True])
-def test_a_column_alone_is_a_table_of_it(wrapped: bool) -> None:
+def test_a_column_alone_is_a_table_of_it(wrapped):
     """It has no name, and gets that of an array's first column."""
     column = Capsule(TABLE["size"]) if wrapped else TABLE["size"]
 
     assert tuple(Encoder().fit(column).get_feature_names_out()) == ("x0_L", "x0_S")
 
 
-def test_empty_streams_have_their_type() -> None:
-    """A stream without chunks says what its columns would be."""
+def test_empty_streams_have_their_type():
     column = pa.chunked_array([], pa.string())
     table = pa.schema({"s": pa.string(), "n": pa.int8()}, {"k": "v"}).empty_table()
 
@@ -146,8 +142,7 @@ def test_empty_streams_have_their_type() -> None:
     assert as_table(Capsule(table)).schema.equals(table.schema, check_metadata=True)
 
 
-def test_what_does_not_speak_arrow_is_refused() -> None:
-    """The error says what came."""
+def test_what_does_not_speak_arrow_is_refused():
     with pytest.raises(TypeError, match="list"):
         one_hot(["a", "b"])
     with pytest.raises(TypeError, match="dict"):
@@ -174,8 +169,7 @@ NESTED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("consumer", NESTED)
 @pytest.mark.parametrize("layout", ["tensor", "array"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_rows_are_taken_over_by_any_library(consumer: str, layout: Any, dtype: str) -> None:
-    """Each library sees the same cells."""
+def test_rows_are_taken_over_by_any_library(consumer, layout, dtype):
     if consumer == "pandas" and not hasattr(pytest.importorskip("pandas").Series, "from_arrow"):
         pytest.skip("new in pandas 3")
     result = one_hot(TABLE["size"], layout=layout, dtype=dtype)
@@ -204,8 +198,7 @@ FLAT: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("consumer", FLAT)
 @pytest.mark.parametrize("dtype", ["bool", "int8"])
-def test_columns_are_taken_over_by_any_library(consumer: str, dtype: str) -> None:
-    """Bits and numbers alike."""
+def test_columns_are_taken_over_by_any_library(consumer, dtype):
     if consumer == "pandas" and not hasattr(pytest.importorskip("pandas").DataFrame, "from_arrow"):
         pytest.skip("new in pandas 3")
     result = one_hot(TABLE["size"], layout="columns", dtype=dtype)
@@ -237,8 +230,7 @@ HOLDERS: dict[str, Callable[[OneHotArray], Any]] = {
 
 @pytest.mark.parametrize("holder", HOLDERS)
 @pytest.mark.parametrize("layout", ["tensor", "array"])
-def test_memory_is_given_back_with_the_last_reference(holder: str, layout: Any) -> None:
-    """Whoever holds it: as long as one does, the memory is not ours again."""
+def test_memory_is_given_back_with_the_last_reference(holder, layout):
     codes = pa.array(np.arange(LARGE, dtype=np.int32) % 16)
     HOLDERS[holder](one_hot(codes, depth=16, layout=layout))  # libraries that load at first use
     before = live()
@@ -255,8 +247,7 @@ def test_memory_is_given_back_with_the_last_reference(holder: str, layout: Any) 
 
 @pytest.mark.parametrize("layout", ["columns", "struct"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8"])
-def test_columns_share_one_memory(layout: Any, dtype: str) -> None:
-    """All columns of a result are one block, which lives as long as any of them."""
+def test_columns_share_one_memory(layout, dtype):
     array = pa.array(np.arange(LARGE) % 16)
     before = live()
 
@@ -271,8 +262,7 @@ def test_columns_share_one_memory(layout: Any, dtype: str) -> None:
     assert live() == before
 
 
-def test_what_a_library_gets_is_the_same_memory() -> None:
-    """Nothing is copied on the way to pyarrow, NumPy, DLPack and polars."""
+def test_what_a_library_gets_is_the_same_memory():
     polars = pytest.importorskip("polars")
     result = one_hot(pa.array(np.arange(LARGE) % 16), depth=16, layout="array")
     address = result.to_arrow().values.buffers()[1].address
@@ -283,8 +273,7 @@ def test_what_a_library_gets_is_the_same_memory() -> None:
     assert polars.Series(result).to_numpy().ctypes.data == address
 
 
-def test_nobody_can_write_to_a_result() -> None:
-    """Arrow's memory does not change."""
+def test_nobody_can_write_to_a_result():
     result = one_hot(pa.array([0, 1]), depth=2)
 
     with pytest.raises(ValueError, match="read-only"):

@@ -85,7 +85,6 @@ def test_what_was_trained_holds_for_what_is_tested():
     ),
 )
 def test_every_kind_of_text_column_gives_the_same(values, dtype):
-    """How a column of texts is kept does not matter to what comes out."""
     series = pd.Series(values, dtype=object)
     plain = Encoder(["p"]).fit({"p": values})
     encoder = Encoder(["p"]).fit(pd.DataFrame({"p": series.astype(dtype)}))

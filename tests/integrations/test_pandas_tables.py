@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -27,13 +25,12 @@ def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs
     return Outputs(names, (column,), np.dtype(dtype))
 
 
-def test_the_package_is_an_integration() -> None:
-    """It has what the core calls by name."""
+def test_the_package_is_an_integration():
     assert isinstance(integration, Integration)
 
 
 @given(data=series())
-def test_codes_and_categories_give_the_values_back(data: Any) -> None:
+def test_codes_and_categories_give_the_values_back(data):
     """A code is the position of the row's value among the categories, negative if it is missing."""
     zeros = {str(value) for value in data.dropna() if isinstance(value, float)}
     assume(not (isinstance(data.dtype, pd.ArrowDtype) and {"0.0", "-0.0"} <= zeros))  # pandas fails
@@ -59,12 +56,11 @@ def test_codes_and_categories_give_the_values_back(data: Any) -> None:
         ("string[pyarrow]", "object"),
     ],
 )
-def test_categories_are_numpys_where_numpy_has_a_dtype(dtype: Any, expected: str) -> None:
-    """A nullable column has the categories that the column without nulls would have."""
+def test_categories_are_numpys_where_numpy_has_a_dtype(dtype, expected):
     assert read_column(pd.Series([1, 0], dtype="int8").astype(dtype)).categories.dtype == expected
 
 
-def test_declared_categories_are_named_as_such() -> None:
+def test_declared_categories_are_named_as_such():
     """Their order counts, and unused ones too; the codes are the column's own memory."""
     data = pd.Series(pd.Categorical(["S"], categories=["S", "M"], ordered=True))
 
@@ -78,14 +74,14 @@ def test_declared_categories_are_named_as_such() -> None:
     assert np.shares_memory(column.codes, data.array.codes)
 
 
-def test_a_series_is_a_table_of_its_name() -> None:
+def test_a_series_is_a_table_of_its_name():
     """One column alone needs no frame; without a name it is called like an array's."""
     assert read_table(pd.Series(["a"], name="size")).names == ("size",)
     assert read_table(pd.Index(["a", "b"])).names == ("x0",)
 
 
 @given(table=frames(), data=st.data())
-def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
+def test_wrap_keeps_columns_as_they_are(table, data):
     """Input columns have their dtype, their place among the outputs, and the labels of the rows."""
     source = read_table(table)
     positions = data.draw(st.permutations(range(table.shape[1])))
@@ -103,7 +99,7 @@ def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
     assert not result["newer"].any()
 
 
-def test_outputs_are_one_block_and_nothing_of_the_input() -> None:
+def test_outputs_are_one_block_and_nothing_of_the_input():
     """Outputs of one dtype are a block of memory; writing to it leaves the input alone."""
     table = pd.DataFrame({"n": [1, 2]})
 
@@ -115,7 +111,7 @@ def test_outputs_are_one_block_and_nothing_of_the_input() -> None:
     assert table["n"].tolist() == [1, 2]
 
 
-def test_the_labels_of_one_result_are_not_those_of_the_next() -> None:
+def test_the_labels_of_one_result_are_not_those_of_the_next():
     """Labels are made once; what a user calls them is no other frame's."""
     table = read_table(pd.DataFrame({"n": [1, 2]}))
     first = wrap(table, [outputs(("a",), 2)])
@@ -125,8 +121,7 @@ def test_the_labels_of_one_result_are_not_those_of_the_next() -> None:
     assert wrap(table, [outputs(("a",), 2)]).columns.name is None
 
 
-def test_decoded_columns_keep_their_dtype() -> None:
-    """What was decoded is a column as any other."""
+def test_decoded_columns_keep_their_dtype():
     parts = [Decoded("n", np.array([2, 1])), Decoded("s", np.array(["x", None], object))]
 
     result = wrap(read_table(pd.DataFrame({"a": [0, 0]}, index=["u", "v"])), parts)
@@ -136,7 +131,7 @@ def test_decoded_columns_keep_their_dtype() -> None:
     assert result["n"].dtype == np.int64
 
 
-def test_wrap_of_another_library_counts_the_rows() -> None:
+def test_wrap_of_another_library_counts_the_rows():
     """A table that pandas did not read has no labels of rows."""
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
 
@@ -146,8 +141,7 @@ def test_wrap_of_another_library_counts_the_rows() -> None:
     pd.testing.assert_frame_equal(result, expected)
 
 
-def test_wrap_without_pieces_keeps_the_rows() -> None:
-    """A table without columns still has its rows."""
+def test_wrap_without_pieces_keeps_the_rows():
     table = pd.DataFrame({"n": [1, 2]}, index=["x", "y"])
 
     assert wrap(read_table(table), []).index.tolist() == ["x", "y"]

@@ -52,7 +52,7 @@ def result_dtypes(*groups: list[Any]) -> st.SearchStrategy[Any]:
 
 
 @given(data=st.data(), sep=st.sampled_from(SEPARATORS), dtype=result_dtypes(NUMPY, EXTENSIONS))
-def test_python_strings_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
+def test_python_strings_equal_pandas(data, sep, dtype):
     """Strings outside of Arrow: also separators that are patterns, or overlap."""
     series = data.draw(strings(PYTHON, sep))
     before = series.copy(deep=True)
@@ -64,7 +64,7 @@ def test_python_strings_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
 
 
 @given(data=st.data(), sep=st.sampled_from(SEPARATORS), dtype=result_dtypes(NUMPY, EXTENSIONS))
-def test_arrow_strings_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
+def test_arrow_strings_equal_pandas(data, sep, dtype):
     """Strings in Arrow memory, where the empty piece is a tag."""
     series = data.draw(strings(ARROW, sep).filter(lambda found: found.notna().any()))
 
@@ -72,7 +72,7 @@ def test_arrow_strings_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
 
 
 @given(data=st.data(), sep=st.sampled_from(SEPARATORS), dtype=result_dtypes(NUMPY))
-def test_arrow_columns_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
+def test_arrow_columns_equal_pandas(data, sep, dtype):
     """Columns of ArrowDtype have indicators of ArrowDtype."""
     series = data.draw(strings(TYPED, sep).filter(lambda found: found.notna().any()))
 
@@ -80,7 +80,7 @@ def test_arrow_columns_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
 
 
 @given(data=st.data(), sep=st.sampled_from(["|", ", "]), dtype=result_dtypes(NUMPY))
-def test_indexes_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
+def test_indexes_equal_pandas(data, sep, dtype):
     """An Index becomes levels, an Index or an array."""
     dtypes = [object, "category", *ARROW, *TYPED]
     found = data.draw(strings(dtypes, sep).filter(lambda found: found.notna().any()))
@@ -105,7 +105,7 @@ def test_indexes_equal_pandas(data: Any, sep: str, dtype: Any) -> None:
     ],
     ids=repr,
 )
-def test_odd_objects_equal_pandas(values: list[Any]) -> None:
+def test_odd_objects_equal_pandas(values):
     """What is no string is written as one, or refused, as pandas does it."""
     series = pd.Series(values, dtype=object)
 
@@ -115,20 +115,18 @@ def test_odd_objects_equal_pandas(values: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("dtype", [str, "datetime64[ns]", object])
-def test_refuses_other_dtypes(dtype: Any) -> None:
-    """The indicators are numbers or Booleans."""
+def test_refuses_other_dtypes(dtype):
     with pytest.raises(ValueError, match="Only numeric or boolean dtypes"):
         str_get_dummies(pd.Series(["a"]), dtype=dtype)
 
 
-def test_refuses_what_holds_no_strings() -> None:
-    """A Series without strings has no ``.str``."""
+def test_refuses_what_holds_no_strings():
     with pytest.raises(AttributeError, match=r"Can only use \.str accessor"):
         str_get_dummies(pd.Series([1, 2]))
 
 
 @pytest.mark.parametrize("dtype", [*ARROW, *TYPED], ids=str)
-def test_only_missing_strings(dtype: Any) -> None:
+def test_only_missing_strings(dtype):
     """Without any tag there is no column, where pandas fails for some dtypes."""
     series = pd.Series([None, None], index=["x", "y"], dtype=dtype)
 
@@ -139,30 +137,27 @@ def test_only_missing_strings(dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", TYPED, ids=str)
-def test_nullable_dtypes_of_arrow_columns(dtype: Any) -> None:
-    """Arrow columns can have nullable indicators, which pandas cannot make."""
+def test_nullable_dtypes_of_arrow_columns(dtype):
     actual = str_get_dummies(pd.Series(["a|b", None], dtype=dtype), dtype="Int8")
 
     expected = pd.DataFrame({"a": [1, 0], "b": [1, 0]}, dtype="Int8")
     pd.testing.assert_frame_equal(actual, expected)
 
 
-def test_a_category_that_does_not_occur_has_no_tags() -> None:
-    """Declared categories are no tags until a row has them."""
+def test_a_category_that_does_not_occur_has_no_tags():
     series = pd.Series(pd.Categorical(["a|b"], categories=["c", "a|b"]))
 
     assert str_get_dummies(series).columns.tolist() == ["a", "b"]
 
 
-def test_attributes_of_the_series_are_kept() -> None:
-    """What the user attached to the Series is on the result, as in pandas."""
+def test_attributes_of_the_series_are_kept():
     series = pd.Series(["a|b"])
     series.attrs["source"] = "here"
 
     assert str_get_dummies(series).attrs == {"source": "here"}
 
 
-def test_works_without_pyarrow() -> None:
+def test_works_without_pyarrow():
     """Strings that are not Arrow's need no pyarrow."""
     program = """
 import pandas as pd
