@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library
+from libraries import LIBRARIES, Library
 
 from onehot_fast import Encoder
 
@@ -146,3 +146,37 @@ def test_an_unknown_value_is_named_with_its_row(library):
 
     with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown"):
         encoder.transform(library.table({"text": ["a", None, "c"]}))
+
+
+@pytest.mark.parametrize("output", LIBRARIES)
+def test_a_table_of_one_library_becomes_that_of_another(library, output):
+    """Its outputs, and the columns that stay, with their missing values."""
+    other = LIBRARIES[output]()
+    source = library.table({"p": ["a", None, "b"], "n": [1.5, None, 2.5]})
+    encoder = Encoder(["p"]).fit(source)
+
+    encoded = encoder.transform(source, output)
+
+    outputs = {"p_a": [True, False, False], "p_b": [False, False, True]}
+    if output == "numpy":  # a matrix, without the columns that stay
+        assert encoded.T.tolist() == list(outputs.values())
+    else:
+        found = other.columns(encoded)
+        kept = [None if value != value else value for value in found.pop("n")]  # NaN is missing
+        assert (found, kept) == (outputs, [1.5, None, 2.5])
+
+
+def test_what_was_trained_holds_for_what_is_tested(library):
+    """An unseen category, a missing value, another dtype and order change no column."""
+    train = library.table({"carrier": ["UA", "AA", "UA"], "month": [1, 2, 1]})
+    test = library.table({"month": [2.0, None], "carrier": ["ZZ", None], "extra": [0, 1]})
+    encoder = Encoder(["carrier", "month"], handle_unknown="indicator", dtype="uint8").fit(train)
+
+    names = [
+        *("carrier_AA", "carrier_UA", "carrier_(unknown)"),
+        *("month_1", "month_2", "month_(unknown)"),
+    ]
+    assert encoder.get_feature_names_out().tolist() == names
+    assert encoder.transform(test, "numpy").tolist() == [[0, 0, 1, 0, 1, 0], [0] * 6]
+    if library.name != "numpy":
+        assert list(library.columns(encoder.transform(test))) == [*names, "extra"]

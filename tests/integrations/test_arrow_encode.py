@@ -455,15 +455,3 @@ def test_inverse_of_a_table_is_a_table():
     encoded = encoder.transform(TABLE)
 
     assert encoder.inverse_transform(encoded).to_pydict() == decode(encoded, encoder).to_pydict()
-
-
-def test_an_arrow_table_becomes_a_frame_and_back():
-    pytest.importorskip("pandas")
-    encoder = Encoder(["size"]).fit(TABLE)
-
-    frame = encoder.transform(TABLE, "pandas")
-
-    assert frame["price"].isna().tolist() == [False, True, False, False]
-    assert encoder.transform(TABLE.to_pandas(), "arrow")["size_S"].to_pylist() == [
-        True, False, False, True,
-    ]  # fmt: skip

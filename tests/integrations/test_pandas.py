@@ -1,4 +1,4 @@
-"""Series.onehot, held against pandas.get_dummies; what both accessors do is in test_accessors.py."""
+"""Series.onehot, held against pandas.get_dummies, and what only pandas has."""
 
 from __future__ import annotations
 

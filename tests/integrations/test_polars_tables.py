@@ -272,16 +272,6 @@ class TestEncoder:
         values = matrix(encoder.transform(table), table.height)
         np.testing.assert_array_equal(values, expected)
 
-    def test_equals_the_encoder_on_pandas(self):
-        pd = pytest.importorskip("pandas")
-        table = pl.DataFrame({"s": ["b", None, "a"], "n": [1, 2, 3]})
-        frame = pd.DataFrame({"s": ["b", None, "a"], "n": [1, 2, 3]})
-        encoder = Encoder().fit(frame)
-
-        assert encoder.transform(table).columns == list(encoder.transform(frame).columns)
-        np.testing.assert_array_equal(encoder.transform(table), encoder.transform(frame))
-        assert encoder.transform(frame, "polars").equals(encoder.transform(table))
-
     @given(column=series())
     def test_values_come_back(self, column):
         """Decoded, before and after a trip through text, they are what they were."""
