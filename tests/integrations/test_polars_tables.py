@@ -35,24 +35,60 @@ def frames(draw: st.DrawFn) -> Any:
     return pl.DataFrame([draw(series(n_rows=n_rows)).alias(name) for name in names])
 
 
+def assert_read(column: Any, values: list[Any]) -> None:
+    """Compare: a code is the position of the row's value, negative where it is missing."""
+    read = read_column(column)
+
+    codes = read.codes.astype(np.int64)
+    found = read.categories[codes[codes >= 0]]
+    if found.dtype.kind in "mM":
+        found = found.astype(f"{found.dtype.kind}8[us]")
+    assert [plain(value) for value in found] == [value for value in values if value is not None]
+    np.testing.assert_array_equal(codes < 0, [value is None for value in values])
+    categories = [plain(value) for value in read.categories]
+    assert len(set(categories)) == len(categories)
+    assert None not in categories
+
+
+FIRST = datetime.datetime(1970, 1, 1)
+LOWEST = pl.Series([-(2**63), 0, None])  # in NumPy it is NaT
+ENDS = [datetime.date.min, datetime.date.max]
+EXAMPLES = {
+    # A category may appear only behind the first rows.
+    "many texts": (pl.Series(["a"] * 20_000 + ["b", "c"] * 5), ["a"] * 20_000 + ["b", "c"] * 5),
+    "extremes": (
+        pl.Series([0, None, 2**64 - 1, 2**63], dtype=pl.UInt64),
+        [0, None, 2**64 - 1, 2**63],
+    ),
+    "null": (pl.Series([None, None]), [None, None]),
+    "nan": (pl.Series([float("nan"), None]), [None, None]),
+    "empty": (pl.Series([], dtype=pl.Float64), []),
+    "days at both ends": (pl.Series(ENDS), ENDS),
+    "lowest instant": (LOWEST.cast(pl.Datetime("ns")), [None, FIRST, None]),
+    "lowest span": (LOWEST.cast(pl.Duration("us")), [None, datetime.timedelta(0), None]),
+}
+
+
 class TestRead:
     """Series and DataFrames in."""
 
     @given(column=series(), few_rows=st.sampled_from([0, _read.FEW_ROWS]))
     def test_codes_and_categories_give_the_values_back(self, column, few_rows):
-        """A code is the position of the row's value, negative where it is null."""
         with patch.object(_read, "FEW_ROWS", few_rows):
-            read = read_column(column)
+            assert_read(column, column.to_list())
 
-        wanted = column.drop_nulls().to_list()
-        found = read.categories[read.codes[read.codes.astype(np.int64) >= 0]]
-        if found.dtype.kind in "mM":
-            found = found.astype(f"{found.dtype.kind}8[us]")
-        assert [plain(value) for value in found] == wanted
-        np.testing.assert_array_equal(read.codes.astype(np.int64) < 0, column.is_null().to_numpy())
-        categories = [plain(value) for value in read.categories]
-        assert len(set(categories)) == len(categories)
-        assert None not in categories
+    @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
+    def test_rare_values(self, column, values):
+        """No integer is mistaken for a null or for another one; NaN is missing, too."""
+        assert_read(column, values)
+
+    def test_scattered_categories_are_counted_anew(self, monkeypatch):
+        """A few rows of a Categorical of many categories."""
+        monkeypatch.setattr(_read, "FEW_ROWS", 0)
+        monkeypatch.setattr(_read, "SMALL_RANGE", 8)
+        whole = pl.Series([f"value {i}" for i in range(100)], dtype=pl.Categorical)
+
+        assert_read(whole.gather([99, 50, 99]), ["value 99", "value 50", "value 99"])
 
     def test_an_enum_is_read_where_it_lies(self):
         """Its categories count, unused ones too, and so does their order."""
@@ -73,43 +109,6 @@ class TestRead:
 
         assert sorted(read.categories.tolist()) == ["x", "y"]
         assert read.source == "dictionary"
-
-    def test_many_texts(self):
-        """A category may appear only behind the first rows."""
-        values = ["a"] * 20_000 + ["b", "c"] * 5
-
-        read = read_column(pl.Series(values))
-
-        assert read.categories[read.codes].tolist() == values
-
-    def test_scattered_categories_are_counted_anew(self, monkeypatch):
-        """A few rows of a Categorical of many categories."""
-        monkeypatch.setattr(_read, "FEW_ROWS", 0)
-        monkeypatch.setattr(_read, "SMALL_RANGE", 8)
-        whole = pl.Series([f"value {i}" for i in range(100)], dtype=pl.Categorical)
-
-        read = read_column(whole.gather([99, 50, 99]))
-
-        assert read.categories[read.codes].tolist() == ["value 99", "value 50", "value 99"]
-        assert len(read.categories) == 2
-
-    def test_extremes_of_integers(self):
-        values = [0, None, 2**64 - 1, 2**63]
-
-        read = read_column(pl.Series(values, dtype=pl.UInt64))
-
-        assert read.codes.tolist()[1] == -1
-        assert [int(read.categories[code]) for code in read.codes if code >= 0] == [
-            0, 2**64 - 1, 2**63,
-        ]  # fmt: skip
-
-    @pytest.mark.parametrize(
-        "values", [[None, None], [float("nan"), None], []], ids=["null", "nan", "empty"]
-    )
-    def test_columns_without_a_value(self, values):
-        read = read_column(pl.Series(values, dtype=pl.Float64 if values[:1] != [None] else None))
-
-        assert read.codes.tolist() == [-1] * len(values)
 
     @pytest.mark.parametrize(
         "column",
@@ -137,19 +136,6 @@ class TestRead:
         """They are refused before polars panics."""
         with pytest.raises(ValueError, match="has years outside 1 to 9999"):
             read_column(column)
-
-    def test_the_days_at_both_ends(self):
-        ends = [datetime.date.min, datetime.date.max]
-
-        assert sorted(read_column(pl.Series(ends)).categories) == ends
-
-    @pytest.mark.parametrize("dtype", [pl.Datetime("ns"), pl.Duration("us")])
-    def test_the_lowest_count_is_missing(self, dtype):
-        """In NumPy it is NaT."""
-        read = read_column(pl.Series([-(2**63), 0, None]).cast(dtype))
-
-        assert read.codes.tolist() == [-1, 0, -1]
-        assert len(read.categories) == 1
 
     @pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
     def test_named_categories(self, physical):
