@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
 
-from arrow_strategies import INTEGERS, TEXTS, can, columns  # noqa: E402  after the skip above
+from arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
@@ -233,73 +233,6 @@ def test_values_are_handed_to_other_libraries_one_for_a_row(drawn):
     found = read_table(pa.table({"c": drawn.column})).values(0)
 
     assert meanings(list(found)) == meanings(drawn.values)
-
-
-def a_view() -> Any:
-    """Return a list view, of which early versions know little more than the name."""
-    return pa.array([[1]], pa.list_view(pa.int32()))
-
-
-LISTS = [
-    pa.list_(pa.int8()),
-    pa.large_list(pa.int64()),
-    pa.list_(pa.string()),
-    pa.list_(pa.dictionary(pa.int8(), pa.string())),
-    *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
-]
-
-
-@pytest.mark.parametrize("kind", LISTS, ids=str)
-@pytest.mark.parametrize("chunked", [False, True])
-def test_lists_are_read_where_they_lie(kind, chunked):
-    """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
-    words: Any = [2, 0, 1] if pa.types.is_integer(kind.value_type) else ["c", "a", "b"]
-    rows = [[words[0]], [words[0], words[1]], None, [], [words[2], None, words[2]]]
-    values = kind.value_type.value_type if pa.types.is_dictionary(kind.value_type) else None
-    if values is not None and "view" not in str(kind):
-        plain_rows = pa.array(rows, pa.list_(values))
-        array = pa.ListArray.from_arrays(
-            plain_rows.offsets, plain_rows.values.dictionary_encode(), mask=plain_rows.is_null()
-        )
-        rows[2] = None
-    else:
-        array = pa.array(rows, kind)
-    lists = array.slice(1)
-    lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
-
-    result = multi_hot(lists, categories=sorted(words))
-
-    assert result.tolist() == [
-        [float(word in (row or [])) for word in sorted(words)] for row in rows[1:]
-    ]
-
-
-def test_lists_of_fixed_size():
-    items = pa.array([0, 1, 2, 2, 1, 1])
-    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
-
-    assert multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
-
-
-@given(
-    rows=st.lists(st.none() | st.lists(st.sampled_from(["", "a", "b", "é€"])), max_size=9),
-    form=st.sampled_from([*TEXTS, "dictionary", "chunks"]),
-)
-def test_separated_texts_are_those_of_python(rows, form):
-    """Of every type; null is a row without labels, and an empty label is none."""
-    texts = [None if row is None else "|".join(row) for row in rows]
-    array = pa.array(["a", *texts], form if isinstance(form, pa.DataType) else pa.string())[1:]
-    if form == "dictionary":
-        array = array.dictionary_encode()
-    if form == "chunks":
-        array = pa.chunked_array([array[:2], array[2:]])
-    options: Any = {"sep": "|", "categories": ["b", "é€", "a"], "mode": "count", "dtype": "int8"}
-
-    result = multi_hot(array, **options)
-
-    assert result.tolist() == [
-        [(row or []).count(label) for label in options["categories"]] for row in rows
-    ]
 
 
 def test_separated_numbers_are_refused():

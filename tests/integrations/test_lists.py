@@ -1,4 +1,7 @@
-"""Rows of several labels, by `.onehot.multi_hot` of pandas and polars: lists and texts."""
+"""Rows of several labels in pandas, polars and Arrow: lists, and separated texts.
+
+They are read by `onehot_fast.multi_hot`, and by `.onehot.multi_hot` where there is an accessor.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +20,21 @@ pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 pytest.importorskip("scipy")
 
-from frame_strategies import TEXT  # noqa: E402  after the skips above
+import arrow_strategies  # noqa: E402  after the skips above
+import pyarrow.compute as pc  # noqa: E402  after the skips above
+from arrow_strategies import can  # noqa: E402
+from frame_strategies import TEXT  # noqa: E402
 
 import onehot_fast  # noqa: E402
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402
 
-every_library = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
+every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+every_accessor = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 SERIES: dict[str, Callable[..., Any]] = {
     "pandas": lambda rows, dtype=None: pd.Series(rows, dtype=dtype),
     "polars": lambda rows, dtype=None: pl.Series("k", rows, dtype=dtype),
+    "arrow": lambda rows, dtype=None: pa.array(rows, dtype),
 }
 LABELS = pl.Enum(["d", "c", "b", "a", "cut off"])
 LISTS = {
@@ -37,15 +45,23 @@ LISTS = {
         pd.ArrowDtype(pa.list_(pa.dictionary(pa.int8(), pa.string()))),
     ],
     "polars": [pl.List(pl.String), pl.List(pl.Categorical), pl.List(LABELS)],
+    "arrow": [pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
 }
 TEXTS = {
     "pandas": [*TEXT, "category"],
     "polars": [pl.String, pl.Categorical, pl.Categorical(pl.Categories("labels"))],
+    "arrow": [*arrow_strategies.TEXTS, pa.dictionary(pa.int8(), pa.string())],
 }
 WHOLE = {
     "pandas": lambda name: pd.ArrowDtype(pa.list_(getattr(pa, name.lower())())),
     "polars": lambda name: pl.List(getattr(pl, name)),
+    "arrow": lambda name: pa.list_(getattr(pa, name.lower())()),
 }
+
+
+def a_view() -> Any:
+    """Return a list view, of which early versions know little more than the name."""
+    return pa.array([[1]], pa.list_view(pa.int32()))
 
 
 def read_lists(library: Library, column: Any) -> Any:
@@ -57,6 +73,8 @@ def in_chunks(column: Any, cut: int) -> Any:
     """Return the same rows in two chunks, if the library has chunks."""
     if not cut:
         return column
+    if isinstance(column, pa.Array):
+        return pa.chunked_array([column[:cut], column[cut:]])
     if isinstance(column, pd.Series):
         return pd.concat([column.iloc[:cut], column.iloc[cut:]])
     return pl.concat([column[:cut], column[cut:]], rechunk=False)
@@ -64,8 +82,16 @@ def in_chunks(column: Any, cut: int) -> Any:
 
 def counted(rows: Any) -> dict[str, list[int]]:
     """Return how often each label is in each row: the oracle."""
-    labels = sorted({label for row in rows for label in row or [] if label is not None})
+    labels = sorted({label for row in rows for label in row or [] if label})
     return {label: [(row or []).count(label) for row in rows] for label in labels}
+
+
+def assert_counted(column: Any, expected: dict[str, list[int]], **options: Any) -> None:
+    """Compare what the core counts."""
+    known = [*expected, "no label"]
+    counts = onehot_fast.multi_hot(column, categories=known, mode="count", dtype=int, **options)
+
+    assert counts.T.tolist() == [*expected.values(), [0] * len(column)]
 
 
 @every_library
@@ -84,6 +110,9 @@ def test_lists_are_counted(library, rows, start, cut, data):
     column = in_chunks(whole[start:], cut)
     expected = counted(rows[start:])
 
+    assert_counted(column, expected)
+    if library.name == "arrow":
+        return
     counts = column.onehot.multi_hot(mode="count")
     present = column.onehot.multi_hot()
 
@@ -98,7 +127,9 @@ def test_lists_are_counted(library, rows, start, cut, data):
 
 @every_library
 @given(
-    rows=st.lists(st.none() | st.lists(st.sampled_from("abc"), max_size=3), max_size=20),
+    rows=st.lists(
+        st.none() | st.lists(st.sampled_from(["", "a", "b", "c", "é€"]), max_size=3), max_size=20
+    ),
     cut=st.integers(0, 5),
     data=st.data(),
 )
@@ -109,9 +140,12 @@ def test_separated_texts_are_counted(library, rows, cut, data):
     column = SERIES[library.name](texts, object if library.name == "pandas" else dtype)
     column = column.astype(dtype) if library.name == "pandas" else column
 
-    frame = in_chunks(column, cut).onehot.multi_hot("|", mode="count")
+    column = in_chunks(column, cut)
 
-    assert library.columns(frame) == counted(rows)
+    assert_counted(column, counted(rows), sep="|")
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot("|", mode="count")
+        assert library.columns(frame) == counted(rows)
 
 
 @every_library
@@ -120,14 +154,39 @@ def test_numbers_are_labels_too(library, dtype):
     """Integers are labels here, and classes for `multi_hot`; a null is neither."""
     column = SERIES[library.name]([[3, None], None, [1, 3]], WHOLE[library.name](dtype))
 
-    frame = column.onehot.multi_hot(dtype=int)
     classes = onehot_fast.multi_hot(column, 4, dtype=int)
 
-    assert library.columns(frame) == {"1": [0, 0, 1], "3": [1, 0, 1]}
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot(dtype=int)
+        assert library.columns(frame) == {"1": [0, 0, 1], "3": [1, 0, 1]}
     assert classes.tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 1]]
 
 
-@every_library
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.large_list(pa.int64()),
+        *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_classes_in_rare_lists_of_arrow(kind, chunked):
+    """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
+    lists = pa.array([[2], [2, 0], None, [], [1, None, 1]], kind).slice(1)
+    lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
+
+    assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 0]]
+
+
+def test_elements_beneath_a_null_list_do_not_count():
+    items = pa.array([0, 1, 2, 2, 1, 1])
+    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
+
+    assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+@every_accessor
 def test_integers_are_not_copied(library):
     """The classes are read where the lists lie."""
     column = SERIES[library.name]([[3, 1], [2]], WHOLE[library.name]("Int32"))
@@ -143,14 +202,16 @@ def test_integers_are_not_copied(library):
 def test_lists_of_one_size(library):
     """A null list has room for elements, which do not count."""
     dtypes = {"pandas": pd.ArrowDtype(pa.list_(pa.string(), 2)), "polars": pl.Array(pl.String, 2)}
-    column = SERIES[library.name]([["a", "b"], None, ["b", None]], dtypes[library.name])
+    dtype = dtypes.get(library.name, pa.list_(pa.string(), 2))
+    column = SERIES[library.name]([["a", "b"], None, ["b", None]], dtype)
 
-    frame = column.onehot.multi_hot(dtype=int)
+    assert_counted(column, {"a": [1, 0, 0], "b": [1, 0, 1]})
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot(dtype=int)
+        assert library.columns(frame) == {"a": [1, 0, 0], "b": [1, 0, 1]}
 
-    assert library.columns(frame) == {"a": [1, 0, 0], "b": [1, 0, 1]}
 
-
-@every_library
+@every_accessor
 @pytest.mark.parametrize("output", [None, "numpy", "csr"])
 @pytest.mark.parametrize("declare", ["list", "dtype"])
 def test_forms_and_categories(library, output, declare):
@@ -167,18 +228,7 @@ def test_forms_and_categories(library, output, declare):
     assert output is not None or list(result.columns) == labels
 
 
-@every_library
-def test_lists_and_texts_for_multi_hot(library):
-    """The core reads them of both libraries."""
-    lists = SERIES[library.name]([["a"], None, ["b", "a"]])
-    texts = SERIES[library.name](["a", None, "b|a"])
-    expected = [[1, 0], [0, 0], [1, 1]]
-
-    assert onehot_fast.multi_hot(lists, categories=["a", "b"]).tolist() == expected
-    assert onehot_fast.multi_hot(texts, sep="|", categories=["a", "b"]).tolist() == expected
-
-
-@every_library
+@every_accessor
 @pytest.mark.parametrize(
     ("rows", "options", "error", "message"),
     [
