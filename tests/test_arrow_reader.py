@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
 
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.reader import Array, read
 
 __all__ = ["producer"]
+
+
+def read_one(producer: Producer, format: bytes, buffers: list[Any], **fields: Any) -> Array:
+    """Make an array without children, and read it."""
+    (array,) = read(producer.pair(producer.schema(format), producer.array(buffers, **fields)))
+    return array
 
 
 # ---- Integers and indices ----
@@ -20,9 +26,7 @@ __all__ = ["producer"]
 def test_integers_are_the_memory_of_the_producer(producer, format):
     """Without nulls nothing is copied, and nothing can be written."""
     data = np.arange(10, dtype=INTEGERS[format])
-    schema = producer.schema(format.encode())
-    (array,) = read(producer.pair(schema, producer.array([None, data], length=7, offset=2)))
-    codes = array.codes()
+    codes = read_one(producer, format.encode(), [None, data], length=7, offset=2).codes()
 
     assert (codes.dtype, codes.tolist()) == (data.dtype, [2, 3, 4, 5, 6, 7, 8])
     assert np.shares_memory(codes, data)
@@ -37,8 +41,8 @@ def test_nulls_are_minus_one(producer, format, n, begin):
     random = np.random.default_rng(n)
     data = random.integers(0, 120, n + begin).astype(INTEGERS[format])
     valid = random.random(n) < 0.8
-    array = producer.array([packed(valid, begin), data], length=n, offset=begin, null_count=-1)
-    (array,) = read(producer.pair(producer.schema(format.encode()), array))
+    rows = {"length": n, "offset": begin, "null_count": -1}
+    array = read_one(producer, format.encode(), [packed(valid, begin), data], **rows)
     expected = np.where(valid, data[begin:].astype(np.int64), -1)
     codes, rows = array.codes(), array.valid()
 
@@ -52,8 +56,7 @@ def test_a_bitmap_without_a_null_costs_no_copy(producer):
     """A bitmap that is all 1 in the range is none, even where the producer counts nulls."""
     data = np.arange(100, dtype=np.uint8)
     bitmap = packed([0] * 9 + [1] * 90 + [0])
-    array = producer.array([bitmap, data], length=90, offset=9, null_count=10)
-    (array,) = read(producer.pair(producer.schema(b"C"), array))
+    array = read_one(producer, b"C", [bitmap, data], length=90, offset=9, null_count=10)
 
     assert np.shares_memory(array.codes(), data)
     assert (array.null_count, array.valid()) == (0, None)
@@ -63,10 +66,8 @@ def test_unaligned_integers_are_copied(producer):
     block = np.zeros(17, np.uint8)
     data = block[1:]
     data[:] = np.array([3, 1, 2, 0], np.int32).view(np.uint8)
-    whole = producer.array([None, data], length=4)
-    nulls = producer.array([packed([1, 0, 1, 1]), data], length=4, null_count=1)
-    (whole,) = read(producer.pair(producer.schema(b"i"), whole))
-    (nulls,) = read(producer.pair(producer.schema(b"i"), nulls))
+    whole = read_one(producer, b"i", [None, data], length=4)
+    nulls = read_one(producer, b"i", [packed([1, 0, 1, 1]), data], length=4, null_count=1)
 
     assert whole.codes().tolist() == [3, 1, 2, 0]
     assert nulls.codes().tolist() == [3, -1, 2, 0]
@@ -77,10 +78,14 @@ def test_unaligned_integers_are_copied(producer):
 def test_booleans_are_zero_and_one(producer, valid, begin):
     values = [1, 0, 1, 1, 0, 0, 0, 0, 1, 1]
     bitmap = None if valid is None else packed(valid, begin)
-    array = producer.array(
-        [bitmap, packed(values, begin)], length=10, offset=begin, null_count=-(valid is not None)
+    array = read_one(
+        producer,
+        b"b",
+        [bitmap, packed(values, begin)],
+        length=10,
+        offset=begin,
+        null_count=-(valid is not None),
     )
-    (array,) = read(producer.pair(producer.schema(b"b"), array))
     expected = values if valid is None else np.where(valid, values, -1).tolist()
 
     assert (array.codes().dtype, array.codes().tolist()) == (np.int8, expected)
@@ -138,10 +143,8 @@ def test_the_last_index_is_checked_too(producer, format, n):
 def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer):
     """Without nulls it is itself; with them there is no signed type for it."""
     data = np.array([1, 2**63, 5], np.uint64)
-    whole = producer.array([None, data], length=3)
-    nulls = producer.array([packed([1, 1, 0]), data], length=3, null_count=1)
-    (whole,) = read(producer.pair(producer.schema(b"L"), whole))
-    (nulls,) = read(producer.pair(producer.schema(b"L"), nulls))
+    whole = read_one(producer, b"L", [None, data], length=3)
+    nulls = read_one(producer, b"L", [packed([1, 1, 0]), data], length=3, null_count=1)
 
     assert whole.codes().tolist() == data.tolist()
     with pytest.raises(ValueError, match=r"row 1 .* is 9223372036854775808; .* below 2\*\*63"):
@@ -151,8 +154,7 @@ def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer):
 def test_negative_integers_stay_beside_nulls(producer):
     """Plain integers are not checked; `valid` tells a null from a -1."""
     data = np.array([-1, -5, 7], np.int64)
-    array = producer.array([packed([1, 0, 1]), data], length=3, null_count=1)
-    (array,) = read(producer.pair(producer.schema(b"l"), array))
+    array = read_one(producer, b"l", [packed([1, 0, 1]), data], length=3, null_count=1)
 
     assert array.codes().tolist() == [-1, -1, 7]
     assert array.valid().tolist() == [True, False, True]
@@ -160,7 +162,7 @@ def test_negative_integers_stay_beside_nulls(producer):
 
 @pytest.mark.parametrize("format", [b"C", b"b"])
 def test_an_empty_array_needs_no_buffers(producer, format):
-    (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))
+    array = read_one(producer, format, [None, None])
 
     assert (array.codes().shape, array.valid(), len(array)) == ((0,), None, 0)
 
@@ -213,7 +215,7 @@ def test_a_column_that_is_not_there_is_an_error(producer):
 @pytest.mark.parametrize("format", [b"u", b"g", b"+s", b"n"])
 def test_other_types_have_no_codes(producer, format):
     n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
-    (array,) = read(producer.pair(producer.schema(format), producer.array([None] * n_buffers)))
+    array = read_one(producer, format, [None] * n_buffers)
 
     with pytest.raises(TypeError, match="codes are of integers, Booleans and dictionaries"):
         array.codes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import encoder_oracle as oracle
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 from libraries import LIBRARIES, Library
 
 from onehot_fast import Encoder
+from onehot_fast.adapter import Integration
+from onehot_fast.column import read_column
+from onehot_fast.table import read_table
 
 TEXTS = st.sampled_from(["", "a", "b", "B", "ab", "é", "日本", "a\0b", "x" * 20, None])
 INTEGERS = st.sampled_from([0, 1, -1, 2**40, -(2**63), 2**63 - 1, None])
@@ -120,11 +124,17 @@ def test_parts_teach_what_the_whole_teaches(library, parts):
     assert merged.to_json() == expected_encoder.to_json()
 
 
+DECLARED = {"numpy": "category", "pandas": "category", "polars": "enum", "arrow": "enum"}
+
+
 def test_declared_categories_keep_their_order(library):
     """Categories that the column declares all have a feature, in the declared order."""
     column = library.coded(["S", None, "L"], ["S", "M", "L"])
     table = library.table({"size": column})
 
+    read = read_column(column)
+    assert (read.source, read.ordered) == (DECLARED[library.name], True)
+    assert read.categories.tolist() == ["S", "M", "L"]
     encoder = Encoder(dtype="uint8").fit(table)
 
     assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
@@ -180,3 +190,19 @@ def test_what_was_trained_holds_for_what_is_tested(library):
     assert encoder.transform(test, "numpy").tolist() == [[0, 0, 1, 0, 1, 0], [0] * 6]
     if library.name != "numpy":
         assert list(library.columns(encoder.transform(test))) == [*names, "extra"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
+def test_a_column_alone_is_a_table_of_its_name(library):
+    """It needs no frame; without a name it is called like an array's."""
+    column = library.table({"size": ["a"]})["size"]
+    index = column.rename(None) if library.name == "pandas" else column.alias("")
+
+    assert read_table(column).names == ("size",)
+    assert read_table(index).names == ("x0",)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+def test_the_package_is_an_integration(library):
+    """It has what the core calls by name."""
+    assert isinstance(import_module(f"onehot_fast.integrations.{library.name}"), Integration)

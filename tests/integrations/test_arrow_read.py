@@ -120,21 +120,6 @@ def test_indices_of_a_proper_dictionary_are_not_copied(index):
     assert column.source == "dictionary"
 
 
-def test_an_ordered_dictionary_is_declared():
-    """Its order and the values that do not occur count, as those of an Enum."""
-    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
-    sizes = pa.array([0, 2], pa.int8())
-    array = pa.DictionaryArray.from_arrays(sizes, ["S", "M", "L"], ordered=True)
-
-    assert tuple(Encoder().fit(pa.table({"s": array})).get_feature_names_out()) == (
-        "s_S",
-        "s_M",
-        "s_L",
-    )
-    assert read_column(array).ordered
-    assert array.type == kind
-
-
 def test_chunks_that_order_differently_declare_nothing():
     chunks = [
         pa.DictionaryArray.from_arrays(pa.array([0]), words, ordered=True)

@@ -13,9 +13,8 @@ pytest.importorskip("pyarrow")
 from frame_strategies import PANDAS_3, frames, series  # noqa: E402  after the skips above
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.adapter import CodedColumn, Decoded, Integration, Outputs, PassThrough  # noqa: E402
+from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
-from onehot_fast.integrations import pandas as integration  # noqa: E402
 from onehot_fast.integrations.pandas import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 
@@ -42,10 +41,6 @@ def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs
     """Return outputs of which the first is on in every row."""
     column = CodedColumn(np.zeros(n_rows, np.int8), None, len(names))
     return Outputs(names, (column,), np.dtype(dtype))
-
-
-def test_the_package_is_an_integration():
-    assert isinstance(integration, Integration)
 
 
 @given(data=series())
@@ -77,26 +72,6 @@ def test_codes_and_categories_give_the_values_back(data):
 )
 def test_categories_are_numpys_where_numpy_has_a_dtype(dtype, expected):
     assert read_column(pd.Series([1, 0], dtype="int8").astype(dtype)).categories.dtype == expected
-
-
-def test_declared_categories_are_named_as_such():
-    """Their order counts, and unused ones too; the codes are the column's own memory."""
-    data = pd.Series(pd.Categorical(["S"], categories=["S", "M"], ordered=True))
-
-    column = read_column(data)
-
-    assert (column.source, column.ordered, column.categories.tolist()) == (
-        "category",
-        True,
-        ["S", "M"],
-    )
-    assert np.shares_memory(column.codes, data.array.codes)
-
-
-def test_a_series_is_a_table_of_its_name():
-    """One column alone needs no frame; without a name it is called like an array's."""
-    assert read_table(pd.Series(["a"], name="size")).names == ("size",)
-    assert read_table(pd.Index(["a", "b"])).names == ("x0",)
 
 
 @given(table=frames(), data=st.data())

@@ -90,16 +90,6 @@ class TestRead:
 
         assert_read(whole.gather([99, 50, 99]), ["value 99", "value 50", "value 99"])
 
-    def test_an_enum_is_read_where_it_lies(self):
-        """Its categories count, unused ones too, and so does their order."""
-        column = pl.Series(["S"], dtype=pl.Enum(["S", "M"]))
-
-        read = read_column(column)
-
-        assert (read.source, read.ordered) == ("enum", True)
-        assert read.categories.tolist() == ["S", "M"]
-        assert np.shares_memory(read.codes, column.to_physical().to_numpy())
-
     def test_a_categorical_has_the_categories_that_occur(self):
         """Those of other columns are none of its own, though their codes lie between."""
         pl.Series([f"other {i}" for i in range(70)], dtype=pl.Categorical)
@@ -168,8 +158,6 @@ class TestRead:
 
         assert table.names == tuple(schema)
         assert table.encodable == (True,) * 4 + (False,) * 5
-        assert read_table(pl.Series("size", ["a"])).names == ("size",)
-        assert read_table(pl.Series(["a"])).names == ("x0",)
 
     def test_a_lazy_frame_is_no_table(self):
         with pytest.raises(TypeError, match=r"a polars\.LazyFrame has no rows"):
