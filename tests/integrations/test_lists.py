@@ -212,7 +212,7 @@ def test_lists_of_one_size(library):
 
 
 @every_accessor
-@pytest.mark.parametrize("output", [None, "numpy", "csr"])
+@pytest.mark.parametrize("output", [None, "library", "numpy", "csr"])
 @pytest.mark.parametrize("declare", ["list", "dtype"])
 def test_forms_and_categories(library, output, declare):
     """The labels in the order in which they were declared; others are skipped."""
@@ -221,11 +221,13 @@ def test_forms_and_categories(library, output, declare):
     dtypes = {"pandas": pd.CategoricalDtype(labels), "polars": pl.Enum(labels)}
     categories = labels if declare == "list" else dtypes[library.name]
 
-    result = column.onehot.multi_hot(",", categories=categories, output=output)
+    form = library.name if output == "library" else output
+
+    result = column.onehot.multi_hot(",", categories=categories, output=form)
 
     values = result.toarray() if output == "csr" else np.asarray(result)
     assert values.astype(int).tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 1]]
-    assert output is not None or list(result.columns) == labels
+    assert output in ("numpy", "csr") or list(result.columns) == labels
 
 
 @every_accessor
