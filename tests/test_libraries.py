@@ -207,3 +207,12 @@ def test_a_column_alone_is_a_table_of_its_name(library):
 def test_the_package_is_an_integration(library):
     """It has what the core calls by name."""
     assert isinstance(import_module(f"onehot_fast.integrations.{library.name}"), Integration)
+
+
+def test_unsigned_values_are_looked_up_among_signed_categories():
+    """Those beyond int64 are unknown."""
+    encoder = Encoder(["n"], handle_unknown="ignore").fit({"n": np.array([1, 2])})
+
+    encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
+
+    assert encoded.tolist() == [[0, 1], [0, 0], [1, 0]]

@@ -116,6 +116,7 @@ def test_other_inputs_equal_pandas(data, sparse):
     "options",
     [
         {"dtype": object},
+        {"dtype": "m8[ns]"},
         {"dtype": "no such dtype"},
         {"columns": "a"},
         {"columns": ["missing"]},
