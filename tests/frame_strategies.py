@@ -17,7 +17,9 @@ NULLABLE_WHOLE = ["Int8", "Int64", "UInt64", pd.ArrowDtype(pa.int16())]
 REAL = ["float32", "float64", "Float64", pd.ArrowDtype(pa.float64())]
 TRUTH = ["bool", "boolean", object, pd.ArrowDtype(pa.bool_())]
 
-labels = st.text("ab_é€", max_size=2)
+labels = st.text("ab_é€", max_size=2) | st.text(
+    st.characters(exclude_categories=["Cs"]), max_size=3
+)
 moments = st.dates().map(lambda day: pd.Timestamp("2013-01-01") + pd.Timedelta(days=day.day))
 
 
@@ -53,6 +55,7 @@ def declared(draw: st.DrawFn, n_rows: int) -> Any:
     kinds = (
         st.lists(labels, unique=True, max_size=5)
         | st.lists(st.integers(-3, 2**40), unique=True, max_size=5)
+        | st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=5)
         | st.lists(moments, unique=True, max_size=5)
     )
     categories = pd.Index(draw(kinds))

@@ -34,7 +34,8 @@ def numpy_library() -> Library:
 
     def coded(values: Sequence[Any], categories: list[Any]) -> Any:
         codes = [-1 if value is None else categories.index(value) for value in values]
-        return Column(np.array(codes, np.int32), np.array(categories, object), source="category")
+        codes, labels = np.array(codes, np.int32), np.array(categories, object)
+        return Column(codes, labels, source="category", ordered=True)
 
     return Library("numpy", dict, columns, coded)
 
@@ -47,7 +48,7 @@ def pandas_library() -> Library:
         return {str(name): objects[name].tolist() for name in table.columns}
 
     def coded(values: Sequence[Any], categories: list[Any]) -> Any:
-        return pd.Categorical(values, categories=categories)
+        return pd.Categorical(values, categories=categories, ordered=True)
 
     return Library("pandas", pd.DataFrame, columns, coded)
 

@@ -13,6 +13,7 @@ from onehot_fast._arrow.block import ArrowBlock
 
 
 def bits() -> Any:
+    """Return two Boolean columns of ten rows."""
     truth = np.arange(20).reshape(2, 10) % 3 == 0
     return np.packbits(truth, axis=1, bitorder="little"), truth.tolist()
 
@@ -23,115 +24,108 @@ FORMATS = {
 }  # fmt: skip
 
 
-@pytest.fixture
-def pa():
-    return pytest.importorskip("pyarrow")
+class TestImport:
+    """What other libraries make of it."""
+
+    @pytest.mark.parametrize("letter", FORMATS)
+    def test_pyarrow(self, letter):
+        """The columns of the batch are rows of the block, without a copy."""
+        pa = pytest.importorskip("pyarrow")
+        block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
+
+        batch = pa.record_batch(ArrowBlock(["a", "é"], block, 3, letter, 8 * block.itemsize))
+
+        batch.validate(full=True)
+        assert batch.schema.names == ["a", "é"]
+        assert [np.asarray(column).tolist() for column in batch.columns] == block.tolist()
+        assert all(
+            column.buffers()[1].address == row.ctypes.data
+            for column, row in zip(batch.columns, block, strict=True)
+        )
+
+    def test_pyarrow_booleans(self):
+        pa = pytest.importorskip("pyarrow")
+        packed, truth = bits()
+
+        batch = pa.record_batch(ArrowBlock(["a", "b"], packed, 10, "b", 1))
+
+        batch.validate(full=True)
+        assert [column.to_pylist() for column in batch.columns] == truth
+
+    def test_polars(self):
+        pl = pytest.importorskip("polars")
+        packed, truth = bits()
+
+        struct = pl.Series(ArrowBlock(["a", "b"], packed, 10, "b", 1))
+
+        assert [column.to_list() for column in struct.struct.unnest()] == truth
+
+    def test_nanoarrow(self):
+        na = pytest.importorskip("nanoarrow")
+
+        array = na.Array(ArrowBlock(["a"], np.array([[1, 2, 3]], "i2"), 3, "s", 16))
+
+        assert array.schema.type == na.Type.STRUCT
+        assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+    def test_our_own_reader(self):
+        from onehot_fast._arrow.reader import read
+
+        (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
+
+        assert [field.name for field in array.schema.children] == ["a", "b"]
+        assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
+
+    @pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
+    def test_nothing(self, shape, n_rows):
+        pa = pytest.importorskip("pyarrow")
+        names = list("ab")[: shape[0]]
+
+        array = pa.array(ArrowBlock(names, np.zeros(shape, "u1"), n_rows, "C", 8))
+
+        array.validate(full=True)
+        assert (len(array), array.type.num_fields) == (n_rows, shape[0])
 
 
-"""What other libraries make of it."""
+class TestLife:
+    """Whose memory it is."""
 
+    def test_a_column_keeps_the_block(self):
+        """Also after its batch is gone; the last one gives it back."""
+        pa = pytest.importorskip("pyarrow")
+        block = np.array([[1, 2], [3, 4]], "u1")
+        before = sys.getrefcount(block)
 
-@pytest.mark.parametrize("letter", FORMATS)
-def test_pyarrow(pa, letter):
-    """The columns of the batch are rows of the block, without a copy."""
-    block = np.arange(6, dtype=FORMATS[letter]).reshape(2, 3)
+        column = pa.record_batch(ArrowBlock(["a", "b"], block, 2, "C", 8)).column(1)
+        gc.collect()
+        while_used = sys.getrefcount(block)
 
-    batch = pa.record_batch(ArrowBlock(["a", "é"], block, 3, letter, 8 * block.itemsize))
+        assert column.to_pylist() == [3, 4]
+        assert while_used > before
+        del column
+        assert sys.getrefcount(block) == before
 
-    batch.validate(full=True)
-    assert batch.schema.names == ["a", "é"]
-    assert [np.asarray(column).tolist() for column in batch.columns] == block.tolist()
-    assert all(
-        column.buffers()[1].address == row.ctypes.data
-        for column, row in zip(batch.columns, block, strict=True)
-    )
+    def test_capsules_that_nobody_takes(self):
+        """They are released with the capsule, the schema too."""
+        block = np.zeros((3, 8), "u1")
+        before = sys.getrefcount(block)
 
+        capsules = ArrowBlock(["a", "b", "c"], block, 8, "C", 8).__arrow_c_array__()
 
-def test_pyarrow_booleans(pa):
-    packed, truth = bits()
+        assert sys.getrefcount(block) > before
+        del capsules
+        assert sys.getrefcount(block) == before
 
-    batch = pa.record_batch(ArrowBlock(["a", "b"], packed, 10, "b", 1))
+    def test_it_can_be_taken_several_times(self):
+        """Every export stands on its own."""
+        pa = pytest.importorskip("pyarrow")
+        exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
 
-    batch.validate(full=True)
-    assert [column.to_pylist() for column in batch.columns] == truth
+        first, second = pa.record_batch(exported), pa.record_batch(exported)
+        del first
 
-
-def test_polars():
-    pl = pytest.importorskip("polars")
-    packed, truth = bits()
-
-    struct = pl.Series(ArrowBlock(["a", "b"], packed, 10, "b", 1))
-
-    assert [column.to_list() for column in struct.struct.unnest()] == truth
-
-
-def test_nanoarrow():
-    na = pytest.importorskip("nanoarrow")
-
-    array = na.Array(ArrowBlock(["a"], np.array([[1, 2, 3]], "i2"), 3, "s", 16))
-
-    assert array.schema.type == na.Type.STRUCT
-    assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
-
-
-def test_our_own_reader():
-    from onehot_fast._arrow.reader import read
-
-    (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
-
-    assert [field.name for field in array.schema.children] == ["a", "b"]
-    assert [array.child(i).codes().tolist() for i in range(2)] == [[1, 2], [3, 4]]
-
-
-@pytest.mark.parametrize(("shape", "n_rows"), [((0, 4), 4), ((2, 0), 0)], ids=str)
-def test_nothing(pa, shape, n_rows):
-    """Without columns, or without rows."""
-    names = list("ab")[: shape[0]]
-
-    array = pa.array(ArrowBlock(names, np.zeros(shape, "u1"), n_rows, "C", 8))
-
-    array.validate(full=True)
-    assert (len(array), array.type.num_fields) == (n_rows, shape[0])
-
-
-"""Whose memory it is."""
-
-
-def test_a_column_keeps_the_block(pa):
-    """Also after its batch is gone; the last one gives it back."""
-    block = np.array([[1, 2], [3, 4]], "u1")
-    before = sys.getrefcount(block)
-
-    column = pa.record_batch(ArrowBlock(["a", "b"], block, 2, "C", 8)).column(1)
-    gc.collect()
-    while_used = sys.getrefcount(block)
-
-    assert column.to_pylist() == [3, 4]
-    assert while_used > before
-    del column
-    assert sys.getrefcount(block) == before
-
-
-def test_capsules_that_nobody_takes():
-    """They are released with the capsule, the schema too."""
-    block = np.zeros((3, 8), "u1")
-    before = sys.getrefcount(block)
-
-    capsules = ArrowBlock(["a", "b", "c"], block, 8, "C", 8).__arrow_c_array__()
-
-    assert sys.getrefcount(block) > before
-    del capsules
-    assert sys.getrefcount(block) == before
-
-
-def test_it_can_be_taken_several_times(pa):
-    exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
-
-    first, second = pa.record_batch(exported), pa.record_batch(exported)
-    del first
-
-    assert second.to_pydict() == {"a": [1, 2]}
-    assert pa.schema(exported) == second.schema
+        assert second.to_pydict() == {"a": [1, 2]}
+        assert pa.schema(exported) == second.schema
 
 
 @pytest.mark.parametrize(
@@ -146,7 +140,6 @@ def test_it_can_be_taken_several_times(pa):
         (["a"], np.zeros((1, 4), "u1"), 2**62, f"too small for {2**62} rows"),
     ],
 )
-def test_blocks_that_do_not_fit(names: Any, block: Any, n_rows: int, message: str) -> None:
-    """They are refused before anyone can read beyond them."""
+def test_blocks_that_do_not_fit(names, block, n_rows, message):
     with pytest.raises(ValueError, match=message):
         ArrowBlock(names, block, n_rows, "C", 8)

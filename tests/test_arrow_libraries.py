@@ -40,15 +40,18 @@ def values_of(array: Array) -> list[Any]:
 
 
 def all_values(source: object) -> list[Any]:
+    """Return the values of all chunks of a column."""
     return [value for array in columns_of(source) for value in values_of(array)]
 
 
 def polars_categories(kind: str) -> Any:
+    """Return a polars Series of the rows."""
     pl = pytest.importorskip("polars")
     return pl.Series("x", ROWS, pl.Enum(["c", "b", "a"]) if kind == "Enum" else pl.Categorical)
 
 
 def pandas_categories() -> Any:
+    """Return a pandas Series of the rows."""
     series = pytest.importorskip("pandas").Series(ROWS, dtype="category", name="x")
     if not hasattr(series, "__arrow_c_stream__"):
         pytest.skip("before pandas 3 only its frames have the protocol")
@@ -56,16 +59,19 @@ def pandas_categories() -> Any:
 
 
 def nanoarrow_array(data: Any) -> Any:
+    """Return a nanoarrow Array."""
     return pytest.importorskip("nanoarrow").Array(data)
 
 
 def duckdb_relation() -> Any:
+    """Return a DuckDB relation with a column of an ENUM."""
     duckdb = pytest.importorskip("duckdb")
     texts = ", ".join("(NULL)" if row is None else f"('{row}')" for row in ROWS)
     return duckdb.sql(f"SELECT x::ENUM('a', 'b', 'c') AS x FROM (VALUES {texts}) AS t(x)")
 
 
 def narwhals_frame() -> Any:
+    """Return a narwhals frame over a polars one."""
     nw = pytest.importorskip("narwhals")
     return nw.from_native(polars_categories("Enum").to_frame())
 
@@ -103,8 +109,8 @@ SOURCES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_every_library_enters_by_one_door(make: Callable[[], Any]) -> None:
-    """The rows of one column, whichever library holds them; as an Arrow array they go out again."""
+def test_every_library_enters_by_one_door(make):
+    """Its chunks are Arrow arrays for any library again, of the same values."""
     assert all_values(make()) == ROWS
     assert [value for array in columns_of(make()) for value in pa.array(array).to_pylist()] == ROWS
 
@@ -137,8 +143,7 @@ def columns(draw: st.DrawFn) -> Any:
 
 
 @given(columns())
-def test_random_arrays_are_read_as_pyarrow_reads_them(array: Any) -> None:
-    """Any integer, Boolean or index, with nulls in the rows and in the values, at any offset."""
+def test_random_arrays_are_read_as_pyarrow_reads_them(array):
     (chunk,) = read(array)
 
     assert values_of(chunk) == array.to_pylist()
@@ -147,7 +152,7 @@ def test_random_arrays_are_read_as_pyarrow_reads_them(array: Any) -> None:
 
 
 @given(st.data(), columns())
-def test_random_structs_are_read_as_pyarrow_reads_them(data: st.DataObject, array: Any) -> None:
+def test_random_structs_are_read_as_pyarrow_reads_them(data, array):
     """The same as a column of a struct with nulls and an offset, twice over."""
     masks = [
         pa.array(
@@ -169,7 +174,7 @@ def test_random_structs_are_read_as_pyarrow_reads_them(data: st.DataObject, arra
 
 
 @given(st.lists(columns().filter(lambda array: pa.types.is_dictionary(array.type)), max_size=4))
-def test_chunks_have_their_own_dictionaries(arrays: list[Any]) -> None:
+def test_chunks_have_their_own_dictionaries(arrays):
     alike = [array.cast(pa.dictionary(pa.int64(), pa.string())) for array in arrays]
     chunks = pa.chunked_array(alike, pa.dictionary(pa.int64(), pa.string()))
 
@@ -214,7 +219,7 @@ OTHERS = {
 
 @pytest.mark.parametrize("array", OTHERS.values(), ids=OTHERS)
 @pytest.mark.parametrize("begin", [0, 2])
-def test_other_types_are_handed_on(array: Any, begin: int) -> None:
+def test_other_types_are_handed_on(array, begin):
     """What we do not read goes through untouched: alone, and as a column of a batch."""
     part = array[begin:]
     batch = pa.record_batch({"x": array}).slice(begin)
@@ -227,7 +232,7 @@ def test_other_types_are_handed_on(array: Any, begin: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["run_end", "dense union", "sparse union"])
-def test_nulls_around_a_type_without_a_bitmap_are_refused(kind: str) -> None:
+def test_nulls_around_a_type_without_a_bitmap_are_refused(kind):
     """A null struct row cannot be said of such a column, and is not passed over in silence."""
     array = OTHERS[kind]
     struct = pa.StructArray.from_arrays([array], ["x"], mask=pa.array([True] + [False] * 5))
@@ -239,7 +244,7 @@ def test_nulls_around_a_type_without_a_bitmap_are_refused(kind: str) -> None:
     assert pa.array(next(read(struct[1:])).child(0)).equals(array[1:])
 
 
-def test_a_schema_is_read_and_goes_out_again() -> None:
+def test_a_schema_is_read_and_goes_out_again():
     """Names, metadata, order and nullability are those of the producer."""
     fields = [
         pa.field("x", pa.dictionary(pa.int8(), pa.string(), ordered=True), metadata={"k": "v"}),
@@ -259,8 +264,7 @@ def test_a_schema_is_read_and_goes_out_again() -> None:
     assert (y.name, y.format, y.nullable) == ("größe", "tsu:Europe/Berlin", False)
 
 
-def test_codes_of_a_dictionary_are_its_own_memory() -> None:
-    """From pyarrow's buffer to the ndarray nothing is copied, also in a slice of a table."""
+def test_codes_of_a_dictionary_are_its_own_memory():
     codes = pa.array(np.arange(1000, dtype=np.int8) % 3)
     array = pa.DictionaryArray.from_arrays(codes, ["a", "b", "c"])
     (chunk,) = read(pa.table({"x": array}).slice(10))
@@ -270,9 +274,7 @@ def test_codes_of_a_dictionary_are_its_own_memory() -> None:
     assert not found.flags.writeable
 
 
-def test_an_error_of_a_reader_is_told() -> None:
-    """An exception in the middle of a producer's stream comes through with its text."""
-
+def test_an_error_of_a_reader_is_told():
     def batches() -> Iterator[Any]:
         yield pa.record_batch({"x": TEXTS})
         raise ZeroDivisionError("the well is dry")
@@ -294,7 +296,7 @@ def use_and_drop(table: Any, bad: Any, number: int) -> int:
     return len(imported[0]) + number
 
 
-def test_nothing_leaks() -> None:
+def test_nothing_leaks():
     gc.collect()
     before = pa.total_allocated_bytes()
     table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
@@ -308,7 +310,7 @@ def test_nothing_leaks() -> None:
     assert pa.total_allocated_bytes() == before
 
 
-def test_the_end_of_the_interpreter_is_quiet() -> None:
+def test_the_end_of_the_interpreter_is_quiet():
     assert run("""
         import threading
         import pyarrow as pa

@@ -51,6 +51,7 @@ def moved(capsule: object, name: bytes, kind: Any) -> Any:
 
 
 def released(structure: Any) -> bool:
+    """Release a structure, and tell whether it says so."""
     RELEASE(structure.release)(ctypes.addressof(structure))
     return structure.release is None
 
@@ -79,7 +80,7 @@ def array_part(producer: Producer) -> int:
 
 
 @pytest.mark.parametrize("keep", KEPT.values(), ids=KEPT)
-def test_whatever_is_kept_keeps_the_memory(producer: Producer, keep: Callable[..., Any]) -> None:
+def test_whatever_is_kept_keeps_the_memory(producer, keep):
     """The schema is released at once, the array with the last that stands on it."""
     array = chunk_of(producer)
     kept = keep(array)
@@ -92,8 +93,7 @@ def test_whatever_is_kept_keeps_the_memory(producer: Producer, keep: Callable[..
     assert array_part(producer) == 4
 
 
-def test_a_view_of_the_codes_keeps_the_memory(producer: Producer) -> None:
-    """An ndarray over the memory, and any view of it, outlives all else."""
+def test_a_view_of_the_codes_keeps_the_memory(producer):
     view = next(read(producer.integers(range(100)))).codes()[10:][::2]
     gc.collect()
     assert (producer.n_released, view[3]) == (1, 16)
@@ -112,7 +112,7 @@ def end(producer: Producer, held: dict[int, Any], number: int) -> int:
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]])
-def test_the_order_of_the_releases_is_free(producer: Producer, order: list[int]) -> None:
+def test_the_order_of_the_releases_is_free(producer, order):
     array = chunk_of(producer)
     column = columns(array)[0].__arrow_c_array__()[1]
     whole = moved(array.__arrow_c_array__()[1], b"arrow_array", CArray)
@@ -122,8 +122,7 @@ def test_the_order_of_the_releases_is_free(producer: Producer, order: list[int])
     assert [end(producer, held, number) for number in order] == [0, 0, 4]
 
 
-def test_a_child_may_be_moved_out(producer: Producer) -> None:
-    """A child that a library moved out outlives its parent, as the interface allows."""
+def test_a_child_may_be_moved_out(producer):
     imported = moved(chunk_of(producer).__arrow_c_array__()[1], b"arrow_array", CArray)
     child = CArray()
     source = imported.children[0].contents
@@ -137,7 +136,7 @@ def test_a_child_may_be_moved_out(producer: Producer) -> None:
     assert array_part(producer) == 4
 
 
-def test_a_schema_stands_alone(producer: Producer) -> None:
+def test_a_schema_stands_alone(producer):
     """A type that goes out has memory of its own, also when a child is moved out of it."""
     metadata = np.array([1, 3], np.int32).tobytes() + b"key" + np.int32(2).tobytes() + b"\x00v"
     below = producer.schema(b"c", dictionary=producer.schema(b"u"), name=b"x", flags=3)
@@ -155,7 +154,7 @@ def test_a_schema_stands_alone(producer: Producer) -> None:
     assert released(copy)
 
 
-def test_a_capsule_is_imported_once_and_made_again(producer: Producer) -> None:
+def test_a_capsule_is_imported_once_and_made_again(producer):
     """Each export is a new capsule, good for one import; reading our own is like any other."""
     array = chunk_of(producer)
     pair = array.__arrow_c_array__()
@@ -167,7 +166,7 @@ def test_a_capsule_is_imported_once_and_made_again(producer: Producer) -> None:
     assert len(next(read(array))) == 32
 
 
-def test_a_stream_holds_no_chunk(producer: Producer) -> None:
+def test_a_stream_holds_no_chunk(producer):
     """A chunk that its reader lets go is released, and at the end the stream is."""
     data = np.arange(4, dtype=np.int32)
     arrays = [producer.array([None, data], length=4) for _ in range(3)]
@@ -177,7 +176,7 @@ def test_a_stream_holds_no_chunk(producer: Producer) -> None:
     assert producer.n_released == 5
 
 
-def test_a_stream_that_is_left_is_released(producer: Producer) -> None:
+def test_a_stream_that_is_left_is_released(producer):
     arrays = [producer.array([None, np.zeros(4, np.int32)], length=4, release=None)]
     stream = read(producer.stream(producer.schema(), arrays))
     assert producer.n_released == 1
@@ -186,7 +185,7 @@ def test_a_stream_that_is_left_is_released(producer: Producer) -> None:
     assert producer.n_released == 2
 
 
-def test_a_stream_is_asked_by_one_thread_at_a_time(producer: Producer) -> None:
+def test_a_stream_is_asked_by_one_thread_at_a_time(producer):
     """Who comes while another waits is told; the one who waits gets the chunk."""
     array = producer.array([None, np.zeros(4, np.int32)], length=4)
     asked, go_on = threading.Event(), threading.Event()
@@ -209,7 +208,7 @@ def test_a_stream_is_asked_by_one_thread_at_a_time(producer: Producer) -> None:
         assert len(first.result()) == 4
 
 
-def test_threads_share_one_array(producer: Producer) -> None:
+def test_threads_share_one_array(producer):
     array = chunk_of(producer)
 
     def use(number: int) -> int:
@@ -227,7 +226,7 @@ def test_threads_share_one_array(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("made", ["array", "schema", "stream"])
-def test_nothing_is_pickled(producer: Producer, made: str) -> None:
+def test_nothing_is_pickled(producer, made):
     stream = read(producer.integers([1, 2]))
     schema, array = stream.schema, next(stream)
     kind = {"array": array, "schema": schema, "stream": stream}[made]
@@ -236,7 +235,7 @@ def test_nothing_is_pickled(producer: Producer, made: str) -> None:
         pickle.dumps(kind)
 
 
-def test_equal_identities_are_equal_values(producer: Producer) -> None:
+def test_equal_identities_are_equal_values(producer):
     """The same dictionary in two chunks is one key of a cache; another part, or type, is not."""
     first = next(read(dictionary_pair(producer, [0, 1])))
     second = next(read(dictionary_pair(producer, [1, 2], n_texts=2)))

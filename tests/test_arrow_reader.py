@@ -8,21 +8,25 @@ import numpy as np
 import pytest
 from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
 
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.reader import Array, read
 
 __all__ = ["producer"]
+
+
+def read_one(producer: Producer, format: bytes, buffers: list[Any], **fields: Any) -> Array:
+    """Make an array without children, and read it."""
+    (array,) = read(producer.pair(producer.schema(format), producer.array(buffers, **fields)))
+    return array
 
 
 # ---- Integers and indices ----
 
 
 @pytest.mark.parametrize("format", INTEGERS)
-def test_integers_are_the_memory_of_the_producer(producer: Producer, format: str) -> None:
+def test_integers_are_the_memory_of_the_producer(producer, format):
     """Without nulls nothing is copied, and nothing can be written."""
     data = np.arange(10, dtype=INTEGERS[format])
-    schema = producer.schema(format.encode())
-    (array,) = read(producer.pair(schema, producer.array([None, data], length=7, offset=2)))
-    codes = array.codes()
+    codes = read_one(producer, format.encode(), [None, data], length=7, offset=2).codes()
 
     assert (codes.dtype, codes.tolist()) == (data.dtype, [2, 3, 4, 5, 6, 7, 8])
     assert np.shares_memory(codes, data)
@@ -32,13 +36,13 @@ def test_integers_are_the_memory_of_the_producer(producer: Producer, format: str
 @pytest.mark.parametrize("begin", [0, 3, 8])
 @pytest.mark.parametrize("n", [0, 1, 9, 65, 1024, 2100])
 @pytest.mark.parametrize("format", INTEGERS)
-def test_nulls_are_minus_one(producer: Producer, format: str, n: int, begin: int) -> None:
+def test_nulls_are_minus_one(producer, format, n, begin):
     """A null is -1 in a signed copy, whatever stands under it; the others are as they were."""
     random = np.random.default_rng(n)
     data = random.integers(0, 120, n + begin).astype(INTEGERS[format])
     valid = random.random(n) < 0.8
-    array = producer.array([packed(valid, begin), data], length=n, offset=begin, null_count=-1)
-    (array,) = read(producer.pair(producer.schema(format.encode()), array))
+    rows = {"length": n, "offset": begin, "null_count": -1}
+    array = read_one(producer, format.encode(), [packed(valid, begin), data], **rows)
     expected = np.where(valid, data[begin:].astype(np.int64), -1)
     codes, rows = array.codes(), array.valid()
 
@@ -48,25 +52,22 @@ def test_nulls_are_minus_one(producer: Producer, format: str, n: int, begin: int
     assert (rows is None and valid.all()) or rows.tolist() == valid.tolist()
 
 
-def test_a_bitmap_without_a_null_costs_no_copy(producer: Producer) -> None:
+def test_a_bitmap_without_a_null_costs_no_copy(producer):
     """A bitmap that is all 1 in the range is none, even where the producer counts nulls."""
     data = np.arange(100, dtype=np.uint8)
     bitmap = packed([0] * 9 + [1] * 90 + [0])
-    array = producer.array([bitmap, data], length=90, offset=9, null_count=10)
-    (array,) = read(producer.pair(producer.schema(b"C"), array))
+    array = read_one(producer, b"C", [bitmap, data], length=90, offset=9, null_count=10)
 
     assert np.shares_memory(array.codes(), data)
     assert (array.null_count, array.valid()) == (0, None)
 
 
-def test_unaligned_integers_are_copied(producer: Producer) -> None:
+def test_unaligned_integers_are_copied(producer):
     block = np.zeros(17, np.uint8)
     data = block[1:]
     data[:] = np.array([3, 1, 2, 0], np.int32).view(np.uint8)
-    whole = producer.array([None, data], length=4)
-    nulls = producer.array([packed([1, 0, 1, 1]), data], length=4, null_count=1)
-    (whole,) = read(producer.pair(producer.schema(b"i"), whole))
-    (nulls,) = read(producer.pair(producer.schema(b"i"), nulls))
+    whole = read_one(producer, b"i", [None, data], length=4)
+    nulls = read_one(producer, b"i", [packed([1, 0, 1, 1]), data], length=4, null_count=1)
 
     assert whole.codes().tolist() == [3, 1, 2, 0]
     assert nulls.codes().tolist() == [3, -1, 2, 0]
@@ -74,14 +75,17 @@ def test_unaligned_integers_are_copied(producer: Producer) -> None:
 
 @pytest.mark.parametrize("begin", [0, 3, 8])
 @pytest.mark.parametrize("valid", [None, [1, 1, 0, 1, 1, 1, 1, 1, 0, 1]])
-def test_booleans_are_zero_and_one(producer: Producer, valid: Any, begin: int) -> None:
-    """Bits become bytes, a null -1."""
+def test_booleans_are_zero_and_one(producer, valid, begin):
     values = [1, 0, 1, 1, 0, 0, 0, 0, 1, 1]
     bitmap = None if valid is None else packed(valid, begin)
-    array = producer.array(
-        [bitmap, packed(values, begin)], length=10, offset=begin, null_count=-(valid is not None)
+    array = read_one(
+        producer,
+        b"b",
+        [bitmap, packed(values, begin)],
+        length=10,
+        offset=begin,
+        null_count=-(valid is not None),
     )
-    (array,) = read(producer.pair(producer.schema(b"b"), array))
     expected = values if valid is None else np.where(valid, values, -1).tolist()
 
     assert (array.codes().dtype, array.codes().tolist()) == (np.int8, expected)
@@ -123,7 +127,7 @@ def test_a_negative_index_is_refused(producer, format, valid, n_texts):
 
 @pytest.mark.parametrize("n", [1, 1024, 5000])
 @pytest.mark.parametrize("format", INTEGERS)
-def test_the_last_index_is_checked_too(producer: Producer, format: str, n: int) -> None:
+def test_the_last_index_is_checked_too(producer, format, n):
     """In any block of the check the offending row is found, and no other is accused."""
     codes = np.zeros(n, INTEGERS[format])
     codes[-1] = 3
@@ -136,22 +140,29 @@ def test_the_last_index_is_checked_too(producer: Producer, format: str, n: int) 
         array.codes()
 
 
-def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer: Producer) -> None:
+def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer):
     """Without nulls it is itself; with them there is no signed type for it."""
     data = np.array([1, 2**63, 5], np.uint64)
-    whole = producer.array([None, data], length=3)
-    nulls = producer.array([packed([1, 1, 0]), data], length=3, null_count=1)
-    (whole,) = read(producer.pair(producer.schema(b"L"), whole))
-    (nulls,) = read(producer.pair(producer.schema(b"L"), nulls))
+    whole = read_one(producer, b"L", [None, data], length=3)
+    nulls = read_one(producer, b"L", [packed([1, 1, 0]), data], length=3, null_count=1)
 
     assert whole.codes().tolist() == data.tolist()
     with pytest.raises(ValueError, match=r"row 1 .* is 9223372036854775808; .* below 2\*\*63"):
         nulls.codes()
 
 
+def test_negative_integers_stay_beside_nulls(producer):
+    """Plain integers are not checked; `valid` tells a null from a -1."""
+    data = np.array([-1, -5, 7], np.int64)
+    array = read_one(producer, b"l", [packed([1, 0, 1]), data], length=3, null_count=1)
+
+    assert array.codes().tolist() == [-1, -1, 7]
+    assert array.valid().tolist() == [True, False, True]
+
+
 @pytest.mark.parametrize("format", [b"C", b"b"])
-def test_an_empty_array_needs_no_buffers(producer: Producer, format: bytes) -> None:
-    (array,) = read(producer.pair(producer.schema(format), producer.array([None, None])))
+def test_an_empty_array_needs_no_buffers(producer, format):
+    array = read_one(producer, format, [None, None])
 
     assert (array.codes().shape, array.valid(), len(array)) == ((0,), None, 0)
 
@@ -190,7 +201,7 @@ def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
     assert (array.child(1).null_count, array.child(1).valid().any()) == (16, False)
 
 
-def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
+def test_a_column_that_is_not_there_is_an_error(producer):
     (array,) = read(struct_pair(producer))
 
     with pytest.raises(IndexError, match=r"child 2 is outside \[0, 2\)"):
@@ -202,9 +213,9 @@ def test_a_column_that_is_not_there_is_an_error(producer: Producer) -> None:
 
 
 @pytest.mark.parametrize("format", [b"u", b"g", b"+s", b"n"])
-def test_other_types_have_no_codes(producer: Producer, format: bytes) -> None:
+def test_other_types_have_no_codes(producer, format):
     n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
-    (array,) = read(producer.pair(producer.schema(format), producer.array([None] * n_buffers)))
+    array = read_one(producer, format, [None] * n_buffers)
 
     with pytest.raises(TypeError, match="codes are of integers, Booleans and dictionaries"):
         array.codes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import encoder_oracle as oracle
@@ -9,9 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library
+from libraries import LIBRARIES, Library
 
 from onehot_fast import Encoder
+from onehot_fast.adapter import Integration
+from onehot_fast.column import read_column
+from onehot_fast.table import read_table
 
 TEXTS = st.sampled_from(["", "a", "b", "B", "ab", "é", "日本", "a\0b", "x" * 20, None])
 INTEGERS = st.sampled_from([0, 1, -1, 2**40, -(2**63), 2**63 - 1, None])
@@ -118,10 +122,16 @@ def test_parts_teach_what_the_whole_teaches(library, parts):
     assert merged.to_json() == expected_encoder.to_json()
 
 
+DECLARED = {"numpy": "category", "pandas": "category", "polars": "enum", "arrow": "enum"}
+
+
 def test_declared_categories_keep_their_order(library):
     column = library.coded(["S", None, "L"], ["S", "M", "L"])
     table = library.table({"size": column})
 
+    read = read_column(column)
+    assert (read.source, read.ordered) == (DECLARED[library.name], True)
+    assert read.categories.tolist() == ["S", "M", "L"]
     encoder = Encoder(dtype="uint8").fit(table)
 
     assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
@@ -142,3 +152,63 @@ def test_an_unknown_value_is_named_with_its_row(library):
 
     with pytest.raises(ValueError, match=r"column 'text', row 2: 'c' is unknown; .* are 'a', 'b';"):
         encoder.transform(library.table({"text": ["a", None, "c"]}))
+
+
+@pytest.mark.parametrize("output", LIBRARIES)
+def test_a_table_of_one_library_becomes_that_of_another(library, output):
+    """Its outputs, and the columns that stay, with their missing values."""
+    other = LIBRARIES[output]()
+    source = library.table({"p": ["a", None, "b"], "n": [1.5, None, 2.5]})
+    encoder = Encoder(["p"]).fit(source)
+
+    encoded = encoder.transform(source, output)
+
+    outputs = {"p_a": [True, False, False], "p_b": [False, False, True]}
+    if output == "numpy":  # a matrix, without the columns that stay
+        assert encoded.T.tolist() == list(outputs.values())
+    else:
+        found = other.columns(encoded)
+        kept = [None if value != value else value for value in found.pop("n")]  # NaN is missing
+        assert (found, kept) == (outputs, [1.5, None, 2.5])
+
+
+def test_what_was_trained_holds_for_what_is_tested(library):
+    """An unseen category, a missing value, another dtype and order change no column."""
+    train = library.table({"carrier": ["UA", "AA", "UA"], "month": [1, 2, 1]})
+    test = library.table({"month": [2.0, None], "carrier": ["ZZ", None], "extra": [0, 1]})
+    encoder = Encoder(["carrier", "month"], handle_unknown="indicator", dtype="uint8").fit(train)
+
+    names = [
+        *("carrier_AA", "carrier_UA", "carrier_(unknown)"),
+        *("month_1", "month_2", "month_(unknown)"),
+    ]
+    assert encoder.get_feature_names_out().tolist() == names
+    assert encoder.transform(test, "numpy").tolist() == [[0, 0, 1, 0, 1, 0], [0] * 6]
+    if library.name != "numpy":
+        assert list(library.columns(encoder.transform(test))) == [*names, "extra"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
+def test_a_column_alone_is_a_table_of_its_name(library):
+    """It needs no frame; without a name it is called like an array's."""
+    column = library.table({"size": ["a"]})["size"]
+    unnamed = [column.alias("")] if library.name == "polars" else [column.rename(None)]
+    unnamed += [pytest.importorskip("pandas").Index(["a"])] if library.name == "pandas" else []
+
+    assert read_table(column).names == ("size",)
+    assert [read_table(one).names for one in unnamed] == [("x0",)] * len(unnamed)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+def test_the_package_is_an_integration(library):
+    """It has what the core calls by name."""
+    assert isinstance(import_module(f"onehot_fast.integrations.{library.name}"), Integration)
+
+
+def test_unsigned_values_are_looked_up_among_signed_categories():
+    """Those beyond int64 are unknown."""
+    encoder = Encoder(["n"], handle_unknown="ignore").fit({"n": np.array([1, 2])})
+
+    encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
+
+    assert encoded.tolist() == [[0, 1], [0, 0], [1, 0]]

@@ -1,6 +1,6 @@
-"""The accessors: their options, and every form of a column holds the same.
+"""The accessors of pandas and polars: their options, and that every form of a column is the same.
 
-The plain call and its labels are held against pandas in test_pandas.py.
+The labels are held against pandas in test_pandas.py, against polars in test_polars.py.
 """
 
 from __future__ import annotations
@@ -12,20 +12,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from libraries import Library
 
 pd = pytest.importorskip("pandas")
-pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
-from frame_strategies import TEXT, declared, typed  # noqa: E402  after the skips above
+import frame_strategies as pandas_columns  # noqa: E402  after the skips above
+import polars_strategies as polars_columns  # noqa: E402
 
+import onehot_fast.integrations.pandas  # noqa: E402
+import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast import column as column_module  # noqa: E402
 from onehot_fast._categories.categories import Categories  # noqa: E402
 
-BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]})
+pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
-letters = st.sampled_from(["a", "b", "c", "d", None])
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -36,216 +40,170 @@ OPTIONS = st.fixed_dictionaries(
         "max_categories": st.sampled_from([None, 1, 3]),
     },
 )
+BARE = {"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]}
+FLOAT64 = {"pandas": "float64", "polars": pl.Float64}
 
 
 @st.composite
-def columns(draw: st.DrawFn) -> Any:
+def pandas_series(draw: st.DrawFn) -> Any:
     """Return texts, categories or numbers with missing values."""
     n_rows = draw(st.integers(0, 20))
-    numbers = st.none() | st.integers(0, 5)
-    kinds = [typed(letters, TEXT, n_rows), declared(n_rows), typed(numbers, ["Int8"], n_rows)]
-    return draw(st.one_of(kinds)).rename(draw(st.sampled_from([None, "size", 7])))
+    letters = st.sampled_from(["a", "b", "c", "d", None])
+    kinds = [
+        pandas_columns.typed(letters, pandas_columns.TEXT, n_rows),
+        pandas_columns.declared(n_rows),
+        pandas_columns.typed(st.none() | st.integers(0, 5), ["Int8"], n_rows),
+    ]
+    return draw(st.one_of(kinds)).rename("k")
 
 
-class TestOptions:
-    """What an encoder can do with one column, the accessor can."""
+SERIES = {"pandas": pandas_series(), "polars": polars_columns.series()}
 
-    @given(series=columns(), prefix=st.none() | st.just("x"))
-    def test_drop_first_is_that_of_pandas(self, series: Any, prefix: str | None) -> None:
-        """Values and labels, whose dtype stays that of the categories."""
-        actual = series.onehot(prefix, drop="first")
 
-        expected = pd.get_dummies(series, prefix=prefix, drop_first=True, dtype=bool)
-        pd.testing.assert_frame_equal(actual, expected, check_column_type=prefix is None)
+def series(library: Library, values: list[Any], name: str = "size") -> Any:
+    """Return a column of a library, which in pandas is one of objects."""
+    column = library.table({name: values})[name]
+    return column.astype(object) if library.name == "pandas" else column
 
-    @given(series=columns(), options=OPTIONS)
-    def test_options_are_those_of_the_encoder(self, series: Any, options: dict[str, Any]) -> None:
-        """The same columns in the same order as from an encoder that was fitted to the column."""
-        frame = series.rename("k").to_frame().astype({"k": "category"})
-        expected = Encoder(["k"], prefix="p", dtype="int8", **options).fit_transform(frame)
 
-        actual = series.onehot(prefix="p", dtype="int8", **options)
+def matrix(library: Library, frame: Any, n_rows: int) -> Any:
+    """Return the cells of a frame."""
+    columns = list(library.columns(frame).values())
+    return np.array(columns).reshape(len(columns), n_rows).T
 
-        np.testing.assert_array_equal(actual.to_numpy(), expected.to_numpy())
-        assert actual.shape == expected.shape
-        assert [str(label).rpartition("_(")[2] for label in actual if "(" in label] == [
-            name.rpartition("_(")[2] for name in expected if "(" in name
-        ]
 
-    @given(series=columns(), options=OPTIONS)
-    def test_all_forms_hold_the_same(self, series: Any, options: dict[str, Any]) -> None:
-        """Array, sparse array and Arrow batch have the columns of the frame."""
-        frame = series.onehot(dtype="float32", **options)
+def equal(frame: Any, other: Any) -> bool:
+    """Tell whether two frames of one library are the same, dtypes and names included."""
+    if isinstance(frame, pd.DataFrame):
+        pd.testing.assert_frame_equal(frame, other)
+        return True
+    return bool(frame.equals(other)) and frame.schema == other.schema
 
-        array = series.onehot.to_numpy(**options)
-        sparse = series.onehot.to_csr(**options)
-        by_column = series.onehot.to_csc(**options)
-        batch = series.onehot.to_arrow(**options)
 
-        assert array.flags.c_contiguous
-        assert sparse.has_canonical_format
-        assert (array.dtype, sparse.dtype) == (np.float32, np.float32)
-        np.testing.assert_array_equal(array, frame.to_numpy())
-        np.testing.assert_array_equal(sparse.toarray(), frame.to_numpy())
-        np.testing.assert_array_equal(by_column.toarray(), frame.to_numpy())
-        batch.validate(full=True)
-        assert batch.schema.names == list(map(str, frame.columns))
-        rows = [column.to_pylist() for column in batch.columns]
-        assert rows == frame.to_numpy().T.astype(bool).tolist()
+@given(data=st.data(), prefix=st.sampled_from([None, "k"]), options=OPTIONS)
+def test_every_form_is_what_an_encoder_gives(library, data, prefix, options):
+    """The frame, the array, the sparse arrays and the batch, from an encoder fitted to the same."""
+    column = data.draw(SERIES[library.name])
+    if library.name == "pandas":
+        table: Any = column.to_frame().astype("category")
+    else:
+        table = {"k": column.to_list()}
+        if column.dtype == pl.Enum:
+            options = {"categories": column.dtype.categories.to_list(), **options}
+    encoder = Encoder(["k"], dtype="int8", **options).fit(table)
+    expected = encoder.transform(table, "numpy")
+    names = encoder.get_feature_names_out().tolist()
 
-    def test_declared_categories_come_in_their_order(self) -> None:
-        """Those that do not occur have a column, what is not declared is told apart."""
-        series = pd.Series(["b", "a", None])
+    frame = column.onehot(prefix=prefix, dtype="float32", num_threads=2, **options)
+    array = column.onehot.to_numpy(**options)
+    batch = column.onehot.to_arrow(prefix, **options)
 
-        frame = series.onehot(categories=["c", "a"], handle_unknown="indicator", dtype="uint8")
+    np.testing.assert_array_equal(matrix(library, frame, len(column)), expected)
+    assert [str(name).rpartition("(")[2] for name in frame.columns if "(" in str(name)] == [
+        name.rpartition("(")[2] for name in names if "(" in name
+    ]
+    assert library.name == "pandas" or column.dtype.is_temporal() or frame.columns == names
+    np.testing.assert_array_equal(array, expected)
+    assert (array.dtype, array.flags.c_contiguous) == (np.float32, True)
+    batch.validate(full=True)
+    assert batch.to_pydict() == library.columns(frame)
+    for form in (column.onehot.to_csr, column.onehot.to_csc):
+        sparse = form(dtype=FLOAT64[library.name], **options)
+        np.testing.assert_array_equal(sparse.toarray(), expected)
+        assert (sparse.dtype, sparse.has_canonical_format) == (np.float64, True)
+        assert form(**options).dtype == np.float32
 
-        assert frame.to_dict("list") == {"c": [0, 0, 0], "a": [0, 1, 0], "(unknown)": [1, 0, 0]}
 
-    def test_a_category_can_be_dropped(self) -> None:
-        """By its value, or in a list where that is the name of a rule."""
-        series = pd.Series(["last", "first", "a"], name="place")
+@given(data=st.data())
+def test_codes_name_the_column_that_is_on(library, data):
+    """A code is the position of the row's column; -1 is a missing value, off everywhere."""
+    kinds = {"pandas": pandas_columns.series(), "polars": polars_columns.series()}
+    column = data.draw(kinds[library.name])
 
-        assert series.onehot(drop="a").columns.tolist() == ["first", "last"]
-        assert series.onehot(drop=["last"]).columns.tolist() == ["a", "first"]
-        assert series.onehot(drop={"place": "first"}).columns.tolist() == ["first", "last"]
+    codes, array = column.onehot.codes(), column.onehot.to_numpy(bool)
 
-    @pytest.mark.parametrize("form", ["__call__", "to_numpy", "to_csr", "to_csc"])
-    def test_missing_values_propagate(self, form: str) -> None:
-        """The row of a missing value is NaN in every column."""
-        call = getattr(pd.Series(["b", None]).onehot, form)
-        result = call(dtype="float64", handle_missing="propagate")
-        values = result.toarray() if "to_cs" in form else np.asarray(result)
+    missing = column.isna() if library.name == "pandas" else column.is_null()
+    assert codes.dtype.kind == "i" or (codes.dtype.kind == "u" and not missing.any())
+    np.testing.assert_array_equal(codes.astype(int) == -1, missing.to_numpy())
+    np.testing.assert_array_equal(array, codes[:, np.newaxis] == np.arange(array.shape[1]))
 
-        np.testing.assert_array_equal(values, [[1.0], [np.nan]])
 
-    @pytest.mark.parametrize(
-        ("options", "kind", "message"),
-        [
-            (
-                {"order": "a"},
-                TypeError,
-                "'order' is no option: accepted are 'categories', 'drop', ",
-            ),
-            ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
-            ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is no category of the column"),
-            ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
-            ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
-            ({"handle_missing": "propagate"}, ValueError, "needs a float dtype"),
-            ({"max_categories": "2"}, TypeError, "max_categories = '2' is a str"),
-        ],
-        ids=lambda value: str(value)[:20],
+def test_codes_of_declared_categories_are_the_columns_own(library):
+    """They are not copied, and cannot be written to."""
+    column = library.table({"k": library.coded(list("bab"), ["b", "a"])})["k"]
+    own = column.array.codes if library.name == "pandas" else column.to_physical().to_numpy()
+
+    codes = column.onehot.codes()
+
+    assert np.shares_memory(codes, own)
+    assert not codes.flags.writeable
+
+
+def test_declared_categories_come_in_their_order(library):
+    """Those that do not occur have a column, what is not declared is told apart."""
+    frame = series(library, ["b", "a", None]).onehot(
+        "is", "=", categories=["c", "a"], handle_unknown="indicator", dtype="uint8"
     )
-    @pytest.mark.parametrize("form", ["__call__", "to_arrow"])
-    def test_what_cannot_be_is_refused(
-        self, form: str, options: dict[str, Any], kind: type[Exception], message: str
-    ) -> None:
-        """The error names the option, or the column and the row."""
-        series = pd.Series(["a", "b", None], name="size")
 
-        with pytest.raises(kind, match=message):
-            getattr(series.onehot, form)(**options)
-
-    def test_two_names_in_arrow_that_are_one_text(self) -> None:
-        """A number and a text are two categories, but one name."""
-        with pytest.raises(ValueError, match="two columns would be named '1'"):
-            pd.Series([1, "1"], dtype=object).onehot.to_arrow()
-
-
-class TestIndex:
-    """An Index is a column without row labels."""
-
-    @given(series=columns())
-    def test_equals_get_dummies(self, series: Any) -> None:
-        """The frame is the one pandas makes of an Index."""
-        index = pd.Index(series)
-
-        pd.testing.assert_frame_equal(index.onehot(), pd.get_dummies(index, dtype=bool))
-
-    def test_codes_are_the_indexes_own(self) -> None:
-        """A CategoricalIndex is not hashed, nor are its codes copied."""
-        index = pd.CategoricalIndex(list("ba"))
-
-        assert np.shares_memory(index.onehot.codes(), index.codes)
-
-    def test_a_multiindex_has_no_categories(self) -> None:
-        """The error tells how to get one of its levels."""
-        index = pd.MultiIndex.from_tuples([("a", 1)])
-
-        with pytest.raises(TypeError, match="get_level_values"):
-            index.onehot()
-
-
-class TestFrame:
-    """The columns of a frame are encoded where they stand."""
-
-    def test_all_texts_by_default(self) -> None:
-        """What is not encoded keeps its place and its dtype."""
-        frame = BARE.onehot(dtype="uint8")
-
-        assert frame.columns.tolist() == ["n", "size_L", "size_S", "kind_x", "kind_y", "m"]
-        pd.testing.assert_frame_equal(frame[["n", "m"]], BARE[["n", "m"]])
-        assert frame["size_S"].tolist() == [1, 0, 0]
-
-    def test_options_may_differ_by_column(self) -> None:
-        """Every one is a value for all columns, or a dict."""
-        frame = BARE.onehot(
-            ["size", "m"], prefix={"m": "M"}, prefix_sep=".", drop={"size": "L"}, dtype={"m": float}
-        )
-
-        assert frame.columns.tolist() == ["n", "size.S", "kind", "M.0", "M.1", "M.2"]
-        assert str(frame["size.S"].dtype) == "bool"
-        assert frame["M.1"].tolist() == [0.0, 1.0, 0.0]
-
-    @given(series=columns(), options=OPTIONS)
-    def test_equals_the_encoder(self, series: Any, options: dict[str, Any]) -> None:
-        """It is an encoder that is fitted to the rows at hand."""
-        frame = series.to_frame("k").assign(n=1.5)
-
-        actual = frame.onehot(["k"], **options)
-
-        pd.testing.assert_frame_equal(actual, Encoder(["k"], **options).fit_transform(frame))
-        pd.testing.assert_frame_equal(frame.onehot(frame.onehot.fit(["k"], **options)), actual)
-
-    def test_each_column_is_hashed_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Learning and encoding share what was read."""
-        hashed = []
-        factorize = column_module.factorize_chunks
-        monkeypatch.setattr(
-            column_module, "factorize_chunks", lambda *read: hashed.append(1) or factorize(*read)
-        )
-        looked_up = []
-        monkeypatch.setattr(Categories, "lookup", lambda *values: looked_up.append(1))
-
-        BARE.astype(object).onehot(["size", "kind"])
-
-        assert (len(hashed), len(looked_up)) == (2, 0)
-
-    def test_an_encoder_brings_its_columns_and_options(self) -> None:
-        """What it has learned from other rows is applied."""
-        encoder = BARE.onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
-
-        frame = pd.DataFrame({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder)
-
-        assert frame.to_dict("list") == {"kind_x": [0, 0], "kind_y": [0, 1], "n": [1, 2]}
-
-    @pytest.mark.parametrize(
-        ("columns", "options", "kind", "message"),
-        [
-            ("size", {}, TypeError, "a sequence of names"),
-            (["no"], {}, ValueError, "no column 'no'"),
-            (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
-            (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
-        ],
-        ids=["text", "absent", "option", "encoder"],
-    )
-    def test_refuses(self, columns: Any, options: Any, kind: type[Exception], message: str) -> None:
-        """One text is no list of names, and an Encoder has its options."""
-        with pytest.raises(kind, match=message):
-            BARE.onehot(columns, **options)
+    assert library.columns(frame) == {
+        "is=c": [0, 0, 0],
+        "is=a": [0, 1, 0],
+        "is=(unknown)": [1, 0, 0],
+    }
 
 
 @pytest.mark.parametrize(
-    ("library", "call"),
+    ("drop", "left"),
+    [
+        ("a", ["p_first", "p_last"]),
+        (["last"], ["p_a", "p_first"]),
+        ({"place": "first"}, ["p_first", "p_last"]),
+    ],
+    ids=str,
+)
+def test_a_category_can_be_dropped(library, drop, left):
+    """By its value, or in a list where that is the name of a rule."""
+    column = series(library, ["last", "first", "a"], "place")
+
+    assert list(column.onehot(prefix="p", drop=drop).columns) == left
+
+
+@pytest.mark.parametrize("form", ["__call__", "to_numpy", "to_csr", "to_csc"])
+def test_missing_values_propagate(library, form):
+    call = getattr(series(library, ["b", None]).onehot, form)
+    result = call(dtype="float64", handle_missing="propagate")
+    values = result.toarray() if "to_cs" in form else np.asarray(result)
+
+    np.testing.assert_array_equal(values, [[1.0], [np.nan]])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"order": "a"}, TypeError, "'order' is no option: accepted are 'categories', 'drop', "),
+        ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
+        ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is no category of the column"),
+        ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
+        ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
+        ({"handle_missing": "propagate"}, ValueError, "needs a float dtype"),
+        ({"max_categories": "2"}, TypeError, "max_categories = '2' is a str"),
+        ({"prefix": 1}, TypeError, "prefix = 1 is an int; accepted is a str"),
+        ({"prefix": ["x"]}, TypeError, r"prefix = \['x'\] is a list; accepted is a str"),
+        ({"prefix_sep": None}, TypeError, "prefix_sep = None is a NoneType; accepted is a str"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+@pytest.mark.parametrize("form", ["__call__", "to_arrow"])
+def test_what_cannot_be_is_refused(library, form, options, error, message):
+    """The error names the option, or the column and the row."""
+    column = series(library, ["a", "b", None])
+
+    with pytest.raises(error, match=message):
+        getattr(column.onehot, form)(**options)
+
+
+@pytest.mark.parametrize(
+    ("missing", "call"),
     [
         ("scipy.sparse", lambda of: of.to_csr()),
         ("scipy.sparse", lambda of: of.to_csc()),
@@ -254,13 +212,94 @@ class TestFrame:
     ],
     ids=["to_csr", "to_csc", "multi_hot", "to_arrow"],
 )
-def test_a_missing_library_is_named(
-    library: str, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_named(library, missing, call, monkeypatch):
     """SciPy and pyarrow are asked for only by the forms that are theirs."""
-    monkeypatch.setitem(sys.modules, library, None)
-    series = pd.Series(["a", None], dtype=object)
+    column = series(library, ["a", None])
+    monkeypatch.setitem(sys.modules, missing, None)
 
-    with pytest.raises(ImportError, match=rf"needs {library.split('.')[0]} to be installed"):
-        call(series.onehot)
-    assert series.onehot.to_numpy().tolist() == [[1.0], [0.0]]
+    with pytest.raises(ImportError, match=rf"needs {missing.split('.')[0]} to be installed"):
+        call(column.onehot)
+    assert column.onehot.to_numpy().tolist() == [[1.0], [0.0]]
+
+
+def test_texts_of_a_table_are_encoded_where_they_stand(library):
+    """What is not encoded keeps its place and its dtype."""
+    table = library.table(BARE)
+
+    frame = table.onehot(dtype="uint8")
+
+    assert library.columns(frame) == {
+        "n": [1, 2, 3],
+        "size_L": [0, 0, 1],
+        "size_S": [1, 0, 0],
+        "kind_x": [1, 0, 1],
+        "kind_y": [0, 1, 0],
+        "m": [0, 1, 2],
+    }
+    assert equal(frame[["n", "m"]], table[["n", "m"]])
+
+
+def test_options_may_differ_by_column(library):
+    """Every one is a value for all columns, or a dict."""
+    frame = library.table(BARE).onehot(
+        ["size", "m"], prefix={"m": "M"}, prefix_sep=".", drop={"size": "L"}, dtype={"m": float}
+    )
+
+    assert list(frame.columns) == ["n", "size.S", "kind", "M.0", "M.1", "M.2"]
+    assert str(frame["size.S"].dtype).startswith("bool" if library.name == "pandas" else "Bool")
+    assert [type(value) for value in frame["M.1"].to_list()] == [float] * 3
+    assert frame["M.1"].to_list() == [0.0, 1.0, 0.0]
+
+
+@given(data=st.data(), options=OPTIONS)
+def test_a_table_is_what_an_encoder_gives(library, data, options):
+    """One that is fitted to the rows at hand."""
+    column = data.draw(SERIES[library.name])
+    table = column.to_frame()
+    table = table.assign(n=1.5) if library.name == "pandas" else table.with_columns(n=1.5)
+
+    actual = table.onehot(["k"], **options)
+
+    assert equal(actual, Encoder(["k"], **options).fit_transform(table))
+    assert equal(table.onehot(table.onehot.fit(["k"], **options)), actual)
+
+
+def test_each_column_is_hashed_once(library, monkeypatch):
+    """Learning and encoding share what was read."""
+    hashed, looked_up = [], []
+    factorize = column_module.factorize_chunks
+    monkeypatch.setattr(
+        column_module, "factorize_chunks", lambda *read: hashed.append(1) or factorize(*read)
+    )
+    monkeypatch.setattr(Categories, "lookup", lambda *values: looked_up.append(1))
+    table = library.table(BARE)
+
+    (table.astype(object) if library.name == "pandas" else table).onehot(["size", "kind"])
+
+    assert (len(hashed), len(looked_up)) == (2, 0)
+
+
+def test_an_encoder_brings_its_columns_and_options(library):
+    """What it has learned from other rows is applied."""
+    encoder = library.table(BARE).onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
+
+    frame = library.table({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder)
+
+    assert library.columns(frame) == {"kind_x": [0, 0], "kind_y": [0, 1], "n": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "error", "message"),
+    [
+        ("size", {}, TypeError, "columns = 'size' is a str; .* a sequence of names"),
+        (["no"], {}, ValueError, "no column 'no'"),
+        (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
+        (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
+        (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
+    ],
+    ids=["text", "absent", "option", "not fitted", "encoder"],
+)
+def test_a_table_refuses(library, columns, options, error, message):
+    """One text is no list of names, and an Encoder has its options."""
+    with pytest.raises(error, match=message):
+        library.table(BARE).onehot(columns, **options)

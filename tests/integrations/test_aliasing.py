@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
 import onehot_fast  # noqa: E402  after the skips above
+from onehot_fast import Encoder  # noqa: E402
 from onehot_fast._encode import write  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
@@ -24,154 +25,137 @@ WIDE = pd.Series(
 BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "m": [0, 1, 2]})
 
 
-class TestNothingIsCopied:
-    """Codes go in as they are, memory comes out as it is."""
+@pytest.mark.parametrize(
+    ("call", "kernel"),
+    [
+        (lambda of: of(dtype=float), "encode_block"),
+        (lambda of: of.to_numpy(), "encode"),
+        (lambda of: of.to_csr(), "csr"),
+        (lambda of: of.to_arrow(), "encode_bits"),
+    ],
+    ids=["frame", "array", "csr", "arrow"],
+)
+def test_category_codes_reach_the_kernel(call, kernel, monkeypatch):
+    """No copy and no hash stands between a categorical Series and the kernel."""
+    seen: list[Any] = []
+    run = getattr(write.dispatch, kernel)
 
-    @pytest.mark.parametrize(
-        ("call", "kernel"),
-        [
-            (lambda of: of(dtype=float), "encode_block"),
-            (lambda of: of.to_numpy(), "encode"),
-            (lambda of: of.to_csr(), "csr"),
-            (lambda of: of.to_arrow(), "encode_bits"),
-        ],
-        ids=["frame", "array", "csr", "arrow"],
-    )
-    def test_category_codes_reach_the_kernel(
-        self, call: Any, kernel: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """No copy and no hash stands between a categorical Series and the kernel."""
-        seen: list[Any] = []
-        run = getattr(write.dispatch, kernel)
+    def recording(codes: Any, *rest: Any, **options: Any) -> Any:
+        seen.append(codes[0] if isinstance(codes, list) else codes)
+        return run(codes, *rest, **options)
 
-        def recording(codes: Any, *rest: Any, **options: Any) -> Any:
-            seen.append(codes[0] if isinstance(codes, list) else codes)
-            return run(codes, *rest, **options)
+    monkeypatch.setattr(write.dispatch, kernel, recording)
+    call(CODED.onehot)
 
-        monkeypatch.setattr(write.dispatch, kernel, recording)
-        call(CODED.onehot)
-
-        assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
-
-    def test_arrow_columns_lie_in_one_buffer(self) -> None:
-        """The bits of the columns follow each other, and nobody can write to them."""
-        bits = [column.buffers()[1] for column in CODED.onehot.to_arrow().columns]
-
-        steps = np.diff([buffer.address for buffer in bits])
-        assert steps.tolist() == [-(-N_ROWS // 8)] * 2
-        assert not any(buffer.is_mutable for buffer in bits)
+    assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
 
 
-def address(frame: Any) -> int:
-    """Return where the memory of a frame of one block is."""
-    place: int = frame.to_numpy().__array_interface__["data"][0]
-    return place
+def test_arrow_columns_lie_in_one_buffer():
+    """The bits of the columns follow each other, and nobody can write to them."""
+    bits = [column.buffers()[1] for column in CODED.onehot.to_arrow().columns]
+
+    steps = np.diff([buffer.address for buffer in bits])
+    assert steps.tolist() == [-(-N_ROWS // 8)] * 2
+    assert not any(buffer.is_mutable for buffer in bits)
 
 
-def flip(frame: Any) -> None:
-    """Write to every element of every column, and see that it is the kernel's memory."""
-    before = address(frame)
-    for position in range(frame.shape[1]):
-        frame.iloc[:, position] = ~frame.iloc[:, position].to_numpy(copy=True)
-    assert address(frame) == before
+def written_to(result: Any) -> list[Any]:
+    """Return the arrays of a result; those of a frame of one block are views of it."""
+    if isinstance(result, pd.DataFrame):
+        return [result.to_numpy()]
+    return [result] if isinstance(result, np.ndarray) else [
+        result.data, result.indices, result.indptr
+    ]  # fmt: skip
 
 
-def fill(arrays: list[Any]) -> None:
-    """Write to every element of every array."""
-    for array in arrays:
-        array.fill(77)
+def overwrite(result: Any) -> None:
+    """Write to every element of a result, and see that a frame's are the kernel's memory."""
+    if not isinstance(result, pd.DataFrame):
+        for array in written_to(result):
+            array.fill(77)
+        return
+    before = result.to_numpy().__array_interface__["data"]
+    for position in range(result.shape[1]):
+        result.iloc[:, position] = ~result.iloc[:, position].to_numpy(copy=True)
+    assert result.to_numpy().__array_interface__["data"] == before
 
 
-class TestAliasing:
-    """Nothing the user can write to reaches an input, another result or a recycled buffer."""
+FORMS: dict[str, Any] = {
+    "series": lambda data: data.onehot(),
+    "dropped": lambda data: data.onehot(handle_missing="indicator"),
+    "index": lambda data: pd.Index(data).onehot(),
+    "frame": lambda data: data.to_frame("k").onehot(),
+    "get_dummies": lambda data: get_dummies(data, dtype=bool),
+    "lists": lambda data: data.onehot.multi_hot("|"),
+    "array": lambda data: data.onehot.to_numpy(),
+    "csr": lambda data: data.onehot.to_csr(),
+}
 
-    FORMS: ClassVar[dict[str, Any]] = {
-        "series": lambda data: data.onehot(),
-        "dropped": lambda data: data.onehot(handle_missing="indicator"),
-        "index": lambda data: pd.Index(data).onehot(),
-        "frame": lambda data: data.to_frame("k").onehot(),
-        "get_dummies": lambda data: get_dummies(data, dtype=bool),
-        "lists": lambda data: data.onehot.multi_hot("|"),
-    }
 
-    @pytest.mark.parametrize("form", FORMS)
-    def test_written_results_change_nothing_else(self, form: str) -> None:
-        """Encoded again, with the first result alive and after its death, the rows are the same."""
-        encode = self.FORMS[form]
-        data = CODED.copy()
-        expected = encode(data).to_numpy(copy=True)
-        written, bystander = encode(data), encode(data)
+@pytest.mark.parametrize("form", FORMS)
+def test_written_results_change_nothing_else(form):
+    """Encoded again, with the first result alive and after its death, the rows are the same."""
+    encode = FORMS[form]
+    data = CODED.copy()
+    expected = [part.copy() for part in written_to(encode(data))]
+    written, bystander = encode(data), encode(data)
 
-        flip(written)
-        beside = encode(data)
-        del written
-        gc.collect()
-        after = encode(data)
+    overwrite(written)
+    beside = encode(data)
+    del written
+    gc.collect()
+    after = encode(data)
 
-        results = [each.to_numpy() for each in (bystander, beside, after)]
-        np.testing.assert_array_equal(results, [expected] * 3)
-        pd.testing.assert_series_equal(data, CODED)
+    for result in (bystander, beside, after):
+        parts = written_to(result)
+        assert list(map(np.array_equal, parts, expected)) == [True] * len(expected)
+    pd.testing.assert_series_equal(data, CODED)
 
-    @pytest.mark.parametrize("form", ["to_numpy", "to_csr"])
-    def test_written_arrays_change_nothing_else(self, form: str) -> None:
-        """The same for what is no frame."""
 
-        def ons() -> Any:
-            result = getattr(CODED.onehot, form)()
-            return [result] if form == "to_numpy" else [result.data, result.indices, result.indptr]
+@pytest.mark.parametrize(
+    "encode",
+    [lambda frame: frame.onehot(), get_dummies, lambda frame: Encoder().fit_transform(frame)],
+    ids=["accessor", "get_dummies", "encoder"],
+)
+def test_kept_columns_are_not_shared_for_writing(encode):
+    """Neither from the result to the input nor from the input to the result."""
+    frame = BARE.copy()
+    result, other = encode(frame), encode(frame)
 
-        expected = [part.copy() for part in ons()]
-        written = ons()
-        fill(written)
-        beside = ons()
-        del written
-        gc.collect()
+    result.loc[:, "n"] = 100
+    result.loc[0, "m"] = 100
 
-        after = ons()
-        assert list(map(np.array_equal, beside, expected)) == [True] * len(expected)
-        assert list(map(np.array_equal, after, expected)) == [True] * len(expected)
+    pd.testing.assert_frame_equal(frame, BARE)
+    frame.iloc[0, 0] = 200
+    assert other["n"].tolist() == [1, 2, 3]
 
-    def test_kept_columns_are_not_shared_for_writing(self) -> None:
-        """Writing to an untouched column of the result leaves the input alone."""
-        frame = BARE.copy()
-        result = frame.onehot()
 
-        result.iloc[:, 0] = 100
-        result.loc[0, "m"] = 100
+@pytest.mark.parametrize(
+    ("make", "view"),
+    [
+        (lambda: CODED.onehot(), lambda frame: frame["b"]),
+        (lambda: CODED.onehot(), lambda frame: frame.to_numpy()[5:, 1]),
+        (lambda: WIDE.onehot(drop="first"), lambda frame: frame.iloc[10:]),
+        (lambda: CODED.onehot.to_numpy(), lambda array: array[3]),
+        (lambda: WIDE.onehot.to_arrow(), lambda batch: batch.column(1).slice(9)),
+        (lambda: CODED.onehot.to_csr(), lambda ones: ones.indices[1:]),
+    ],
+    ids=["column", "values", "rows", "array", "arrow", "csr"],
+)
+def test_memory_is_recycled_only_when_the_last_view_is_gone(make, view):
+    gc.collect()
+    before = onehot_fast.cache_info().n_live
+    result = make()
+    kept = view(result)
+    del result
+    gc.collect()
+    during = onehot_fast.cache_info().n_live
+    copied = np.asarray(kept).copy()
 
-        pd.testing.assert_frame_equal(frame, BARE)
+    others = [make() for _ in range(3)]
 
-    def test_the_inputs_codes_cannot_be_written_to(self) -> None:
-        """They are the Series' own memory."""
-        assert not CODED.onehot.codes().flags.writeable
-
-    @pytest.mark.parametrize(
-        ("make", "view"),
-        [
-            (lambda: CODED.onehot(), lambda frame: frame["b"]),
-            (lambda: CODED.onehot(), lambda frame: frame.to_numpy()[5:, 1]),
-            (lambda: WIDE.onehot(drop="first"), lambda frame: frame.iloc[10:]),
-            (lambda: CODED.onehot.to_numpy(), lambda array: array[3]),
-            (lambda: WIDE.onehot.to_arrow(), lambda batch: batch.column(1).slice(9)),
-            (lambda: CODED.onehot.to_csr(), lambda ones: ones.indices[1:]),
-        ],
-        ids=["column", "values", "rows", "array", "arrow", "csr"],
-    )
-    def test_memory_is_recycled_only_when_the_last_view_is_gone(self, make: Any, view: Any) -> None:
-        """While a view lives, no later result gets its memory."""
-        gc.collect()
-        before = onehot_fast.cache_info().n_live
-        result = make()
-        kept = view(result)
-        del result
-        gc.collect()
-        during = onehot_fast.cache_info().n_live
-        copied = np.asarray(kept).copy()
-
-        others = [make() for _ in range(3)]
-
-        np.testing.assert_array_equal(np.asarray(kept), copied)
-        del kept, others
-        gc.collect()
-        assert during > before
-        assert onehot_fast.cache_info().n_live == before
+    np.testing.assert_array_equal(np.asarray(kept), copied)
+    del kept, others
+    gc.collect()
+    assert during > before
+    assert onehot_fast.cache_info().n_live == before

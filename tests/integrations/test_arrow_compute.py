@@ -17,7 +17,7 @@ ds = pytest.importorskip("pyarrow.dataset")
 pq = pytest.importorskip("pyarrow.parquet")
 
 import pyarrow.compute as pc  # noqa: E402
-from arrow_strategies import INTEGERS, NAN, TEXTS, Drawn, can, columns  # noqa: E402
+from arrow_strategies import INTEGERS, NAN, TEXTS, can, columns  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import encode, expression, register  # noqa: E402
@@ -49,7 +49,7 @@ CASTABLE = TEXTS if can(lambda: cast(VIEW, pa.string())) else TEXTS[:2]
 @pytest.mark.parametrize("missing", ["ignore", "indicator"])
 @pytest.mark.parametrize("unknown", ["ignore", "indicator", "infrequent"])
 @pytest.mark.parametrize("drop", [None, "first"])
-def test_an_expression_is_encode(layout: Any, missing: str, unknown: str, drop: Any) -> None:
+def test_an_expression_is_encode(layout, missing, unknown, drop):
     """By every policy for what is missing and what is unknown."""
     encoder = Encoder(
         ["size"], handle_missing=missing, handle_unknown=unknown, drop=drop, min_frequency=2
@@ -67,7 +67,7 @@ def test_an_expression_is_encode(layout: Any, missing: str, unknown: str, drop: 
     | columns([*TEXTS[:2], pa.bool_(), pa.float64(), *INTEGERS[:6]], ("plain", "dictionary")),
     size=st.integers(1, 9),
 )
-def test_an_expression_takes_columns_of_any_type(drawn: Drawn, size: int) -> None:
+def test_an_expression_takes_columns_of_any_type(drawn, size):
     """Chunks, slices, dictionaries, NaN and -0.0, in batches of any size.
 
     Dictionaries of views are those that pyarrow itself can make nothing of.
@@ -85,7 +85,7 @@ def test_an_expression_takes_columns_of_any_type(drawn: Drawn, size: int) -> Non
 
 
 @pytest.mark.parametrize("values", [[None, "a"], [None, 1], [NAN, 0.0]], ids=str)
-def test_without_a_category_nothing_is_cast(values: Any) -> None:
+def test_without_a_category_nothing_is_cast(values):
     """What was fitted on missing values alone tells them from unknown ones of any type."""
     table = pa.table({"c": values})
     encoder = Encoder(["c"], handle_missing="indicator", handle_unknown="indicator")
@@ -114,7 +114,7 @@ def test_without_a_category_nothing_is_cast(values: Any) -> None:
     ],
     ids=str,
 )
-def test_a_field_is_cast_to_compare_it(values: Any, kind: Any) -> None:
+def test_a_field_is_cast_to_compare_it(values, kind):
     """Units, widths and large integers: what is equal is the same category."""
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": np.array([*values, None], object)})
     table = pa.table({"c": pa.array([*values, None], kind)})
@@ -124,8 +124,7 @@ def test_a_field_is_cast_to_compare_it(values: Any, kind: Any) -> None:
     assert found["c"].combine_chunks().storage.to_pylist() == [[1, 0], [0, 1], [0, 0]]
 
 
-def test_scanner_threads_and_files(tmp_path: Any) -> None:
-    """Several threads, several files, dictionaries of each row group: no row is mixed up."""
+def test_scanner_threads_and_files(tmp_path):
     rng = np.random.default_rng(7)
     words = np.array([*"abcdefghijklmnop", None], object)
     rows = rng.integers(0, len(words), 300_000)
@@ -147,8 +146,7 @@ def test_scanner_threads_and_files(tmp_path: Any) -> None:
     assert sorted(found["at"].to_pylist()) == table["at"].to_pylist()
 
 
-def test_filters_plans_and_datasets(tmp_path: Any) -> None:
-    """`Table.filter`, Acero, and a dataset that is written as it is scanned."""
+def test_filters_plans_and_datasets(tmp_path):
     encoder = Encoder(["size"], handle_unknown="ignore").fit(TRAIN)
     is_small = pc.struct_field(expression(encoder, "size", layout="struct"), ["size_S"])
     tensors = expression(encoder, "size")
@@ -168,7 +166,7 @@ def test_filters_plans_and_datasets(tmp_path: Any) -> None:
     assert ds.dataset(tmp_path).to_table()["size"].to_pylist() == expected
 
 
-def test_registering_twice_is_registering_once() -> None:
+def test_registering_twice_is_registering_once():
     """The name tells what the function does; the same function has the same name."""
     encoder = Encoder().fit(TRAIN)
     copy = Encoder.from_json(encoder.to_json())
@@ -183,7 +181,7 @@ def test_registering_twice_is_registering_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["test.taken", "add"])
-def test_a_name_that_is_taken_is_refused(name: str) -> None:
+def test_a_name_that_is_taken_is_refused(name):
     """By another function of ours, or by one of pyarrow's."""
     register(["a", "b"], "test.taken")
 
@@ -191,8 +189,7 @@ def test_a_name_that_is_taken_is_refused(name: str) -> None:
         register(["a", "b", "c"], name)
 
 
-def test_the_function_takes_numbers_of_categories() -> None:
-    """Arrays with offsets, chunks, scalars and nothing at all."""
+def test_the_function_takes_numbers_of_categories():
     name = register(["a", "b", "c"])
     numbers = pa.array([7, 0, None, 3, -5, 2], pa.int32()).slice(1)
     expected = [[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]]
@@ -204,8 +201,7 @@ def test_the_function_takes_numbers_of_categories() -> None:
     assert pc.call_function(name, [pa.array([], pa.int32())]).to_pylist() == []
 
 
-def test_missing_values_propagate() -> None:
-    """A null is NaN in every output, an unknown value is not."""
+def test_missing_values_propagate():
     options: Any = {"handle_missing": "propagate", "handle_unknown": "ignore", "dtype": "float32"}
     encoder = Encoder(["size"], **options).fit(TRAIN)
 
@@ -221,8 +217,7 @@ def test_missing_values_propagate() -> None:
         ({"handle_missing": "error"}, "column 'size', row 2: the value is missing"),
     ],
 )
-def test_what_the_encoder_refuses_is_refused(options: Any, match: str) -> None:
-    """The error of the function is that of the scan."""
+def test_what_the_encoder_refuses_is_refused(options, match):
     encoder = Encoder(["size"], **options).fit(TRAIN.slice(0, 2))
     columns = {"size": expression(encoder, "size")}
 
@@ -230,7 +225,7 @@ def test_what_the_encoder_refuses_is_refused(options: Any, match: str) -> None:
         projected(TABLE, columns)
 
 
-def test_numbers_of_no_category_are_refused() -> None:
+def test_numbers_of_no_category_are_refused():
     """One more than the categories is an unknown value, which has a number, too."""
     name = register(["a", "b"])
 
@@ -238,7 +233,7 @@ def test_numbers_of_no_category_are_refused() -> None:
         pc.call_function(name, [pa.array([1, 3], pa.int32())])
 
 
-def test_the_length_of_a_batch_is_checked() -> None:
+def test_the_length_of_a_batch_is_checked():
     """Pyarrow would take a column of another length for the whole."""
     function = _Function(_column(["a"], None), "tensor")
 
@@ -259,7 +254,7 @@ def test_the_length_of_a_batch_is_checked() -> None:
     ],
     ids=str,
 )
-def test_arguments_are_checked(change: Any, error: Any, match: str) -> None:
+def test_arguments_are_checked(change, error, match):
     """Nothing is registered before all is known to be right."""
     given: Any = {"encoder": Encoder(["size"]).fit(TRAIN)} | change
 
@@ -267,7 +262,7 @@ def test_arguments_are_checked(change: Any, error: Any, match: str) -> None:
         register(**given)
 
 
-def test_a_field_is_a_name_or_an_expression() -> None:
+def test_a_field_is_a_name_or_an_expression():
     """Of an encoder with several columns the name chooses, if there is no other word."""
     encoder = Encoder(["size", "n"], handle_unknown="ignore").fit(TRAIN)
 
@@ -280,8 +275,7 @@ def test_a_field_is_a_name_or_an_expression() -> None:
         expression(encoder, 7)  # type: ignore[arg-type]
 
 
-def test_categories_without_an_encoder() -> None:
-    """All else is off."""
+def test_categories_without_an_encoder():
     found = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
 
     assert found.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]

@@ -84,8 +84,7 @@ TRIPS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
-def test_a_round_trip_loses_nothing(trip: str, layout: Any, dtype: str) -> None:
-    """Whatever types the library brings back, `decode` finds the values."""
+def test_a_round_trip_loses_nothing(trip, layout, dtype):
     encoder = Encoder(ENCODED, dtype=dtype).fit(TABLE)
     encoded = encode(TABLE, encoder, layout=layout)
 
@@ -97,7 +96,7 @@ def test_a_round_trip_loses_nothing(trip: str, layout: Any, dtype: str) -> None:
         assert back.equals(encoded)
 
 
-def test_a_dictionary_column_is_encoded_late() -> None:
+def test_a_dictionary_column_is_encoded_late():
     """What is kept small in a file gives the same features when it is read."""
     encoder = Encoder(["size"], handle_missing="indicator", dtype="uint8").fit(TABLE)
     stored = through_parquet(encode(TABLE, encoder, layout="dictionary"))
@@ -108,8 +107,7 @@ def test_a_dictionary_column_is_encoded_late() -> None:
     np.testing.assert_array_equal(features, encoder.transform(TABLE, "numpy"))
 
 
-def test_tensors_go_to_torch_without_a_copy() -> None:
-    """A tensor column is a matrix for torch."""
+def test_tensors_go_to_torch_without_a_copy():
     torch = pytest.importorskip("torch")
     encoder = Encoder(["size"], dtype="float32").fit(TABLE)
     column = encode(TABLE, encoder, layout="tensor")["size"].chunk(0)
@@ -122,7 +120,7 @@ def test_tensors_go_to_torch_without_a_copy() -> None:
 
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor"])
 @pytest.mark.parametrize("dtype", ["bool", "float32"])
-def test_tables_and_batches_give_their_memory_back(layout: Any, dtype: str) -> None:
+def test_tables_and_batches_give_their_memory_back(layout, dtype):
     """With the last reference to any part of it, whoever holds that."""
     polars = pytest.importorskip("polars")
     table = pa.table({"c": pa.array(np.arange(1 << 18) % 16)})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 
-from arrow_strategies import INTEGERS, TEXTS, Drawn, columns  # noqa: E402  after the skip above
+from arrow_strategies import INTEGERS, TEXTS, columns  # noqa: E402  after the skip above
 
 from onehot_fast.integrations.arrow import one_hot  # noqa: E402
 from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
@@ -35,7 +35,7 @@ def rows_of(arrow: Any) -> list[list[Any]]:
 
 
 @given(drawn=columns([*TEXTS, *INTEGERS, pa.bool_()]), layout=layouts, dtype=dtypes, data=st.data())
-def test_categories_tell_the_classes(drawn: Drawn, layout: Any, dtype: str, data: Any) -> None:
+def test_categories_tell_the_classes(drawn, layout, dtype, data):
     """Each class is a column; a null, and what is no class, is off everywhere."""
     values = sorted({value for value in drawn.values if value is not None})
     known = data.draw(st.permutations([*values, *(["other"] if layout != "dictionary" else [])]))
@@ -51,10 +51,7 @@ def test_categories_tell_the_classes(drawn: Drawn, layout: Any, dtype: str, data
 
 
 @given(drawn=columns(INTEGERS, ("plain",)), depth=st.integers(0, 9), layout=layouts, dtype=dtypes)
-def test_integers_are_the_classes_where_a_depth_is_given(
-    drawn: Drawn, depth: int, layout: Any, dtype: str
-) -> None:
-    """Negative and too large ones are none, as null is."""
+def test_integers_are_the_classes_where_a_depth_is_given(drawn, depth, layout, dtype):
     result = one_hot(drawn.column, depth=depth, layout=layout, dtype=dtype)
 
     expected = np.array(cells_of(drawn.values, list(range(depth)))).reshape(result.shape)
@@ -67,14 +64,14 @@ def test_integers_are_the_classes_where_a_depth_is_given(
     [SIZES, SIZES.dictionary_encode(), pa.array([1.0])],
     ids=["text", "dictionary", "floats"],
 )
-def test_only_integers_are_classes_themselves(array: Any) -> None:
+def test_only_integers_are_classes_themselves(array):
     """Of a dictionary it would not be clear which of its numbers are meant."""
     with pytest.raises(TypeError, match="with depth= accepted are integers"):
         one_hot(array, depth=2)
 
 
 @given(drawn=columns(TEXTS))
-def test_classes_are_by_default_the_values(drawn: Drawn) -> None:
+def test_classes_are_by_default_the_values(drawn):
     """Those that occur, sorted; or those of the dictionary, as they stand there."""
     result = one_hot(drawn.column)
 
@@ -101,7 +98,7 @@ def test_classes_are_by_default_the_values(drawn: Drawn) -> None:
         ("dictionary", "uint8", "dictionary<values=string, indices=int8, ordered=0>"),
     ],
 )
-def test_types(layout: Any, dtype: str, expected: str) -> None:
+def test_types(layout, dtype, expected):
     """No tensor is of bits; names are the classes alone."""
     result = one_hot(SIZES, layout=layout, dtype=dtype)
 
@@ -110,22 +107,21 @@ def test_types(layout: Any, dtype: str, expected: str) -> None:
     assert f"({len(SIZES)} rows, 2 classes, " in repr(result)
 
 
-def test_codes_of_a_dictionary_go_to_the_kernel_as_they_are() -> None:
+def test_codes_of_a_dictionary_go_to_the_kernel_as_they_are():
     """The dictionary's own order is that of the classes, whatever occurs."""
     array = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.uint64()), ["S", "M", "L"])
 
     assert np.asarray(one_hot(array)).tolist() == [[0, 0, 1], [1, 0, 0]]
 
 
-def test_categories_of_arrow_are_scalars() -> None:
-    """An array of categories says the same as a list of them."""
+def test_categories_of_arrow_are_scalars():
     result = one_hot(SIZES, categories=pa.chunked_array([["S"], ["M"]]))
 
     assert np.asarray(result).tolist() == [[0, 1], [0, 0], [1, 0], [0, 1]]
 
 
 @pytest.mark.parametrize("layout", ["tensor", "struct", "dictionary"])
-def test_array_protocol(layout: Any) -> None:
+def test_array_protocol(layout):
     """NumPy's own words: another dtype is a copy, a copy can be asked for, or forbidden."""
     result = one_hot(SIZES, layout=layout)
     copy = np.array(result)
@@ -140,14 +136,14 @@ def test_array_protocol(layout: Any) -> None:
     ("layout", "dtype"), [("struct", "u1"), ("dictionary", "u1"), ("tensor", "f4")]
 )
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="new in NumPy 2")
-def test_a_copy_that_is_forbidden_is_refused(layout: Any, dtype: str) -> None:
+def test_a_copy_that_is_forbidden_is_refused(layout, dtype):
     """Columns are no matrix, and neither are floats bytes."""
     with pytest.raises(ValueError, match="without a copy"):
         np.asarray(one_hot(SIZES, layout=layout), dtype, copy=False)
 
 
 @pytest.mark.parametrize("layout", ["tensor", "columns"])
-def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout: Any) -> None:
+def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout):
     """It cannot be told that memory is read-only, and would refuse it."""
     capsule = one_hot(SIZES, layout=layout).__dlpack__()
     exported = type("Exported", (), {"__dlpack__": lambda _self, **_options: capsule})()
@@ -156,15 +152,13 @@ def test_a_consumer_of_the_first_dlpack_gets_the_matrix(layout: Any) -> None:
     assert np.from_dlpack(exported).tolist() == [[1, 0], [0, 0], [0, 1], [1, 0]]
 
 
-def test_integers_beyond_int64_are_no_classes() -> None:
-    """Neither beside a null, which has no room in their type."""
+def test_integers_beyond_int64_are_no_classes():
     array = pa.chunked_array([pa.array([2**64 - 1, None, 1], pa.uint64())])
 
     assert np.asarray(one_hot(array, depth=2)).tolist() == [[0, 0], [0, 0], [0, 1]]
 
 
-def test_dlpack_tells_its_device() -> None:
-    """The processor's own memory, which a consumer of DLPack 1.0 knows to be read-only."""
+def test_dlpack_tells_its_device():
     result = one_hot(SIZES)
 
     assert result.__dlpack_device__() == (1, 0)
@@ -191,20 +185,19 @@ def test_dlpack_tells_its_device() -> None:
     ],
     ids=str,
 )
-def test_arguments_are_checked(options: Any, error: Any, match: str) -> None:
+def test_arguments_are_checked(options, error, match):
     """The error says what came and what is accepted."""
     with pytest.raises(error, match=match):
         one_hot(SIZES, **options)
 
 
-def test_classes_that_only_names_would_confuse_are_told_apart() -> None:
+def test_classes_that_only_names_would_confuse_are_told_apart():
     """A tensor has no names: 1 and "1" are two classes."""
     result = one_hot(pa.array([1, 2]), categories=[1, "1"])
 
     assert np.asarray(result).tolist() == [[1, 0], [0, 0]]
 
 
-def test_a_result_too_large_is_refused_before_it_is_made() -> None:
-    """The error is a MemoryError, or what no array can have."""
+def test_a_result_too_large_is_refused_before_it_is_made():
     with pytest.raises((MemoryError, ValueError)):
         one_hot(pa.nulls(1 << 20, pa.int8()), depth=1 << 30)

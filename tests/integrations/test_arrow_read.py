@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
 
-from arrow_strategies import INTEGERS, TEXTS, Drawn, can, columns  # noqa: E402  after the skip above
+from arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
@@ -37,22 +37,66 @@ def meanings(values: list[Any]) -> list[Any]:
     return [None if is_missing(value) else key(plain(value)) for value in values]
 
 
-@given(drawn=columns())
-def test_codes_and_categories_give_the_values_back(drawn: Drawn) -> None:
-    """A code is the position of the row's value among the categories, negative if it is missing."""
-    column = read_column(drawn.column)
+def assert_read(array: Any, values: list[Any]) -> None:
+    """Compare: a code is the position of the row's value, negative if it is missing."""
+    column = read_column(array)
 
     categories = meanings(list(column.categories))
     found = [None if code < 0 else categories[code] for code in column.codes]
-    assert found == meanings(drawn.values)
+    assert found == meanings(values)
     assert len(set(categories)) == len(categories)
     assert None not in categories
 
 
+@given(drawn=columns())
+def test_codes_and_categories_give_the_values_back(drawn):
+    assert_read(*drawn)
+
+
+def words(*chunks: list[Any], n: int = 1000, more: tuple[str, ...] = ()) -> Any:
+    """Return chunks of indices of one long dictionary."""
+    values = pa.array([*map(str, range(n)), *more])
+    indices = [pa.array(rows, pa.uint16()) for rows in chunks]
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(rows, values) for rows in indices])
+
+
+STORED = {
+    "uuid": [b"0" * 16, None, b"1" * 16],
+    "bool8": [1, None, 0],
+    "json_": ["1", None, "2"],
+    "decimal32": [Decimal("1.50"), None, Decimal("2.00")],  # Arrow cannot hash it as it is
+    "decimal64": [Decimal("1.50"), None, Decimal("2.00")],
+}
+
+
+@pytest.mark.parametrize("name", [name for name in STORED if hasattr(pa, name)])
+def test_of_rare_types_the_storage_counts(name):
+    """UUIDs are their bytes, JSON its text, narrow decimals are decimals."""
+    kind = getattr(pa, name)(*((4, 2) if "decimal" in name else ()))
+    storage = pa.array(STORED[name], getattr(kind, "storage_type", kind))
+    extended = isinstance(kind, pa.BaseExtensionType)
+    array = pa.ExtensionArray.from_storage(kind, storage) if extended else storage
+
+    assert_read(array, STORED[name])
+    assert_read(pa.chunked_array([array]), STORED[name])
+
+
+@pytest.mark.parametrize(
+    ("array", "values"),
+    [
+        (words([999, 7]), ["999", "7"]),
+        (words([1000, 7], more=("7",)), ["7", "7"]),
+        # The codes of one chunk are narrower than those of the other before they are joined.
+        (words([199, 0], [None, 199], n=200), ["199", "0", None, "199"]),
+    ],
+    ids=["long", "repetition", "nulls in a chunk"],
+)
+def test_long_dictionaries_are_read_as_short_ones(array, values):
+    assert_read(array, values)
+
+
 @given(drawn=columns(), other=columns(), options=POLICIES)
-def test_an_encoder_does_not_see_which_library_a_column_is_from(
-    drawn: Drawn, other: Drawn, options: Any
-) -> None:
+def test_an_encoder_does_not_see_which_library_a_column_is_from(drawn, other, options):
     """Fitted on Arrow and on Python's own values, it encodes both alike, and any others."""
     options["dtype"] = "int8"
     arrow = Encoder(["c"], **options).fit(pa.table({"c": drawn.column}))
@@ -65,29 +109,8 @@ def test_an_encoder_does_not_see_which_library_a_column_is_from(
     np.testing.assert_array_equal(arrow.transform(values), expected)
 
 
-@pytest.mark.parametrize("n_repeated", [0, 1])
-def test_a_long_dictionary_is_checked_by_arrow(n_repeated: int) -> None:
-    """Its values are told apart as those of a short one are."""
-    words = [*map(str, range(1000)), *["7"] * n_repeated]
-    array = pa.DictionaryArray.from_arrays(pa.array([1000 + n_repeated - 1, 7]), words)
-
-    column = read_column(array)
-
-    assert len(column.categories) == 1000
-    assert column.categories[column.codes].tolist() == [words[-1], "7"]
-
-
-def test_chunks_with_nulls_and_without_have_one_dtype() -> None:
-    """The codes of one are narrower than those of the other before they are joined."""
-    words = pa.array([str(i) for i in range(200)])
-    parts = [pa.array(rows, pa.uint8()) for rows in ([199, 0], [None, 199])]
-    array = pa.chunked_array([pa.DictionaryArray.from_arrays(part, words) for part in parts])
-
-    assert read_column(array).codes.tolist() == [199, 0, -1, 199]
-
-
 @pytest.mark.parametrize("index", INTEGERS, ids=str)
-def test_indices_of_a_proper_dictionary_are_not_copied(index: Any) -> None:
+def test_indices_of_a_proper_dictionary_are_not_copied(index):
     """Without nulls, chunks and repetitions the codes are the indices themselves."""
     indices = pa.array([1, 0, 1], index)
     column = read_column(pa.DictionaryArray.from_arrays(indices, pa.array(["S", "L"])).slice(1))
@@ -97,23 +120,7 @@ def test_indices_of_a_proper_dictionary_are_not_copied(index: Any) -> None:
     assert column.source == "dictionary"
 
 
-def test_an_ordered_dictionary_is_declared() -> None:
-    """Its order and the values that do not occur count, as those of an Enum."""
-    kind = pa.dictionary(pa.int8(), pa.string(), ordered=True)
-    sizes = pa.array([0, 2], pa.int8())
-    array = pa.DictionaryArray.from_arrays(sizes, ["S", "M", "L"], ordered=True)
-
-    assert tuple(Encoder().fit(pa.table({"s": array})).get_feature_names_out()) == (
-        "s_S",
-        "s_M",
-        "s_L",
-    )
-    assert read_column(array).ordered
-    assert array.type == kind
-
-
-def test_chunks_that_order_differently_declare_nothing() -> None:
-    """Two orders are none."""
+def test_chunks_that_order_differently_declare_nothing():
     chunks = [
         pa.DictionaryArray.from_arrays(pa.array([0]), words, ordered=True)
         for words in (["S", "M"], ["M", "S"])
@@ -139,42 +146,11 @@ def test_chunks_that_order_differently_declare_nothing() -> None:
     ],
     ids=lambda value: str(getattr(value, "type", value)),
 )
-def test_categories_are_numpys_where_numpy_has_a_dtype(values: Any, expected: Any) -> None:
-    """Nulls change nothing about the dtype."""
+def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
     assert read_column(values).categories.dtype == expected
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [name for name in ("uuid", "bool8", "json_") if hasattr(pa, name)],
-)
-def test_of_an_extension_array_the_storage_counts(kind: str) -> None:
-    """UUIDs are their bytes, JSON its text."""
-    extension = getattr(pa, kind)()
-    words = {"uuid": [b"0" * 16, None, b"1" * 16], "bool8": [1, None, 0], "json_": ["1", None, "2"]}
-    storage = pa.array(words[kind], extension.storage_type)
-    array = pa.chunked_array([pa.ExtensionArray.from_storage(extension, storage)])
-
-    column = read_column(array)
-
-    assert column.categories[column.codes[[0, 2]]].tolist() == [words[kind][0], words[kind][2]]
-    assert column.codes[1] < 0
-
-
-@pytest.mark.parametrize(
-    "width", [name for name in ("decimal32", "decimal64") if hasattr(pa, name)]
-)
-def test_narrow_decimals_are_decimals(width: str) -> None:
-    """Arrow cannot hash them as they are."""
-    values = [Decimal("1.50"), None, Decimal("2.00")]
-    column = read_column(pa.array(values, getattr(pa, width)(4, 2)))
-
-    assert column.categories.tolist() == [values[0], values[2]]
-    assert column.codes.tolist() == [0, -1, 1]
-
-
-def test_nanoseconds_of_a_zoned_time_are_kept() -> None:
-    """Two times that differ by less than Python's datetime can say are two categories."""
+def test_nanoseconds_of_a_zoned_time_are_kept():
     pytest.importorskip("pandas")
     column = read_column(pa.array([1, 2], pa.timestamp("ns", "Europe/Paris")))
 
@@ -195,13 +171,12 @@ def test_nanoseconds_of_a_zoned_time_are_kept() -> None:
     ],
     ids=["list", "struct", "time", "index"],
 )
-def test_what_cannot_be_encoded_is_refused_by_name(column: Any, error: Any, match: str) -> None:
-    """The error says the column and what is wrong with it."""
+def test_what_cannot_be_encoded_is_refused_by_name(column, error, match):
     with pytest.raises(error, match=rf"column 'c': .*{match}"):
         Encoder(["c"]).fit(pa.table({"c": column}))
 
 
-def test_texts_bytes_and_dictionaries_are_encoded_by_default() -> None:
+def test_texts_bytes_and_dictionaries_are_encoded_by_default():
     """Numbers, Booleans, times and lists stay as they are, as in pandas."""
     kinds = {
         "s": pa.large_string(),
@@ -230,8 +205,7 @@ def test_texts_bytes_and_dictionaries_are_encoded_by_default() -> None:
     ],
     ids=["plain", "dictionary", "chunks"],
 )
-def test_large_integers_beside_nulls_stay_exact_elsewhere(column: Any) -> None:
-    """A table of another library gets them as they are, not as floats."""
+def test_large_integers_beside_nulls_stay_exact_elsewhere(column):
     table = pa.table({"i": column, "s": ["a", "b"]})
     found = read_table(table).values(0)
 
@@ -239,88 +213,18 @@ def test_large_integers_beside_nulls_stay_exact_elsewhere(column: Any) -> None:
 
 
 @given(drawn=columns())
-def test_values_are_handed_to_other_libraries_one_for_a_row(drawn: Drawn) -> None:
+def test_values_are_handed_to_other_libraries_one_for_a_row(drawn):
     """Nulls are missing there too, and all else is the same category as before."""
     found = read_table(pa.table({"c": drawn.column})).values(0)
 
     assert meanings(list(found)) == meanings(drawn.values)
 
 
-def a_view() -> Any:
-    """Return a list view, of which early versions know little more than the name."""
-    return pa.array([[1]], pa.list_view(pa.int32()))
-
-
-LISTS = [
-    pa.list_(pa.int8()),
-    pa.large_list(pa.int64()),
-    pa.list_(pa.string()),
-    pa.list_(pa.dictionary(pa.int8(), pa.string())),
-    *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
-]
-
-
-@pytest.mark.parametrize("kind", LISTS, ids=str)
-@pytest.mark.parametrize("chunked", [False, True])
-def test_lists_are_read_where_they_lie(kind: Any, chunked: bool) -> None:
-    """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
-    words: Any = [2, 0, 1] if pa.types.is_integer(kind.value_type) else ["c", "a", "b"]
-    rows = [[words[0]], [words[0], words[1]], None, [], [words[2], None, words[2]]]
-    values = kind.value_type.value_type if pa.types.is_dictionary(kind.value_type) else None
-    if values is not None and "view" not in str(kind):
-        plain_rows = pa.array(rows, pa.list_(values))
-        array = pa.ListArray.from_arrays(
-            plain_rows.offsets, plain_rows.values.dictionary_encode(), mask=plain_rows.is_null()
-        )
-        rows[2] = None
-    else:
-        array = pa.array(rows, kind)
-    lists = array.slice(1)
-    lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
-
-    result = multi_hot(lists, categories=sorted(words))
-
-    assert result.tolist() == [
-        [float(word in (row or [])) for word in sorted(words)] for row in rows[1:]
-    ]
-
-
-def test_lists_of_fixed_size() -> None:
-    """What lies beneath a null list does not count."""
-    items = pa.array([0, 1, 2, 2, 1, 1])
-    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
-
-    assert multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
-
-
-@given(
-    rows=st.lists(st.none() | st.lists(st.sampled_from(["", "a", "b", "é€"])), max_size=9),
-    form=st.sampled_from([*TEXTS, "dictionary", "chunks"]),
-)
-def test_separated_texts_are_those_of_python(rows: list[Any], form: Any) -> None:
-    """Of every type; null is a row without labels, and an empty label is none."""
-    texts = [None if row is None else "|".join(row) for row in rows]
-    array = pa.array(["a", *texts], form if isinstance(form, pa.DataType) else pa.string())[1:]
-    if form == "dictionary":
-        array = array.dictionary_encode()
-    if form == "chunks":
-        array = pa.chunked_array([array[:2], array[2:]])
-    options: Any = {"sep": "|", "categories": ["b", "é€", "a"], "mode": "count", "dtype": "int8"}
-
-    result = multi_hot(array, **options)
-
-    assert result.tolist() == [
-        [(row or []).count(label) for label in options["categories"]] for row in rows
-    ]
-
-
-def test_separated_numbers_are_refused() -> None:
-    """They are no texts."""
+def test_separated_numbers_are_refused():
     with pytest.raises(TypeError, match="with sep= every row is a str or None"):
         multi_hot(pa.array([1]), sep="|", categories=["1"])
 
 
-def test_rows_that_are_no_lists_are_refused() -> None:
-    """Texts would be sequences of letters."""
+def test_rows_that_are_no_lists_are_refused():
     with pytest.raises(TypeError, match="rows have the Arrow type string"):
         read_lists(pa.array(["ab"]))

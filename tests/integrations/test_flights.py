@@ -13,7 +13,9 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("scipy")
 
-from onehot_fast import Encoder  # noqa: E402  after the skips above
+from side_by_side import assert_same  # noqa: E402  after the skips above
+
+from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.encoder import Special  # noqa: E402
 from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
 
@@ -54,15 +56,14 @@ def as_kind(series: Any, kind: Any) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("name", ["carrier", "origin", "month"])
-def test_the_accessor_gives_the_frame_of_pandas(flights: Any, name: str, kind: Any) -> None:
-    """All 336,776 rows, from texts, numbers and categories."""
+def test_the_accessor_gives_the_frame_of_pandas(flights, name, kind):
     series = as_kind(flights[name], kind) if name != "month" else flights[name]
 
     pd.testing.assert_frame_equal(series.onehot(), pd.get_dummies(series, dtype=bool))
 
 
 @pytest.mark.parametrize("name", ["carrier", "dest", WIDE])
-def test_all_forms_hold_what_pandas_has(some: Any, name: str) -> None:
+def test_all_forms_hold_what_pandas_has(some, name):
     """Row-major, sparse and bit-packed; a missing tail number is off in all 4043 columns."""
     series = some[name]
     expected = pd.get_dummies(series, dtype="uint8").to_numpy()
@@ -79,7 +80,7 @@ def test_all_forms_hold_what_pandas_has(some: Any, name: str) -> None:
     np.testing.assert_array_equal(batch.column(7).to_numpy(zero_copy_only=False), expected[:, 7])
 
 
-def test_all_tail_numbers_as_a_sparse_array(flights: Any) -> None:
+def test_all_tail_numbers_as_a_sparse_array(flights):
     """The whole year: 1.4 GB as Booleans, a few MB as what is on."""
     series = flights[WIDE]
 
@@ -95,23 +96,28 @@ def test_all_tail_numbers_as_a_sparse_array(flights: Any) -> None:
     "options",
     [
         {},
-        {"dtype": "int8", "prefix": ["C", "O"], "prefix_sep": "."},
+        {"dtype": "int8", "prefix_sep": "."},
         {"dummy_na": True},
         {"drop_first": True},
-        {"sparse": True},
+        {"sparse": True, "dtype": "bool"},
     ],
     ids=["plain", "named", "missing", "dropped", "sparse"],
 )
-def test_get_dummies_gives_what_pandas_gives(flights: Any, options: dict[str, Any]) -> None:
-    """A table of encoded and kept columns, dense and sparse."""
-    table = flights[["carrier", "distance", "origin"]]
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_get_dummies_gives_what_pandas_gives(flights, kind, options):
+    """A table of encoded and kept columns, dense and sparse: the whole year, or some of it."""
+    if kind == "read":
+        table, names = flights[["carrier", "distance", "origin"]], ["carrier", "origin"]
+    else:
+        table, names = flights.loc[::50, ["distance", *SMALL]], SMALL
+        table = table.astype(dict.fromkeys(SMALL[:3], kind))
 
-    actual = get_dummies(table, **options)
+    actual = get_dummies(table, columns=names, **options)
 
-    pd.testing.assert_frame_equal(actual, pd.get_dummies(table, **options))
+    assert_same(actual, pd.get_dummies(table, columns=names, **options))
 
 
-def test_sparse_tail_numbers_are_those_of_pandas(some: Any) -> None:
+def test_sparse_tail_numbers_are_those_of_pandas(some):
     """4043 sparse columns and one for missing values, which pandas takes its time for."""
     series = some[WIDE].iloc[:300]
 
@@ -120,8 +126,7 @@ def test_sparse_tail_numbers_are_those_of_pandas(some: Any) -> None:
     pd.testing.assert_frame_equal(actual, pd.get_dummies(series, sparse=True, dummy_na=True))
 
 
-def test_dummies_come_back_as_the_columns_they_were(flights: Any) -> None:
-    """Back and forth through the dummies of both libraries."""
+def test_dummies_come_back_as_the_columns_they_were(flights):
     table = flights[["carrier", "origin"]]
     dummies = get_dummies(table)
 
@@ -131,7 +136,7 @@ def test_dummies_come_back_as_the_columns_they_were(flights: Any) -> None:
     pd.testing.assert_frame_equal(actual.iloc[:999], pd.from_dummies(dummies.iloc[:999], sep="_"))
 
 
-def test_the_frame_accessor_has_the_columns_of_pandas(flights: Any) -> None:
+def test_the_frame_accessor_has_the_columns_of_pandas(flights):
     """The same new columns as from `pandas.get_dummies`, but where the old ones stood."""
     table = flights[["carrier", "distance", "origin"]]
 
@@ -144,7 +149,7 @@ def test_the_frame_accessor_has_the_columns_of_pandas(flights: Any) -> None:
 
 
 @pytest.mark.parametrize("output", ["pandas", "numpy", "csr", "csc"])
-def test_the_encoder_gives_every_form_and_the_flights_back(some: Any, output: Any) -> None:
+def test_the_encoder_gives_every_form_and_the_flights_back(some, output):
     """Five columns at once, a missing value told apart from a category, and the way back."""
     some = some.iloc[::3].drop(columns="distance")
     names = list(some)  # the outputs stand in the order of the table
@@ -164,7 +169,7 @@ def test_the_encoder_gives_every_form_and_the_flights_back(some: Any, output: An
     assert decoded.where(decoded.notna(), "none").to_numpy().tolist() == wanted.to_numpy().tolist()
 
 
-def test_the_second_half_of_the_year_has_the_columns_of_the_first(year: Any) -> None:
+def test_the_second_half_of_the_year_has_the_columns_of_the_first(year):
     """New aircraft, new destinations and missing tail numbers change no column."""
     train, test = year
     names = ["dest", WIDE]
@@ -186,8 +191,7 @@ def test_the_second_half_of_the_year_has_the_columns_of_the_first(year: Any) -> 
     )
 
 
-def test_encoders_of_the_months_are_that_of_the_year(flights: Any) -> None:
-    """Learning month by month and merging gives the encoder of all flights."""
+def test_encoders_of_the_months_are_that_of_the_year(flights):
     names = ["carrier", "origin", "dest"]
     months = [part for _, part in flights.groupby("month")]
 
@@ -196,8 +200,7 @@ def test_encoders_of_the_months_are_that_of_the_year(flights: Any) -> None:
     assert merged.to_json() == Encoder(names).fit(flights).to_json()
 
 
-def test_carriers_of_a_day_as_labels(some: Any) -> None:
-    """What ``str.get_dummies`` makes of separated texts."""
+def test_carriers_of_a_day_as_labels(some):
     daily = some.groupby(["month", "origin"], observed=True)["carrier"].agg("|".join)
 
     frame = daily.onehot.multi_hot("|", dtype="int64")

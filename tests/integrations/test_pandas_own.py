@@ -36,7 +36,7 @@ def source_of(module: str) -> str:
 
 
 @pytest.mark.parametrize("function", WHOLE)
-def test_pandas_own_module_passes(function: str, tmp_path: Path) -> None:
+def test_pandas_own_module_passes(function, tmp_path):
     """Every test that pandas has for the function passes with ours in its place."""
     found = run_redirected("pandas_redirect", tmp_path, WHOLE[function])
 
@@ -45,7 +45,7 @@ def test_pandas_own_module_passes(function: str, tmp_path: Path) -> None:
     assert found.answered[function] >= 10
 
 
-def test_pandas_other_tests_of_str_get_dummies_pass(tmp_path: Path) -> None:
+def test_pandas_other_tests_of_str_get_dummies_pass(tmp_path):
     """The method is also tested as one of many, on empty Series and by what it refuses."""
     modules = [name for name in SCATTERED if "get_dummies" in source_of(name)]
 

@@ -1,8 +1,6 @@
-"""How tables of pandas enter the core, and how they leave it."""
+"""How tables of pandas enter the core, how they leave it, and the encoder on them."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +10,31 @@ from hypothesis import strategies as st
 pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
-from frame_strategies import frames, series  # noqa: E402  after the skips above
+from frame_strategies import PANDAS_3, frames, series  # noqa: E402  after the skips above
 
-from onehot_fast.adapter import CodedColumn, Decoded, Integration, Outputs, PassThrough  # noqa: E402
+from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
-from onehot_fast.integrations import pandas as integration  # noqa: E402
 from onehot_fast.integrations.pandas import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
+
+TIMES = ["2024-02-29 10:00", None, "1969-12-31", "2024-02-29 10:00"]
+
+FRAME = pd.DataFrame(
+    {
+        "text": ["b", None, "a", "b"],
+        "number": [1.5, 2.5, np.nan, 0.5],
+        "size": pd.Categorical(["S", None, "L", "S"], categories=["S", "M", "L"]),
+        "whole": pd.array([1, None, 300, 1], dtype="Int64"),
+        "time": pd.to_datetime(TIMES, format="mixed"),
+        "zoned": pd.to_datetime(TIMES, format="mixed").tz_localize("Europe/Paris"),
+        "period": pd.PeriodIndex(["2024-02", "NaT", "2024-01", "2024-02"], freq="M"),
+        "range": pd.cut([1.0, np.nan, 4.0, 1.5], 2),
+        "bool": [True, False, True, True],
+        "object": pd.Series([("t",), None, 3, ("t",)], dtype=object),
+    },
+    index=list("wxyz"),
+)
 
 
 def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs:
@@ -27,13 +43,8 @@ def outputs(names: tuple[str, ...], n_rows: int, dtype: str = "bool") -> Outputs
     return Outputs(names, (column,), np.dtype(dtype))
 
 
-def test_the_package_is_an_integration() -> None:
-    """It has what the core calls by name."""
-    assert isinstance(integration, Integration)
-
-
 @given(data=series())
-def test_codes_and_categories_give_the_values_back(data: Any) -> None:
+def test_codes_and_categories_give_the_values_back(data):
     """A code is the position of the row's value among the categories, negative if it is missing."""
     zeros = {str(value) for value in data.dropna() if isinstance(value, float)}
     assume(not (isinstance(data.dtype, pd.ArrowDtype) and {"0.0", "-0.0"} <= zeros))  # pandas fails
@@ -59,33 +70,12 @@ def test_codes_and_categories_give_the_values_back(data: Any) -> None:
         ("string[pyarrow]", "object"),
     ],
 )
-def test_categories_are_numpys_where_numpy_has_a_dtype(dtype: Any, expected: str) -> None:
-    """A nullable column has the categories that the column without nulls would have."""
+def test_categories_are_numpys_where_numpy_has_a_dtype(dtype, expected):
     assert read_column(pd.Series([1, 0], dtype="int8").astype(dtype)).categories.dtype == expected
 
 
-def test_declared_categories_are_named_as_such() -> None:
-    """Their order counts, and unused ones too; the codes are the column's own memory."""
-    data = pd.Series(pd.Categorical(["S"], categories=["S", "M"], ordered=True))
-
-    column = read_column(data)
-
-    assert (column.source, column.ordered, column.categories.tolist()) == (
-        "category",
-        True,
-        ["S", "M"],
-    )
-    assert np.shares_memory(column.codes, data.array.codes)
-
-
-def test_a_series_is_a_table_of_its_name() -> None:
-    """One column alone needs no frame; without a name it is called like an array's."""
-    assert read_table(pd.Series(["a"], name="size")).names == ("size",)
-    assert read_table(pd.Index(["a", "b"])).names == ("x0",)
-
-
 @given(table=frames(), data=st.data())
-def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
+def test_wrap_keeps_columns_as_they_are(table, data):
     """Input columns have their dtype, their place among the outputs, and the labels of the rows."""
     source = read_table(table)
     positions = data.draw(st.permutations(range(table.shape[1])))
@@ -103,7 +93,7 @@ def test_wrap_keeps_columns_as_they_are(table: Any, data: Any) -> None:
     assert not result["newer"].any()
 
 
-def test_outputs_are_one_block_and_nothing_of_the_input() -> None:
+def test_outputs_are_one_block_and_nothing_of_the_input():
     """Outputs of one dtype are a block of memory; writing to it leaves the input alone."""
     table = pd.DataFrame({"n": [1, 2]})
 
@@ -115,7 +105,7 @@ def test_outputs_are_one_block_and_nothing_of_the_input() -> None:
     assert table["n"].tolist() == [1, 2]
 
 
-def test_the_labels_of_one_result_are_not_those_of_the_next() -> None:
+def test_the_labels_of_one_result_are_not_those_of_the_next():
     """Labels are made once; what a user calls them is no other frame's."""
     table = read_table(pd.DataFrame({"n": [1, 2]}))
     first = wrap(table, [outputs(("a",), 2)])
@@ -125,8 +115,7 @@ def test_the_labels_of_one_result_are_not_those_of_the_next() -> None:
     assert wrap(table, [outputs(("a",), 2)]).columns.name is None
 
 
-def test_decoded_columns_keep_their_dtype() -> None:
-    """What was decoded is a column as any other."""
+def test_decoded_columns_keep_their_dtype():
     parts = [Decoded("n", np.array([2, 1])), Decoded("s", np.array(["x", None], object))]
 
     result = wrap(read_table(pd.DataFrame({"a": [0, 0]}, index=["u", "v"])), parts)
@@ -136,7 +125,7 @@ def test_decoded_columns_keep_their_dtype() -> None:
     assert result["n"].dtype == np.int64
 
 
-def test_wrap_of_another_library_counts_the_rows() -> None:
+def test_wrap_of_another_library_counts_the_rows():
     """A table that pandas did not read has no labels of rows."""
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
 
@@ -146,8 +135,58 @@ def test_wrap_of_another_library_counts_the_rows() -> None:
     pd.testing.assert_frame_equal(result, expected)
 
 
-def test_wrap_without_pieces_keeps_the_rows() -> None:
-    """A table without columns still has its rows."""
+def test_wrap_without_pieces_keeps_the_rows():
     table = pd.DataFrame({"n": [1, 2]}, index=["x", "y"])
 
     assert wrap(read_table(table), []).index.tolist() == ["x", "y"]
+
+
+def test_frames_keep_their_columns_and_rows():
+    """By default texts and categoricals are encoded, where they stand; all else stays."""
+    encoded = Encoder().fit_transform(FRAME[["number", "text", "size", "bool"]])
+
+    assert list(encoded.columns) == [
+        "number", "text_a", "text_b", "size_S", "size_M", "size_L", "bool",
+    ]  # fmt: skip
+    assert list(encoded.index) == list("wxyz")
+    pd.testing.assert_series_equal(encoded["number"], FRAME["number"])
+    assert encoded["size_M"].tolist() == [False] * 4
+    assert encoded["text_b"].tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("output", ["pandas", "numpy", "csr"])
+@pytest.mark.parametrize("name", FRAME.columns)
+def test_values_of_every_dtype_come_back(name, output):
+    """Each dtype of pandas is encoded and decoded, before and after a trip through text."""
+    encoder = Encoder([name], handle_missing="indicator", dtype="int8").fit(FRAME)
+    copy = Encoder.from_json(encoder.to_json())
+    decoded = copy.inverse_transform(copy.transform(FRAME[[name]], output))[name]
+    wanted = [None if pd.isna(value) else value for value in FRAME[name]]
+
+    assert copy.to_json() == encoder.to_json()
+    assert [None if pd.isna(v) else v for v in pd.Series(decoded, dtype=object)] == wanted
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", None]), max_size=20),
+    # Before pandas 3 astype("str") makes a text of a missing value, too.
+    st.sampled_from(["category", "string", *(["object", "str"] if PANDAS_3 else [])]),
+)
+def test_every_kind_of_text_column_gives_the_same(values, dtype):
+    series = pd.Series(values, dtype=object)
+    plain = Encoder(["p"]).fit({"p": values})
+    encoder = Encoder(["p"]).fit(pd.DataFrame({"p": series.astype(dtype)}))
+    encoded = encoder.transform(pd.DataFrame({"p": series.astype(dtype)}), "numpy")
+
+    assert tuple(encoder.get_feature_names_out()) == tuple(plain.get_feature_names_out())
+    np.testing.assert_array_equal(encoded, plain.transform({"p": values}))
+
+
+def test_parts_of_a_frame_merge():
+    """Encoders of parts are the encoder of the whole, also where a part has other dtypes."""
+    whole = Encoder(list(FRAME.columns)).fit(FRAME)
+    parts = [Encoder(list(FRAME.columns)).fit(FRAME.iloc[i : i + 1]) for i in range(4)]
+    merged = parts[3].merge(parts[0].merge(parts[2]), parts[1])
+
+    assert tuple(merged.get_feature_names_out()) == tuple(whole.get_feature_names_out())
+    assert merged.to_json() == whole.to_json()

@@ -1,0 +1,294 @@
+"""Rows of several labels in pandas, polars and Arrow: lists, and separated texts.
+
+They are read by `onehot_fast.multi_hot`, and by `.onehot.multi_hot` where there is an accessor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from libraries import Library
+
+pd = pytest.importorskip("pandas")
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+pytest.importorskip("scipy")
+
+import arrow_strategies  # noqa: E402  after the skips above
+import pyarrow.compute as pc  # noqa: E402  after the skips above
+from arrow_strategies import can  # noqa: E402
+from frame_strategies import TEXT  # noqa: E402
+
+import onehot_fast  # noqa: E402
+import onehot_fast.integrations.pandas  # noqa: E402
+import onehot_fast.integrations.polars  # noqa: E402
+
+every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+every_accessor = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
+SERIES: dict[str, Callable[..., Any]] = {
+    "pandas": lambda rows, dtype=None: pd.Series(rows, dtype=dtype),
+    "polars": lambda rows, dtype=None: pl.Series("k", rows, dtype=dtype),
+    "arrow": lambda rows, dtype=None: pa.array(rows, dtype),
+}
+LABELS = pl.Enum(["d", "c", "b", "a", "cut off"])
+LISTS = {
+    "pandas": [
+        object,
+        pd.ArrowDtype(pa.list_(pa.string())),
+        pd.ArrowDtype(pa.large_list(pa.large_string())),
+        pd.ArrowDtype(pa.list_(pa.dictionary(pa.int8(), pa.string()))),
+    ],
+    "polars": [pl.List(pl.String), pl.List(pl.Categorical), pl.List(LABELS)],
+    "arrow": [pa.list_(pa.string()), pa.list_(pa.dictionary(pa.int8(), pa.string()))],
+}
+TEXTS = {
+    "pandas": [*TEXT, "category"],
+    "polars": [pl.String, pl.Categorical, pl.Categorical(pl.Categories("labels"))],
+    "arrow": [*arrow_strategies.TEXTS, pa.dictionary(pa.int8(), pa.string())],
+}
+WHOLE = {
+    "pandas": lambda name: pd.ArrowDtype(pa.list_(getattr(pa, name.lower())())),
+    "polars": lambda name: pl.List(getattr(pl, name)),
+    "arrow": lambda name: pa.list_(getattr(pa, name.lower())()),
+}
+
+
+def a_view() -> Any:
+    """Return a list view, of which early versions know little more than the name."""
+    return pa.array([[1]], pa.list_view(pa.int32()))
+
+
+def read_lists(library: Library, column: Any) -> Any:
+    """Return the lists of a column, as the integration of its library reads them."""
+    return import_module(f"onehot_fast.integrations.{library.name}").read_lists(column)
+
+
+def in_chunks(column: Any, cut: int) -> Any:
+    """Return the same rows in two chunks, if the library has chunks."""
+    if not cut:
+        return column
+    if isinstance(column, pa.Array):
+        return pa.chunked_array([column[:cut], column[cut:]])
+    if isinstance(column, pd.Series):
+        return pd.concat([column.iloc[:cut], column.iloc[cut:]])
+    return pl.concat([column[:cut], column[cut:]], rechunk=False)
+
+
+def counted(rows: Any) -> dict[str, list[int]]:
+    """Return how often each label is in each row: the oracle."""
+    labels = sorted({label for row in rows for label in row or [] if label})
+    return {label: [(row or []).count(label) for row in rows] for label in labels}
+
+
+def assert_counted(column: Any, expected: dict[str, list[int]], **options: Any) -> None:
+    """Compare what the core counts."""
+    known = [*expected, "no label"]
+    counts = onehot_fast.multi_hot(column, categories=known, mode="count", dtype=int, **options)
+
+    assert counts.T.tolist() == [*expected.values(), [0] * len(column)]
+
+
+@every_library
+@given(
+    rows=st.lists(
+        st.none() | st.lists(st.sampled_from(["a", "b", "c", "d", None]), max_size=4), max_size=15
+    ),
+    start=st.integers(0, 3),
+    cut=st.integers(0, 5),
+    data=st.data(),
+)
+def test_lists_are_counted(library, rows, start, cut, data):
+    """Sliced and chunked ones too; missing rows and labels count nothing."""
+    rows = [["cut off"], *rows]
+    whole = SERIES[library.name](rows, data.draw(st.sampled_from(LISTS[library.name])))
+    column = in_chunks(whole[start:], cut)
+    expected = counted(rows[start:])
+
+    assert_counted(column, expected)
+    if library.name == "arrow":
+        return
+    counts = column.onehot.multi_hot(mode="count")
+    present = column.onehot.multi_hot()
+
+    assert library.columns(counts) == expected
+    assert library.columns(present) == {
+        label: [n > 0 for n in column] for label, column in expected.items()
+    }
+    assert {str(dtype).lower() for dtype in counts.dtypes} <= {"int64"}
+    assert {str(dtype).lower()[:4] for dtype in present.dtypes} <= {"bool"}
+    assert library.name == "polars" or counts.index.equals(column.index)
+
+
+@every_library
+@given(
+    rows=st.lists(
+        st.none() | st.lists(st.sampled_from(["", "a", "b", "c", "é€"]), max_size=3), max_size=20
+    ),
+    cut=st.integers(0, 5),
+    data=st.data(),
+)
+def test_separated_texts_are_counted(library, rows, cut, data):
+    """What pandas' ``str.get_dummies`` finds, without its column for an empty label."""
+    texts = [None if row is None else "|".join(row) for row in rows]
+    dtype = data.draw(st.sampled_from(TEXTS[library.name]))
+    column = SERIES[library.name](texts, object if library.name == "pandas" else dtype)
+    column = column.astype(dtype) if library.name == "pandas" else column
+
+    column = in_chunks(column, cut)
+
+    assert_counted(column, counted(rows), sep="|")
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot("|", mode="count")
+        assert library.columns(frame) == counted(rows)
+
+
+@every_library
+@pytest.mark.parametrize("dtype", ["Int8", "UInt8", "UInt64"])
+def test_numbers_are_labels_too(library, dtype):
+    """Integers are labels here, and classes for `multi_hot`; a null is neither."""
+    column = SERIES[library.name]([[3, None], None, [1, 3]], WHOLE[library.name](dtype))
+
+    classes = onehot_fast.multi_hot(column, 4, dtype=int)
+
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot(dtype=int)
+        assert library.columns(frame) == {"1": [0, 0, 1], "3": [1, 0, 1]}
+    assert classes.tolist() == [[0, 0, 0, 1], [0, 0, 0, 0], [0, 1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.large_list(pa.int64()),
+        *([pa.list_view(pa.int32())] if can(lambda: pc.list_value_length(a_view())) else []),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("chunked", [False, True])
+def test_classes_in_rare_lists_of_arrow(kind, chunked):
+    """A null list is empty, a null in a list is no class; slices and chunks change nothing."""
+    lists = pa.array([[2], [2, 0], None, [], [1, None, 1]], kind).slice(1)
+    lists = pa.chunked_array([lists.slice(0, 2), lists.slice(2)]) if chunked else lists
+
+    assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 0]]
+
+
+def test_elements_beneath_a_null_list_do_not_count():
+    items = pa.array([0, 1, 2, 2, 1, 1])
+    lists = pa.FixedSizeListArray.from_arrays(items, 2, mask=pa.array([False, True, False]))
+
+    assert onehot_fast.multi_hot(lists, 3).tolist() == [[1, 1, 0], [0, 0, 0], [0, 1, 0]]
+
+
+@every_accessor
+def test_integers_are_not_copied(library):
+    """The classes are read where the lists lie."""
+    column = SERIES[library.name]([[3, 1], [2]], WHOLE[library.name]("Int32"))
+    if library.name == "pandas":
+        own = np.asarray(pa.array(column.array).flatten())
+    else:
+        own = column.explode().to_numpy()
+
+    assert np.shares_memory(read_lists(library, column).elements, own)
+
+
+@every_library
+def test_lists_of_one_size(library):
+    """A null list has room for elements, which do not count."""
+    dtypes = {"pandas": pd.ArrowDtype(pa.list_(pa.string(), 2)), "polars": pl.Array(pl.String, 2)}
+    dtype = dtypes.get(library.name, pa.list_(pa.string(), 2))
+    column = SERIES[library.name]([["a", "b"], None, ["b", None]], dtype)
+
+    assert_counted(column, {"a": [1, 0, 0], "b": [1, 0, 1]})
+    if library.name != "arrow":
+        frame = column.onehot.multi_hot(dtype=int)
+        assert library.columns(frame) == {"a": [1, 0, 0], "b": [1, 0, 1]}
+
+
+@every_accessor
+@pytest.mark.parametrize("output", [None, "library", "numpy", "csr"])
+@pytest.mark.parametrize("declare", ["list", "dtype"])
+def test_forms_and_categories(library, output, declare):
+    """The labels in the order in which they were declared; others are skipped."""
+    column = SERIES[library.name](["a,z", None, "b,a,,a"])
+    labels = ["b", "no", "a"]
+    dtypes = {"pandas": pd.CategoricalDtype(labels), "polars": pl.Enum(labels)}
+    categories = labels if declare == "list" else dtypes[library.name]
+
+    form = library.name if output == "library" else output
+
+    result = column.onehot.multi_hot(",", categories=categories, output=form)
+
+    values = result.toarray() if output == "csr" else np.asarray(result)
+    assert values.astype(int).tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 1]]
+    assert output in ("numpy", "csr") or list(result.columns) == labels
+
+
+@every_accessor
+@pytest.mark.parametrize(
+    ("rows", "options", "error", "message"),
+    [
+        (["a"], {}, TypeError, "texts need sep=|has dtype String; accepted are List and Array"),
+        ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|text)"),
+        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a text|unhashable type"),
+        (["a"], {"sep": ""}, ValueError, "sep is empty"),
+        (["a"], {"sep": 1}, TypeError, "sep = 1 is a int"),
+        (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
+        (["a"], {"sep": "|", "output": "xml"}, ValueError, "output"),
+        (["a"], {"sep": "|", "dtype": "O"}, TypeError, "is not a Boolean"),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_refuses(library, rows, options, error, message):
+    """The error names the rows or the option."""
+    with pytest.raises(error, match=message):
+        SERIES[library.name](rows).onehot.multi_hot(**options)
+
+
+@pytest.mark.parametrize("dtype", [pl.UInt8, "float32"])
+def test_dtypes_of_polars_or_of_numpy(dtype):
+    frame = pl.Series([["b", "b"], ["a"]]).onehot.multi_hot(mode="count", dtype=dtype)
+
+    assert frame.to_dict(as_series=False) == {"a": [0, 1], "b": [2, 0]}
+    assert set(frame.dtypes) == {pl.UInt8 if dtype == pl.UInt8 else pl.Float32}
+
+
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt64])
+@pytest.mark.parametrize("library", ["polars"], indirect=True)
+def test_wide_integers_of_polars(library, dtype):
+    """Those that NumPy has not are read, too; what is beyond int64 is refused by its name."""
+    column = pl.Series("k", [[3, None], [1]], dtype=pl.List(dtype))
+    far = pl.Series("k", [[2**63, None]], dtype=pl.List(dtype))
+
+    assert read_lists(library, column).elements.tolist() == [3, -1, 1]
+    assert read_lists(library, column.list.drop_nulls()).elements.tolist() == [3, 1]
+    with pytest.raises(ValueError, match=r"Series 'k' of .* has elements beyond int64"):
+        read_lists(library, far)
+
+
+@pytest.mark.parametrize("name", ["*", "^k$", "k\0"])
+@pytest.mark.parametrize("library", ["polars"], indirect=True)
+def test_a_series_of_polars_may_have_any_name(library, name):
+    """Also those that polars takes for patterns, and those that it cannot export."""
+    rows = pl.Series([["a"], None, ["b", "a"]]).alias(name)
+    texts = pl.Series(["a", None, "b|a"]).alias(name)
+    integers = pl.Series([[3, None]]).alias(name)
+    expected = {"a": [True, False, True], "b": [False, False, True]}
+
+    assert rows.onehot.multi_hot().to_dict(as_series=False) == expected
+    assert texts.onehot.multi_hot("|").to_dict(as_series=False) == expected
+    assert read_lists(library, integers).elements.tolist() == [3, -1]
+
+
+def test_labels_of_one_name_in_polars():
+    """A text and a number are two labels, and one name."""
+    column = pl.Series([["1"]])
+
+    with pytest.raises(ValueError, match="two columns would be named '1'"):
+        column.onehot.multi_hot(categories=["1", 1])
