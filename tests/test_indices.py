@@ -17,6 +17,7 @@ from onehot_fast._arguments.indices import (
     as_indices,
     as_integer,
     check_range,
+    mark_ignored,
     normalize_depth,
     resolve_depth,
     resolve_policy,
@@ -300,7 +301,7 @@ def test_depth_none_beyond_int64():
 )
 def test_policy_words(negative, large, expected):
     """Only with wrapping is an index below the range out of range, not negative."""
-    assert expected == resolve_policy(negative, large, None, np.dtype("i4"))
+    assert expected == resolve_policy(negative, large, None)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +321,7 @@ def test_policy_words(negative, large, expected):
 def test_unknown_policy_words(words, error, message):
     """The message lists the words there are."""
     with pytest.raises(error, match=message):
-        resolve_policy(*words, None, np.dtype("i4"))
+        resolve_policy(*words, None)
 
 
 @pytest.mark.parametrize(
@@ -340,14 +341,14 @@ def test_unknown_policy_words(words, error, message):
 )
 def test_ignore_index_no_index_can_equal(ignored, dtype, expected):
     """An ignored index outside the dtype of the indices never matches, and is no error."""
-    assert expected == resolve_policy("ignore", "ignore", ignored, np.dtype(dtype)).ignore_index
+    assert mark_ignored(np.zeros(2, dtype), ignored)[1] == expected
 
 
-@pytest.mark.parametrize("ignored", [True, np.False_, 1.0, "1", [1]])
-def test_ignore_index_is_an_integer(ignored):
+@pytest.mark.parametrize("ignored", [True, np.False_, 1.0, "1", "12", [1, 2.0], [[1]], (3, None)])
+def test_ignore_index_is_an_integer_or_several(ignored):
     """A bool or a float is refused, also where it equals an integer."""
-    with pytest.raises(TypeError, match=r"ignore_index = .*an integer or None"):
-        resolve_policy("ignore", "ignore", ignored, np.dtype("i4"))
+    with pytest.raises(TypeError, match=r"ignore_index = .*an integer, several, or None"):
+        mark_ignored(np.zeros(2, "i4"), ignored)
 
 
 @pytest.mark.parametrize("value", [3, np.uint8(3), np.array(3)])

@@ -311,8 +311,10 @@ def test_subarray_dtype_is_refused():
 
 def test_unknown_dtype_is_refused():
     """NumPy's own error says what is no dtype."""
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="no such dtype"):
         resolve_values(1, 0, "no such dtype")
+    with pytest.raises(TypeError, match="'float99' not understood; `import ml_dtypes` registers"):
+        resolve_values(1, 0, "float99")
 
 
 @pytest.mark.parametrize(
