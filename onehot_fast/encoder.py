@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,13 @@ from onehot_fast._categories import serialize
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.learn import code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
-from onehot_fast._categories.options import column_names, resolve
+from onehot_fast._categories.options import (
+    Drop,
+    HandleMissing,
+    HandleUnknown,
+    column_names,
+    resolve,
+)
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
@@ -26,7 +32,15 @@ from onehot_fast._encode.table_layout import decoded_mapping, decoded_parts, enc
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from scipy.sparse import csc_array, csr_array
+
 __all__ = ["Encoder", "Estimate", "Special"]
+
+Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
 
 
 class Encoder:
@@ -101,14 +115,14 @@ class Encoder:
         columns: Iterable[Hashable] | None = None,
         *,
         categories: Any = "auto",
-        drop: Any = None,
-        handle_missing: Any = "ignore",
-        handle_unknown: Any = "error",
-        min_frequency: Any = None,
-        max_categories: Any = None,
-        dtype: Any = bool,
-        prefix: Any = None,
-        prefix_sep: Any = "_",
+        drop: Drop | Mapping[Any, Any] | None = None,
+        handle_missing: HandleMissing | Mapping[Any, HandleMissing] = "ignore",
+        handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown] = "error",
+        min_frequency: float | Mapping[Any, float | None] | None = None,
+        max_categories: int | Mapping[Any, int | None] | None = None,
+        dtype: npt.DTypeLike | Mapping[Any, npt.DTypeLike] = bool,
+        prefix: str | Mapping[Any, str | None] | None = None,
+        prefix_sep: str | Mapping[Any, str] = "_",
     ) -> None:
         self._wanted = column_names(columns)
         self._options = resolve(
@@ -223,11 +237,21 @@ class Encoder:
                 merged._state = merged._state.merge(other._state)
         return merged
 
-    def transform(
-        self,
-        table: Any,
-        output: Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"] | None = None,
-    ) -> Any:
+    @overload
+    def transform(self, table: Any, output: Literal["numpy"]) -> npt.NDArray[Any]: ...
+    @overload
+    def transform(self, table: Any, output: Literal["csr"]) -> csr_array: ...
+    @overload
+    def transform(self, table: Any, output: Literal["csc"]) -> csc_array: ...
+    @overload
+    def transform(self, table: Any, output: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def transform(self, table: Any, output: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def transform(self, table: Any, output: Literal["arrow"]) -> pa.Table: ...
+    @overload
+    def transform(self, table: Any, output: Output | None = None) -> Any: ...
+    def transform(self, table: Any, output: Output | None = None) -> Any:
         """Encode the rows of a table.
 
         Parameters
@@ -267,7 +291,7 @@ class Encoder:
             return write.sparse_array(form, columns, schema.dtype, n_rows=source.n_rows)
         return integration(form).wrap(source, encoded_parts(source, schema, columns))
 
-    def fit_transform(self, table: Any, output: Any = None) -> Any:
+    def fit_transform(self, table: Any, output: Output | None = None) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.

@@ -100,7 +100,7 @@ def test_sparse_forms_need_scipy(monkeypatch):
     """Without SciPy the error says what is missing."""
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
-    with pytest.raises(ImportError, match=r"output='csr' is a scipy\.sparse\.csr_array"):
+    with pytest.raises(ImportError, match="a csr_array needs scipy: pip install scipy"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
 
 
@@ -142,7 +142,7 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
     monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
-    smaller = r"output='csr' \(1.1 MiB\), output='csc' \(.*\), dtype=bool \(95.4 MiB\)"
+    smaller = r"output='csr' or .* \(1.1 MiB\), output='csc' .* \(.*\), dtype=bool \(95.4 MiB\)"
 
     with pytest.raises(MemoryError, match=rf"takes 381.5 MiB .*; smaller: {smaller}"):
         encoder.transform(many)

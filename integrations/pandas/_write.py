@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
+from pandas.api.types import is_integer_dtype
 
 from onehot_fast.adapter import (
     CodedColumn,
@@ -63,7 +64,7 @@ def collector_paused() -> Iterator[None]:
             gc.enable()
 
 
-def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
+def wrap(table: Table, parts: Sequence[Part], *, sparse: bool = False) -> pd.DataFrame:
     """Return the frame of the parts, in their order.
 
     Parameters
@@ -73,6 +74,8 @@ def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
     parts : sequence of PassThrough, Outputs or Decoded
         Input columns are shared as pandas shares them; the outputs of one dtype that stand side by
         side are one block of memory.
+    sparse : bool, default False
+        Make a SparseArray of each output.
 
     Returns
     -------
@@ -92,9 +95,9 @@ def wrap(table: Table, parts: Sequence[Part]) -> pd.DataFrame:
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     names = tuple(part_names(table, parts))
     labels = _labels(names, source is not None and source.columns.nlevels > 1)
-    if len(parts) == 1 and isinstance(parts[0], Outputs):
+    if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse:
         return _outputs_frame(parts[0], table.n_rows, index, labels)
-    frames = list(_frames(table, parts, source, index))
+    frames = list(_frames(table, parts, source, index, sparse))
     if not frames:
         return pd.DataFrame(index=index)
     result = side_by_side(frames)
@@ -117,7 +120,11 @@ def _shared_labels(names: tuple[Hashable, ...]) -> "pd.Index[Any]":
 
 
 def _frames(
-    table: Table, parts: Sequence[Part], source: pd.DataFrame | None, index: "pd.Index[Any]"
+    table: Table,
+    parts: Sequence[Part],
+    source: pd.DataFrame | None,
+    index: "pd.Index[Any]",
+    sparse: bool,
 ) -> Iterator[pd.DataFrame]:
     """Yield frames that stand side by side: the new columns, and runs of input columns."""
     run: list[int] = []
@@ -127,7 +134,9 @@ def _frames(
             continue
         yield from _input_columns(table, run, source, index)
         run = [part.position] if isinstance(part, PassThrough) else []
-        if isinstance(part, Outputs):
+        if isinstance(part, Outputs) and sparse and part.names:
+            yield sparse_frame(part.columns, part.dtype, index)
+        elif isinstance(part, Outputs):
             yield _outputs_frame(part, table.n_rows, index, None)
         elif isinstance(part, Decoded):
             yield block_frame(part.values[np.newaxis], index, None)
@@ -230,7 +239,6 @@ def dense_frame(
 def sparse_frame(
     columns: Sequence[CodedColumn],
     dtype: np.dtype[Any],
-    fill_value: object,
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
@@ -241,9 +249,7 @@ def sparse_frame(
     columns : sequence of CodedColumn, not empty
         All of the same number of rows.
     dtype : NumPy dtype
-        Of the ones.
-    fill_value : scalar
-        What stands everywhere else.
+        Of the ones. Everywhere else stands False, 0 or 0.0.
     index, names : pandas.Index, optional
         By default counted.
 
@@ -255,7 +261,7 @@ def sparse_frame(
     Examples
     --------
     >>> column = CodedColumn(np.array([0, 1, -1], np.int8), None, 2)
-    >>> sparse_frame([column], np.dtype(bool), False).dtypes.tolist()
+    >>> sparse_frame([column], np.dtype(bool)).dtypes.tolist()
     [Sparse[bool, False], Sparse[bool, False]]
     """
     if _goes_by_matrix(dtype):
@@ -265,6 +271,7 @@ def sparse_frame(
     n_rows = len(columns[0].codes)
     ones, rows, ends = write.csc(columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
+    fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
     arrays = [
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())

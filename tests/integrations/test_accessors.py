@@ -22,6 +22,8 @@ from frame_strategies import TEXT, declared, typed  # noqa: E402  after the skip
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast import column as column_module  # noqa: E402
 from onehot_fast._categories.categories import Categories  # noqa: E402
+from onehot_fast._runtime import system  # noqa: E402
+from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot  # noqa: E402
 
 BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]})
 
@@ -261,6 +263,95 @@ def test_a_missing_library_is_named(
     monkeypatch.setitem(sys.modules, library, None)
     series = pd.Series(["a", None], dtype=object)
 
-    with pytest.raises(ImportError, match=rf"needs {library.split('.')[0]} to be installed"):
+    with pytest.raises(ImportError, match=rf"needs {library.split('.')[0]}: pip install "):
         call(series.onehot)
     assert series.onehot.to_numpy().tolist() == [[1.0], [0.0]]
+
+
+class TestSparse:
+    """`sparse=True` gives SparseArrays of what the dense frame holds."""
+
+    @given(
+        series=columns(),
+        prefix=st.none() | st.just("x"),
+        dtype=st.sampled_from(["bool", "uint8", "float32", "float16", "complex64"]),
+        drop_first=st.booleans(),
+    )
+    def test_a_series_is_that_of_get_dummies(
+        self, series: Any, prefix: str | None, dtype: str, drop_first: bool
+    ) -> None:
+        """Values, fill values and labels."""
+        drop = "first" if drop_first else None
+        actual = series.onehot(prefix, dtype=dtype, sparse=True, drop=drop)
+
+        if dtype not in ("float16", "complex64"):  # of these pandas makes other columns
+            expected = pd.get_dummies(
+                series.astype(object) if series.dtype == "Int8" else series,
+                prefix=prefix, sparse=True, drop_first=drop_first, dtype=dtype,
+            )  # fmt: skip
+            pd.testing.assert_frame_equal(actual, expected, check_column_type=False)
+        dense = series.onehot(prefix, dtype=dtype, drop=drop)
+        assert actual.columns.tolist() == dense.columns.tolist()
+        assert actual.to_numpy(dtype).tolist() == dense.to_numpy(dtype).tolist()
+        assert all(isinstance(kind, pd.SparseDtype) for kind in actual.dtypes)
+
+    @given(rows=st.lists(st.tuples(letters, letters, st.integers(0, 3)), max_size=20))
+    def test_a_frame_is_the_dense_one(self, rows: Any) -> None:
+        """New columns where the old ones stood, with every option; others are as they were."""
+        frame = pd.DataFrame(rows, columns=["p", "n", "q"], index=range(5, 5 + len(rows)))
+        frame = frame.astype({"p": object, "n": "category"})[["p", "q", "n"]]
+        options = {"handle_missing": "indicator", "drop": {"n": "first"}, "dtype": {"n": "uint8"}}
+
+        actual = frame.onehot(["p", "n"], sparse=True, **options)
+
+        dense = frame.onehot(["p", "n"], **options)
+        new = [name for name in dense if name != "q"]
+        assert all(isinstance(actual[name].dtype, pd.SparseDtype) for name in new)
+        pd.testing.assert_frame_equal(
+            actual.astype({name: dense[name].dtype for name in new}), dense, check_dtype=bool(rows)
+        )
+
+    def test_an_encoder_fills_sparse_columns(self) -> None:
+        """As it fills dense ones."""
+        encoder = BARE.onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
+
+        frame = pd.DataFrame({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder, sparse=True)
+
+        assert frame.to_dict("list") == {"kind_x": [0, 0], "kind_y": [0, 1], "n": [1, 2]}
+        assert str(frame["kind_x"].dtype) == "Sparse[uint8, 0]"
+        with pytest.raises(TypeError, match="drop is given, and an Encoder"):
+            BARE.onehot(encoder, sparse=True, drop="first")
+
+    def test_nan_beside_ones_is_refused(self) -> None:
+        """A sparse column has one fill value, and that is 0."""
+        options = {"handle_missing": "propagate", "dtype": "float32", "sparse": True}
+        for data in (BARE, BARE["size"]):
+            with pytest.raises(ValueError, match="'propagate' is not available with sparse=True"):
+                data.onehot(**options)
+
+
+def test_the_function_is_the_accessor() -> None:
+    """`onehot(data)` is `data.onehot()`, for those whose type checker knows no accessors."""
+    for data in (BARE, BARE["size"], pd.Index(["b", "a"])):
+        pd.testing.assert_frame_equal(onehot(data), data.onehot())
+    assert onehot(BARE, ["size"], prefix="is").columns.tolist() == [
+        "n",
+        "is_L",
+        "is_S",
+        "kind",
+        "m",
+    ]
+    assert onehot(BARE["size"], "is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
+    assert OneHotAccessor(BARE["size"]).to_numpy().tolist() == [[0, 1], [0, 0], [1, 0]]
+    assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)
+    with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, a Series"):
+        onehot([1, 2])
+
+
+def test_a_series_too_large_names_the_sparse_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it says can be typed after the Series itself."""
+    monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
+    series = pd.Series(np.arange(30_000))
+
+    with pytest.raises(MemoryError, match=r"smaller: output='csr' or \.onehot\.to_csr\(\) \("):
+        series.onehot()

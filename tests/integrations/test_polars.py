@@ -15,7 +15,7 @@ pl = pytest.importorskip("polars")
 from polars_strategies import INTEGERS, LETTERS, matrix, series  # noqa: E402  after the skip above
 from programs import WITHOUT_PYARROW, run  # noqa: E402
 
-import onehot_fast.integrations.polars  # noqa: E402, F401
+import onehot_fast.integrations.polars as polars_door  # noqa: E402
 from onehot_fast import Encoder  # noqa: E402
 
 # Those of which the names of the categories are a matter of taste stay out: times, floats, bytes.
@@ -247,3 +247,16 @@ else:
     raise AssertionError
 """
     )
+
+
+def test_the_function_is_the_namespace() -> None:
+    """`onehot(data)` is `data.onehot()`, for those whose type checker knows no namespaces."""
+    frame = pl.DataFrame({"size": ["S", "L", None], "n": [1, 2, 3]})
+    for data in (frame, frame["size"]):
+        assert polars_door.onehot(data).equals(data.onehot())
+    encoder = polars_door.LazyFrameNamespace(frame.lazy()).fit(["size"])
+    assert polars_door.onehot(frame.lazy(), encoder).collect().equals(frame.onehot(encoder))
+    encoded = frame.select(polars_door.onehot(pl.col("size"), ["S", "L"], "struct", prefix="is"))
+    assert encoded.unnest("size").columns == ["is_S", "is_L"]
+    with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, LazyFrame"):
+        polars_door.onehot([1])
