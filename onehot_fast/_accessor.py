@@ -204,7 +204,7 @@ class SeriesAccessor(Generic[Frame]):
         names = list(map(str, labels))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are texts")
+            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are strings")
         bits = write.bits([column], num_threads=num_threads)
         bits.flags.writeable = False
         n_rows = len(column.codes)

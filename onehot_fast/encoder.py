@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
 from onehot_fast._categories.keys import as_objects
@@ -228,7 +228,7 @@ class Encoder:
         merged.__dict__.update(self.__dict__, _known_schema=None)
         for other in others:
             if not isinstance(other, Encoder):
-                raise TypeError(f"a {type(other).__name__} cannot be merged into an Encoder")
+                raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
             if (other._wanted, other._options) != (self._wanted, self._options):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:

@@ -70,10 +70,7 @@ def column_position(names: Sequence[Hashable], name: Hashable) -> int:
     if len(positions) == 1:
         return positions[0]
     if positions:
-        raise ValueError(
-            f"the table has {len(positions)} columns named {name!r}: rename them; get_dummies of"
-            " onehot_fast.integrations.pandas takes them as they are"
-        )
+        raise ValueError(f"the table has {len(positions)} columns named {name!r}")
     raise ValueError(f"the table has no column {name!r}; its columns are {list(names)!r}")
 
 

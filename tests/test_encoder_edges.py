@@ -22,7 +22,7 @@ FORMS = ("numpy", "csr", "csc")
     [
         (
             {"drop": {"p": "z"}},
-            r"drop\['p'\] = 'z' is no category of the column; they are 'a', 'b'",
+            r"drop\['p'\] = 'z' is not a category of the column; they are 'a', 'b'",
         ),
         ({"drop": {"p": "a"}, "min_frequency": 2}, "is infrequent: it has no column"),
         ({"drop": {"q": "a"}}, r"drop\['q'\] is given, but the column is not among"),
@@ -53,6 +53,12 @@ def test_fit_refuses(options, message):
         ({"categories": "all"}, ValueError, "categories = 'all' is unknown"),
         ({"categories": {"a": ["x", "x"]}}, ValueError, r"\['a'\]\[1\] = 'x' equals"),
         ({"categories": [1, True]}, ValueError, r"categories\[1\] = True equals categories\[0\]"),
+        (
+            {"categories": ["a", "a"]},
+            ValueError,
+            r"equals .*: of a column pass \.dropna\(\)\.unique",
+        ),
+        ({"categories": ["a", np.nan]}, ValueError, r"of a column pass \.dropna\(\)\.unique\(\)"),
         ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] = None is a missing value"),
         ({"categories": [["x"]]}, TypeError, "cannot be a category: unhashable"),
         ({"categories": 3}, TypeError, "accepted are 'auto' and a sequence"),
@@ -64,7 +70,7 @@ def test_fit_refuses(options, message):
         ({"max_categories": 2.0}, TypeError, "is a float"),
         ({"dtype": None}, TypeError, "dtype = None is not a Boolean"),
         ({"dtype": "U3"}, TypeError, "dtype = 'U3' is not a Boolean"),
-        ({"prefix": 1}, TypeError, "prefix = 1 is a int"),
+        ({"prefix": 1}, TypeError, "prefix = 1 is an int"),
         ({"prefix_sep": None}, TypeError, "prefix_sep = None is a NoneType"),
     ],
 )

@@ -38,7 +38,7 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         return source
     if isinstance(source, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} is a masked array, and what a masked element means is not ours to choose: "
+            f"{name} is a masked array, in which some elements have no value: "
             "pass .filled(value) and, for indices, ignore_index=value"
         )
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):

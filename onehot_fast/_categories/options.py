@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._categories.keys import is_missing, keys, plain
 
 Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
@@ -131,7 +131,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     # Of a set the order, and so that of the columns, would be another in every process.
     if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
         raise TypeError(
-            f"{where} = {value!r} is a {type(value).__name__}; accepted are 'auto' and a sequence"
+            f"{where} = {value!r} is {with_article(value)}; accepted are 'auto' and a sequence"
             " of categories"
         )
     items = tuple(map(plain, value))
@@ -194,8 +194,8 @@ def _min_frequency(value: Any, where: str) -> int | float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        kind = type(value).__name__
-        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int, float and None")
+        kind = with_article(value)
+        raise TypeError(f"{where} = {value!r} is {kind}; accepted are int, float and None")
     number = plain(value)
     if isinstance(number, int) and number >= 1:
         return number
@@ -209,8 +209,7 @@ def _max_categories(value: Any, where: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        kind = type(value).__name__
-        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int and None")
+        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted are int and None")
     if value < 1:
         raise ValueError(f"{where} = {value} must be at least 1")
     return int(value)
@@ -232,7 +231,7 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
 def _text(value: Any, where: str) -> str:
     """Return a text."""
     if not isinstance(value, str):
-        raise TypeError(f"{where} = {value!r} is a {type(value).__name__}; accepted is a str")
+        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted is a str")
     return value
 
 

@@ -123,7 +123,7 @@ class TestMultiHot:
     @pytest.mark.parametrize(
         ("rows", "options", "kind", "message"),
         [
-            (["a"], {}, TypeError, "texts need sep="),
+            (["a"], {}, TypeError, "strings need sep="),
             ([1], {"sep": "|"}, TypeError, "with sep= every row is a str or None"),
             (["a"], {"sep": ""}, ValueError, "sep is empty"),
             (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),

@@ -173,7 +173,7 @@ class TestForms:
     ("options", "kind", "message"),
     [
         ({"order": "a"}, TypeError, "'order' is no option"),
-        ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is no category of the column"),
+        ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is not a category of the column"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
         ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
         ({"handle_missing": "propagate"}, ValueError, "needs a float dtype"),

@@ -162,10 +162,10 @@ class TestMultiHot:
         ("rows", "options", "kind", "message"),
         [
             (["a"], {}, TypeError, "has dtype String; accepted are List and Array"),
-            ([1], {"sep": "|"}, TypeError, "with sep= every row is a text"),
-            ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a text"),
+            ([1], {"sep": "|"}, TypeError, "with sep= every row is a string"),
+            ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a string"),
             (["a"], {"sep": ""}, ValueError, "sep is empty"),
-            (["a"], {"sep": 1}, TypeError, "sep = 1 is a int"),
+            (["a"], {"sep": 1}, TypeError, "sep = 1 is an int"),
             (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
             (["a"], {"sep": "|", "output": "pandas"}, ValueError, "output"),
             (["a"], {"sep": "|", "dtype": "O"}, TypeError, "is not a Boolean"),
