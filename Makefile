@@ -60,7 +60,7 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 	cd build/types && $(abspath $(BIN))/python -m mypy.stubtest \
 	    --mypy-config-file $(abspath pyproject.toml) \
 	    --allowlist $(abspath .ci/stubtest-allowlist) $(STUBBED)
-	cp tests/typing/usage.py build/types
+	cp tests/typed/usage.py build/types
 	cd build/types && $(abspath $(BIN))/mypy --config-file $(abspath pyproject.toml) usage.py
 	if $(BIN)/pyright --version > /dev/null 2>&1; then \
 	    cd build/types && $(abspath $(BIN))/pyright --pythonpath $(abspath $(BIN))/python usage.py; \
