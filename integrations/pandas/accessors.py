@@ -255,26 +255,13 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         sparse : bool, default False
             The new columns are `pandas.arrays.SparseArray`, as with ``get_dummies(sparse=True)``.
         **options
-            `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
-            `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
-            `onehot_fast.Encoder`. Each may be a dict from columns to values.
+            Those of `onehot_fast.Encoder`. Each may be a dict from columns to values.
 
         Returns
         -------
         pandas.DataFrame of n_rows
-            The new columns stand in the place of those they were made of. All others are
-            untouched, and shared as pandas shares them.
-
-        Raises
-        ------
-        TypeError
-            If `columns` or an option is of the wrong kind, there are options beside an Encoder, or
-            a column cannot be encoded.
-        ValueError
-            If a column is absent or there twice, two columns would have one name, or an option or
-            a value is refused.
-        MemoryError
-            If the result cannot fit in memory, before it is allocated.
+            The new columns stand in the place of those they were made of; all others are shared as
+            pandas shares them. It raises what `onehot_fast.Encoder` raises.
         """
         if not sparse:
             return super().__call__(columns, **options)
