@@ -7,14 +7,32 @@ errors are the same everywhere.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, ClassVar, Literal, TypeAlias, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix
 from onehot_fast._categories.learn import code_column
-from onehot_fast._categories.options import NAMES, ColumnKeywords, number_dtype
+from onehot_fast._categories.options import (
+    NAMES,
+    ColumnKeywords,
+    Drop,
+    HandleMissing,
+    HandleUnknown,
+    number_dtype,
+)
 from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._encode import write
 from onehot_fast._encode.write import CodedColumn
@@ -24,18 +42,38 @@ from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
 from onehot_fast.table import Table
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from scipy.sparse import csc_array, csr_array
+
 AnyArray: TypeAlias = npt.NDArray[Any]
+Frame = TypeVar("Frame")  # the table of a library
 
 
-class TableKeywords(ColumnKeywords, total=False):
+class TableKeywords(TypedDict, total=False):
     """The options of an encoder of a table: one value, or a mapping from columns to values."""
 
-    prefix: Any
-    prefix_sep: Any
+    categories: Any
+    drop: Drop | Mapping[Any, Any] | None
+    handle_missing: HandleMissing | Mapping[Any, HandleMissing]
+    handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
+    min_frequency: float | Mapping[Any, float | None] | None
+    max_categories: int | Mapping[Any, int | None] | None
+    prefix: str | Mapping[Any, str | None] | None
+    prefix_sep: str | Mapping[Any, str]
     dtype: Any
 
 
-class SeriesAccessor:
+class _MultiHotKeywords(TypedDict, total=False):
+    """The keywords of `SeriesAccessor.multi_hot` that have no influence on what it returns."""
+
+    categories: Any
+    mode: Literal["set", "count"]
+    dtype: Any
+    num_threads: int | None
+
+
+class SeriesAccessor(Generic[Frame]):
     """The one-hot forms of one column; each library adds the one that is its table.
 
     Parameters
@@ -88,7 +126,7 @@ class SeriesAccessor:
         *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
-    ) -> Any:
+    ) -> csr_array:
         """Encode as a sparse array of rows, which is small however many categories there are.
 
         Parameters
@@ -116,7 +154,7 @@ class SeriesAccessor:
         *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
-    ) -> Any:
+    ) -> csc_array:
         """Encode as a sparse array of columns, a ``scipy.sparse.csc_array``; see `to_csr`."""
         return self._sparse("csc", dtype, num_threads, options)
 
@@ -127,7 +165,7 @@ class SeriesAccessor:
         *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
-    ) -> Any:
+    ) -> pa.RecordBatch:
         """Encode as Arrow's Booleans, eight in a byte.
 
         Parameters
@@ -152,12 +190,12 @@ class SeriesAccessor:
         TypeError, ValueError, MemoryError
             As for the frame; two columns of one name are an error.
         """
-        pa = library("pyarrow", "to_arrow")
+        pa = library("pyarrow", ".onehot.to_arrow()")
         column, labels = self._coded(np.dtype(bool), options, prefix, prefix_sep)
         names = list(map(str, labels))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are texts")
+            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are strings")
         bits = write.bits([column], num_threads=num_threads)
         bits.flags.writeable = False
         n_rows = len(column.codes)
@@ -184,6 +222,30 @@ class SeriesAccessor:
         column, _ = self._coded(np.dtype(bool), {})
         return column.codes if column.lut is None else write.recode(column)
 
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["pandas", "polars"] | None = None,
+        **options: Unpack[_MultiHotKeywords],
+    ) -> Frame: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["numpy"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> AnyArray: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["csr"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> csr_array: ...
     def multi_hot(
         self,
         sep: str | None = None,
@@ -191,7 +253,7 @@ class SeriesAccessor:
         categories: Any = None,
         mode: Literal["set", "count"] = "set",
         dtype: Any = None,
-        output: str | None = None,
+        output: Literal["pandas", "polars", "numpy", "csr"] | None = None,
         num_threads: int | None = None,
     ) -> Any:
         """Encode rows of several labels: lists, or separated texts.
@@ -230,7 +292,7 @@ class SeriesAccessor:
         form = self.library if output is None else output
         check_choice(form, "output", (self.library, "numpy", "csr"))
         if form == "csr":
-            library("scipy.sparse", "multi_hot")
+            library("scipy.sparse", "output='csr'")
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
         known = distinct_labels(labels, offsets=offsets) if categories is None else categories
@@ -254,7 +316,7 @@ class SeriesAccessor:
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> Any:
-        library("scipy.sparse", f"to_{form}")
+        library("scipy.sparse", f".onehot.to_{form}()")
         element = self._element(dtype)
         column, _ = self._coded(element, options)
         return write.sparse_array(form, [column], element, num_threads=num_threads)
@@ -283,12 +345,12 @@ class SeriesAccessor:
         """Return rows of labels: row ``i`` has those of ``offsets[i]:offsets[i + 1]``."""
         raise NotImplementedError
 
-    def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Any:
+    def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:
         """Return the table of a row-major matrix, which it may take over."""
         raise NotImplementedError
 
 
-class TableAccessor:
+class TableAccessor(Generic[Frame]):
     """The one-hot form of a table, and the encoder that learns from it.
 
     Parameters
@@ -306,7 +368,7 @@ class TableAccessor:
         *,
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
-    ) -> Any:
+    ) -> Frame:
         """Encode some columns where they stand.
 
         Without an encoder the columns of the result depend on the rows at hand.
@@ -342,9 +404,11 @@ class TableAccessor:
         """
         if isinstance(columns, Encoder):
             check_no_options(options)
-            return columns.transform(self._data, num_threads=num_threads)
+            encoded: Frame = columns.transform(self._data, num_threads=num_threads)
+            return encoded
         encoder = self._new_encoder(columns, options)
-        return encoder.fit_transform(self._data, num_threads=num_threads)
+        encoded = encoder.fit_transform(self._data, num_threads=num_threads)
+        return encoded
 
     def fit(
         self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]

@@ -53,7 +53,12 @@ from onehot_fast._categories.lists import Rows, check_separator, read_rows, spre
 from onehot_fast._categories.lookup import check_no_missing
 from onehot_fast._categories.lookup import outputs_of as category_outputs
 from onehot_fast._categories.numbering import number_labels
-from onehot_fast._categories.options import ColumnKeywords, number_dtype
+from onehot_fast._categories.options import (
+    ColumnKeywords,
+    HandleMissing,
+    HandleUnknown,
+    number_dtype,
+)
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
@@ -64,12 +69,13 @@ from onehot_fast._encode.table_layout import (
     Part,
     PassThrough,
     decoded_layout,
+    encoded_parts,
     part_names,
     table_layout,
 )
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.registry import library, reader_of
+from onehot_fast._runtime.registry import library, reader_of, require
 from onehot_fast.column import Column, Values, read_column, read_values
 from onehot_fast.table import Table, column_position
 
@@ -81,6 +87,8 @@ __all__ = [
     "ColumnKeywords",
     "ColumnSchema",
     "Decoded",
+    "HandleMissing",
+    "HandleUnknown",
     "Integration",
     "OutputRange",
     "Outputs",
@@ -113,6 +121,7 @@ __all__ = [
     "decode",
     "decoded_layout",
     "encode_alone",
+    "encoded_parts",
     "human_size",
     "library",
     "map_columns",
@@ -125,6 +134,7 @@ __all__ = [
     "read_rows",
     "read_values",
     "reader_of",
+    "require",
     "sorted_categories",
     "spread",
     "table_layout",

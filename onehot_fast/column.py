@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
@@ -201,7 +202,7 @@ class Values:
 def _check_array(array: Any, name: str) -> None:
     """Refuse what is no one-dimensional array."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is a {type(array).__name__}; accepted is an ndarray")
+        raise TypeError(f"{name} is {with_article(array)}; accepted is an ndarray")
     if array.ndim != 1:
         raise ValueError(f"{name} has shape {array.shape}; accepted is one dimension")
 
@@ -271,7 +272,7 @@ def as_values(column: Any) -> AnyArray:
         return values
     if not isinstance(column, np.ndarray):
         raise TypeError(
-            f"a {type(column).__name__} is no column; accepted are an ndarray, a list, a tuple, a"
+            f"{with_article(column)} is not a column; accepted are an ndarray, a list, a tuple, a"
             f" Column, and a column of {', '.join(READERS)}"
         )
     if column.ndim != 1:

@@ -6,18 +6,24 @@ import contextlib
 import dataclasses
 import functools
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.learn import code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
-from onehot_fast._categories.options import column_names, resolve
+from onehot_fast._categories.options import (
+    Drop,
+    HandleMissing,
+    HandleUnknown,
+    column_names,
+    resolve,
+)
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
@@ -26,7 +32,15 @@ from onehot_fast._encode.table_layout import EncodedLayout, decoded_mapping, dec
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from scipy.sparse import csc_array, csr_array
+
 __all__ = ["Encoder", "Estimate", "Special"]
+
+Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
 
 
 class Encoder:
@@ -101,14 +115,14 @@ class Encoder:
         columns: Iterable[Hashable] | None = None,
         *,
         categories: Any = "auto",
-        drop: Any = None,
-        handle_missing: Any = "ignore",
-        handle_unknown: Any = "error",
-        min_frequency: Any = None,
-        max_categories: Any = None,
-        dtype: Any = bool,
-        prefix: Any = None,
-        prefix_sep: Any = "_",
+        drop: Drop | Mapping[Any, Any] | None = None,
+        handle_missing: HandleMissing | Mapping[Any, HandleMissing] = "ignore",
+        handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown] = "error",
+        min_frequency: float | Mapping[Any, float | None] | None = None,
+        max_categories: int | Mapping[Any, int | None] | None = None,
+        dtype: npt.DTypeLike | Mapping[Any, npt.DTypeLike] = bool,
+        prefix: str | Mapping[Any, str | None] | None = None,
+        prefix_sep: str | Mapping[Any, str] = "_",
     ) -> None:
         self._wanted = column_names(columns)
         self._options = resolve(
@@ -214,7 +228,7 @@ class Encoder:
         merged.__dict__.update(self.__dict__, _known_schema=None)
         for other in others:
             if not isinstance(other, Encoder):
-                raise TypeError(f"a {type(other).__name__} cannot be merged into an Encoder")
+                raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
             if (other._wanted, other._options) != (self._wanted, self._options):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
@@ -223,12 +237,36 @@ class Encoder:
                 merged._state = merged._state.merge(other._state)
         return merged
 
+    @overload
     def transform(
-        self,
-        table: Any,
-        output: Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"] | None = None,
-        *,
-        num_threads: int | None = None,
+        self, table: Any, output: Literal["numpy"], *, num_threads: int | None = None
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["csr"], *, num_threads: int | None = None
+    ) -> csr_array: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["csc"], *, num_threads: int | None = None
+    ) -> csc_array: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["pandas"], *, num_threads: int | None = None
+    ) -> pd.DataFrame: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["polars"], *, num_threads: int | None = None
+    ) -> pl.DataFrame: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["arrow"], *, num_threads: int | None = None
+    ) -> pa.Table: ...
+    @overload
+    def transform(
+        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+    ) -> Any: ...
+    def transform(
+        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any:
         """Encode the rows of a table.
 
@@ -276,7 +314,7 @@ class Encoder:
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
     def fit_transform(
-        self, table: Any, output: Any = None, *, num_threads: int | None = None
+        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         source = read_table(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,39 @@ from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 COUNTABLE = frozenset(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 MAX_DEPTH = np.iinfo(np.int32).max - 1
 
 
+class _Keywords(TypedDict, total=False):
+    """The keywords of `multi_hot` that have no influence on the type of its result."""
+
+    categories: Any
+    offsets: Any
+    sep: str | None
+    mode: Literal["set", "count"]
+    dtype: npt.DTypeLike | None
+    out_of_range: Literal["ignore", "error"]
+    num_threads: int | None
+
+
+@overload
+def multi_hot(
+    rows: Any,
+    depth: int | None = None,
+    *,
+    output: Literal["numpy"] = "numpy",
+    **keywords: Unpack[_Keywords],
+) -> AnyArray: ...
+@overload
+def multi_hot(
+    rows: Any, depth: int | None = None, *, output: Literal["csr"], **keywords: Unpack[_Keywords]
+) -> csr_array: ...
 def multi_hot(
     rows: Any,
     depth: Any = None,

@@ -6,8 +6,8 @@ Both functions check in one order (types, shapes, ranges, size) before they allo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, SupportsIndex
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, SupportsIndex, TypedDict, TypeVar, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from onehot_fast._arguments.indices import (
     as_indices,
     as_integer,
     check_range,
+    mark_ignored,
     resolve_depth,
     resolve_policy,
 )
@@ -32,15 +33,59 @@ from onehot_fast._arguments.shapes import (
     insert_depth,
     normalize_axis,
 )
-from onehot_fast._arguments.values import require_bytes, resolve_values
+from onehot_fast._arguments.values import require_bytes, resolve_values, smoothed_values
 from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
 # The bytes of the two values of a mask.
 _FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
+# Elements of which the largest are looked for at a time.
+_BLOCK = 1 << 18
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 
+class _Keywords(TypedDict, total=False):
+    """The keywords of `one_hot` that have no influence on the type of its result."""
+
+    on_value: Any
+    off_value: Any
+    axis: int
+    negative_indices: Literal["ignore", "normalize", "error"]
+    out_of_range: Literal["ignore", "error"]
+    ignore_index: int | Iterable[int] | None
+    label_smoothing: float
+    num_threads: int | None
+
+
+@overload
+def one_hot(
+    indices: Any,
+    depth: Any,
+    *,
+    out: npt.NDArray[Scalar],
+    dtype: npt.DTypeLike | None = None,
+    **keywords: Unpack[_Keywords],
+) -> npt.NDArray[Scalar]: ...
+@overload
+def one_hot(
+    indices: Any,
+    depth: Any,
+    *,
+    dtype: type[Scalar] | np.dtype[Scalar],
+    out: None = None,
+    **keywords: Unpack[_Keywords],
+) -> npt.NDArray[Scalar]: ...
+@overload
+def one_hot(
+    indices: Any,
+    depth: Any,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    out: None = None,
+    **keywords: Unpack[_Keywords],
+) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,
     depth: Any,
@@ -51,7 +96,8 @@ def one_hot(
     dtype: npt.DTypeLike | None = None,
     negative_indices: Literal["ignore", "normalize", "error"] = "ignore",
     out_of_range: Literal["ignore", "error"] = "ignore",
-    ignore_index: int | None = None,
+    ignore_index: int | Iterable[int] | None = None,
+    label_smoothing: float = 0.0,
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
 ) -> npt.NDArray[Any]:
@@ -93,8 +139,13 @@ def one_hot(
         ``-depth`` is out of range.
     out_of_range : {"ignore", "error"}, default "ignore"
         An index from `depth` makes its row all off, or is refused; NaN and infinities likewise.
-    ignore_index : int, optional
-        The rows of this index are all off, before any policy looks at it (PyTorch's word).
+    ignore_index : int or several, optional
+        The rows of this index, or of these, are all off, before any policy looks at them
+        (PyTorch's word).
+    label_smoothing : float, default 0.0
+        From 0 to below 1: the values are ``1 - s + s / depth`` and ``s / depth`` instead of 1 and
+        0, so that a row still sums to 1. It needs a float dtype. A row that is all off has
+        ``s / depth`` everywhere: leave it out of the loss.
     out : ndarray, optional
         Where the result goes: the right shape and dtype, writeable, of any strides, sharing no
         memory with the indices. It is written only once everything has been checked.
@@ -136,26 +187,42 @@ def one_hot(
     Traceback (most recent call last):
         ...
     ValueError: indices[0, 1] = 300 is outside [0, 21)
+    >>> onehot_fast.one_hot([[3, 255]], 4, ignore_index=255, out_of_range="error", dtype="uint8")
+    array([[[0, 0, 0, 1],
+            [0, 0, 0, 0]]], dtype=uint8)
+    >>> onehot_fast.one_hot([0, 1], 2, label_smoothing=0.1)
+    array([[0.95, 0.05],
+           [0.05, 0.95]], dtype=float32)
     >>> onehot_fast.one_hot([1, 0], 2, on_value="yes", off_value="no")
     array([['no', 'yes'],
            ['yes', 'no']], dtype='<U3')
+
+    Notes
+    -----
+    Labels of a model want ``out_of_range="error", negative_indices="error"``: by default a label
+    that is wrong makes a row that is all off, with which a model trains without a word.
     """
     if (
         negative_indices == "ignore"
         and out_of_range == "ignore"
         and ignore_index is None
         and num_threads is None
+        and type(label_smoothing) is float
+        and label_smoothing == 0
     ):
         small = fastpath.one_hot_small(indices, depth, on_value, off_value, axis, dtype, out)
         if small is not None:
             return small
     source = as_array(indices)
     array = as_indices(source)
-    policy = resolve_policy(negative_indices, out_of_range, ignore_index, array.dtype)
+    array, ignored = mark_ignored(array, ignore_index)
+    policy = resolve_policy(negative_indices, out_of_range, ignored)
     default = out.dtype if isinstance(out, np.ndarray) else None
     element, on, off = resolve_values(on_value, off_value, dtype, default)
     position = normalize_axis(axis, array.ndim)
     n_classes = resolve_depth(depth, array, policy.ignore_index)
+    if type(label_smoothing) is not float or label_smoothing != 0:
+        on, off = smoothed_values(label_smoothing, n_classes, element, on_value, off_value)
     shape = insert_depth(array.shape, n_classes, position)
     threads = parallel.resolve(num_threads, math.prod(shape) * element.itemsize)
     cells = None if out is None else scatter.check_out(out, shape, element, source)
@@ -213,11 +280,13 @@ def decode(
     on_value: Any = 1,
     all_off: int | Literal["error"] = -1,
     multiple: Literal["error", "first"] = "error",
+    rule: Literal["on", "argmax"] = "on",
 ) -> npt.NDArray[np.int64]:
     """Return the indices a one-hot tensor was made from: the inverse of `one_hot`.
 
     Elements are compared with `on_value`, so that a row that is all off is told from class 0, and
-    an on value smaller than the off value is found.
+    an on value smaller than the off value is found. Scores and probabilities have no on value:
+    their classes are what ``rule="argmax"`` finds.
 
     Parameters
     ----------
@@ -233,6 +302,10 @@ def decode(
         The index of a row without an on value, or "error" to refuse such rows.
     multiple : {"error", "first"}, default "error"
         Whether a row with several on values is refused, or means the first of them.
+    rule : {"on", "argmax"}, default "on"
+        "argmax" takes the class of the largest element, the first one of several, as `numpy.argmax`
+        and ONNX's ArgMax do; a NaN counts as the largest. It is for Booleans, integers and floats,
+        and the three options above have no meaning for it.
 
     Returns
     -------
@@ -259,8 +332,19 @@ def decode(
     Traceback (most recent call last):
         ...
     ValueError: tensor[1, :] has more than one element equal to on_value = 1
+
+    No element of a softmax is exactly 1, so that by `on_value` every row would be all off:
+
+    >>> softmax = [[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]]
+    >>> onehot_fast.decode(softmax), onehot_fast.decode(softmax, rule="argmax")
+    (array([-1, -1]), array([1, 0]))
     """
+    check_choice(rule, "rule", ("on", "argmax"))
     cells = as_array(tensor, "tensor")
+    if rule == "argmax":
+        if type(on_value) is not int or (on_value, all_off, multiple) != (1, -1, "error"):
+            raise TypeError("on_value, all_off and multiple have no meaning with rule='argmax'")
+        return _largest(cells, _class_axis(axis, cells.ndim))
     check_choice(multiple, "multiple", ("error", "first"))
     refuse_all_off = isinstance(all_off, str)
     filler = _all_off_index(all_off)
@@ -326,6 +410,29 @@ def _find(
         cells, classes, depth, inner, on.reshape(1).view(np.uint8), all_off, threads
     )
     return classes, first_all_off, first_several
+
+
+def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
+    """Return the position of the largest element of each row, as `numpy.argmax` finds it."""
+    if cells.dtype.kind not in "buif" and cells.dtype.isbuiltin != 2:
+        raise TypeError(
+            f"tensor has dtype {cells.dtype}: with rule='argmax' accepted are Booleans, integers"
+            " and floats"
+        )
+    moved = np.moveaxis(cells, axis, -1)
+    shape = moved.shape[:-1]
+    check_size(shape, np.int64)
+    if not moved.shape[-1] and math.prod(shape):
+        raise ValueError(f"tensor has shape {cells.shape}: of no classes none is the largest")
+    classes = np.empty(shape, np.int64)
+    if not shape or not classes.size:
+        return np.asarray(np.argmax(moved, -1)) if not shape else classes
+    # NumPy copies what has the classes elsewhere than in the last dimension: block by block.
+    step = max(1, _BLOCK * len(classes) // moved.size)
+    for start in range(0, len(classes), step):
+        block = slice(start, start + step)
+        np.argmax(moved[block], -1, out=classes[block])
+    return classes
 
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:

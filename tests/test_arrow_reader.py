@@ -208,7 +208,7 @@ def test_a_column_that_is_not_there_is_an_error(producer):
         array.child(2)
     with pytest.raises(IndexError, match="child -1"):
         array.child(-1)
-    with pytest.raises(TypeError, match=r"'x' .* is no struct"):
+    with pytest.raises(TypeError, match=r"'x' .* is not a struct"):
         array.child(0).child(0)
 
 

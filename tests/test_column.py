@@ -118,8 +118,8 @@ def test_what_cannot_be_hashed_is_found_in_a_long_column():
         (np.zeros((2, 2)), ValueError, r"shape \(2, 2\); accepted is one dimension"),
         (np.zeros(2, "V3"), TypeError, r"dtype \|V3 cannot be encoded"),
         ([1, [2]], TypeError, "row 1 holds a list: unhashable"),
-        ("text", TypeError, "a str is no column"),
-        (3, TypeError, "a int is no column"),
+        ("text", TypeError, "a str is not a column"),
+        (3, TypeError, "an int is not a column"),
     ],
 )
 def test_columns_that_cannot_be_read(values, error, message):

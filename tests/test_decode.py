@@ -143,3 +143,67 @@ def test_last_byte_decides(width):
         tensor = oracle.one_hot(indices, 5, on, off)
 
         oracle.assert_same(onehot_fast.decode(tensor, on_value=on), indices)
+
+
+SCORES = ["?", "i1", "u1", "i8", "u8", "f2", "f4", "f8", ">f4"]
+
+
+@given(st.data())
+def test_the_largest_element_is_numpys(data):
+    """`rule="argmax"` is numpy.argmax on every axis and layout: ties, NaN, infinities, -0.0."""
+    shape = data.draw(
+        st.lists(st.integers(1, 5), min_size=1, max_size=4).map(tuple) | st.just((3000, 7))
+    )
+    dtype = np.dtype(data.draw(st.sampled_from(SCORES)))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    values = np.array([0, 1, 1, 2] if dtype.kind in "b?iu" else [np.nan, -0.0, 0.0, np.inf, 1, -5])
+    seed = data.draw(st.integers(0, 999))
+    tensor = np.random.default_rng(seed).choice(values, shape).astype(dtype)
+    tensor = strategies.LAYOUTS[data.draw(st.sampled_from(["contiguous", "strided"]))](tensor)
+
+    result = onehot_fast.decode(tensor, axis, rule="argmax")
+
+    oracle.assert_same(result, np.asarray(np.argmax(tensor, axis)))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_the_largest_element_of_more_than_a_block(axis):
+    """Blocks end where they end, and have no influence."""
+    tensor = np.random.default_rng(0).random((90, 70, 80), np.float32)
+
+    oracle.assert_same(onehot_fast.decode(tensor, axis, rule="argmax"), np.argmax(tensor, axis))
+
+
+def test_scores_have_no_on_value():
+    """By `on_value` every row of a softmax is all off; argmax finds the class."""
+    softmax = np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
+
+    assert onehot_fast.decode(softmax).tolist() == [-1, -1]
+    assert onehot_fast.decode(softmax, rule="argmax").tolist() == [1, 0]
+    smoothed = onehot_fast.one_hot([2, 0], 3, label_smoothing=0.1)
+    assert onehot_fast.decode(smoothed, rule="argmax").tolist() == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("tensor", "options", "error", "message"),
+    [
+        ([[1, 0]], {"on_value": 2}, TypeError, "no meaning with rule='argmax'"),
+        ([[1, 0]], {"all_off": "error"}, TypeError, "no meaning"),
+        ([[1, 0]], {"multiple": "first"}, TypeError, "no meaning"),
+        ([[1, 0]], {"axis": 2}, ValueError, "axis = 2 is outside"),
+        ([["a", "b"]], {}, TypeError, "accepted are Booleans, integers and floats"),
+        ([[1j, 0]], {}, TypeError, "complex128"),
+        (np.zeros((3, 0)), {}, ValueError, "of no classes none is the largest"),
+        (5, {}, ValueError, "rank 0"),
+    ],
+)
+def test_argmax_that_is_refused(tensor, options, error, message):
+    """Options that look for an on value, and tensors without a largest element."""
+    with pytest.raises(error, match=message):
+        onehot_fast.decode(tensor, rule="argmax", **options)
+
+
+def test_argmax_of_no_rows():
+    """Without rows there is nothing to find, in any depth."""
+    oracle.assert_same(onehot_fast.decode(np.zeros((0, 3)), rule="argmax"), np.empty(0, np.int64))
+    oracle.assert_same(onehot_fast.decode(np.zeros((0, 0)), rule="argmax"), np.empty(0, np.int64))

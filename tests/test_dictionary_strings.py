@@ -107,7 +107,7 @@ def test_wrong_offsets_are_refused(offsets: Any) -> None:
 
 def test_wrong_values_and_positions() -> None:
     """Each error says what came."""
-    with pytest.raises(TypeError, match="value 1 is a int"):
+    with pytest.raises(TypeError, match="value 1 is an int"):
         Strings.from_objects(["a", 1])
     with pytest.raises(TypeError, match="value 1 is a bytes"):
         Strings.from_objects(["a", b"b"])

@@ -22,7 +22,7 @@ FORMS = ("numpy", "csr", "csc")
     [
         (
             {"drop": {"p": "z"}},
-            r"drop\['p'\] = 'z' is no category of the column; they are 'a', 'b'",
+            r"drop\['p'\] = 'z' is not a category of the column; they are 'a', 'b'",
         ),
         ({"drop": {"p": "a"}, "min_frequency": 2}, "is infrequent: it has no column"),
         ({"drop": {"q": "a"}}, r"drop\['q'\] is given, but the column is not among"),
@@ -53,6 +53,12 @@ def test_fit_refuses(options, message):
         ({"categories": "all"}, ValueError, "categories = 'all' is unknown"),
         ({"categories": {"a": ["x", "x"]}}, ValueError, r"\['a'\]\[1\] = 'x' equals"),
         ({"categories": [1, True]}, ValueError, r"categories\[1\] = True equals categories\[0\]"),
+        (
+            {"categories": ["a", "a"]},
+            ValueError,
+            r"equals .*: of a column pass \.dropna\(\)\.unique",
+        ),
+        ({"categories": ["a", np.nan]}, ValueError, r"of a column pass \.dropna\(\)\.unique\(\)"),
         ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] = None is a missing value"),
         ({"categories": [["x"]]}, TypeError, "cannot be a category: unhashable"),
         ({"categories": 3}, TypeError, "accepted are 'auto' and a sequence"),
@@ -64,7 +70,7 @@ def test_fit_refuses(options, message):
         ({"max_categories": 2.0}, TypeError, "is a float"),
         ({"dtype": None}, TypeError, "dtype = None is not a Boolean"),
         ({"dtype": "U3"}, TypeError, "dtype = 'U3' is not a Boolean"),
-        ({"prefix": 1}, TypeError, "prefix = 1 is a int"),
+        ({"prefix": 1}, TypeError, "prefix = 1 is an int"),
         ({"prefix_sep": None}, TypeError, "prefix_sep = None is a NoneType"),
     ],
 )
@@ -97,7 +103,7 @@ def test_output_that_is_not_available():
 def test_sparse_forms_need_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
-    with pytest.raises(ImportError, match=r"output='csr' is a scipy\.sparse\.csr_array"):
+    with pytest.raises(ImportError, match="a csr_array needs scipy: pip install scipy"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "csr")
 
 
@@ -124,7 +130,7 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
     monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
-    smaller = r"output='csr' \(1.1 MiB\), output='csc' \(.*\), dtype=bool \(95.4 MiB\)"
+    smaller = r"output='csr' or .* \(1.1 MiB\), output='csc' .* \(.*\), dtype=bool \(95.4 MiB\)"
 
     with pytest.raises(MemoryError, match=rf"takes 381.5 MiB .*; smaller: {smaller}"):
         encoder.transform(many)

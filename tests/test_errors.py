@@ -22,8 +22,10 @@ def shaped(*shape, dtype=np.float32):
 # (case, arguments that replace good ones, error, text in its message); each check has a table of
 # its own beside it, and here it is seen that it is made.
 ONE_HOT = [
-    ("bool indices", {"indices": [True, False]}, TypeError, "bool"),
+    ("bool indices", {"indices": [True, False]}, TypeError, r"bool.*\.astype\('uint8'\)"),
     ("bool 0-d indices", {"indices": True}, TypeError, "bool"),
+    ("string indices", {"indices": ["a"]}, TypeError, "indices.*for Encoder, or for .onehot"),
+    ("ragged indices", {"indices": [[1], [1, 2]]}, ValueError, "multi_hot takes rows of any"),
     ("set indices", {"indices": {1, 2}}, TypeError, "indices"),
     ("depth negative", {"depth": -1}, ValueError, "-1"),
     ("depth nan", {"depth": float("nan")}, ValueError, "nan"),
@@ -78,6 +80,7 @@ ONE_HOT = [
 )
 def test_one_hot_refuses(changed, error, message):
     """Every wrong argument is refused by the error of its kind, and nothing large is allocated."""
+    assert np.ma  # which NumPy imports at its first use, in memory that is not the function's
     arguments = {"indices": INDICES, "depth": 4} | changed
     tracemalloc.start()
     try:

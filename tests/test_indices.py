@@ -16,6 +16,7 @@ from onehot_fast._arguments.indices import (
     as_array,
     as_indices,
     as_integer,
+    mark_ignored,
     normalize_depth,
     resolve_depth,
     resolve_policy,
@@ -263,27 +264,30 @@ def test_depth_none_needs_an_index(indices, ignore_index, message):
 )
 def test_ignore_index_no_index_can_equal(ignored, dtype, expected):
     """An ignored index outside the dtype of the indices never matches, and is no error."""
-    assert expected == resolve_policy("ignore", "ignore", ignored, np.dtype(dtype)).ignore_index
+    assert mark_ignored(np.zeros(2, dtype), ignored)[1] == expected
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (("wrap", "ignore", None), ValueError, "'wrap'.*'ignore', 'normalize', 'error'"),
-        (("ignore", "clip", None), ValueError, "out_of_range = 'clip'.*'ignore', 'error'"),
-        (("ignore", "normalize", None), ValueError, "out_of_range = 'normalize'"),
-        ((None, "ignore", None), TypeError, "negative_indices = None"),
-        (("ignore", True, None), TypeError, "out_of_range = True"),
-        *(
-            (("ignore", "ignore", ignored), TypeError, r"ignore_index = .*an integer or None")
-            for ignored in [True, np.False_, 1.0, "1", [1]]
-        ),
+        (("wrap", "ignore"), ValueError, "'wrap'.*'ignore', 'normalize', 'error'"),
+        (("ignore", "clip"), ValueError, "out_of_range = 'clip'.*'ignore', 'error'"),
+        (("ignore", "normalize"), ValueError, "out_of_range = 'normalize'"),
+        ((None, "ignore"), TypeError, "negative_indices = None"),
+        (("ignore", True), TypeError, "out_of_range = True"),
     ],
 )
 def test_policy_is_refused(arguments, error, message):
-    """The message lists the words there are; a bool or a float is no index to ignore."""
+    """The message lists the words there are."""
     with pytest.raises(error, match=message):
-        resolve_policy(*arguments, np.dtype("i4"))
+        resolve_policy(*arguments, None)
+
+
+@pytest.mark.parametrize("ignored", [True, np.False_, 1.0, "1", "12", [1, 2.0], [[1]], (3, None)])
+def test_ignore_index_is_an_integer_or_several(ignored):
+    """A bool or a float is refused, also where it equals an integer."""
+    with pytest.raises(TypeError, match=r"ignore_index = .*an integer, several, or None"):
+        mark_ignored(np.zeros(2, "i4"), ignored)
 
 
 @pytest.mark.parametrize("value", [3, np.uint8(3), np.array(3)])

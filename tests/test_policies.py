@@ -115,3 +115,87 @@ def test_scan_finds_one_offender_anywhere(dtype, position):
 
     with pytest.raises(ValueError, match=rf"indices\[{position}\] = 21(\.0)? is outside"):
         onehot_fast.one_hot(indices, 21, out_of_range="error")
+
+
+@given(strategies.index_arrays(21), st.lists(st.integers(-3, 300) | st.just(2**63 - 1), max_size=4))
+def test_several_ignored_indices(indices, ignored):
+    """They are off wherever one of them stands, whatever the policies say of the others."""
+    before = indices.copy()
+    rows = [math.trunc(k) if math.isfinite(k) else k for k in indices.ravel().tolist()]
+    expected = np.array([[k == c and k not in ignored for c in range(21)] for k in rows], bool)
+
+    result = onehot_fast.one_hot(indices, 21, ignore_index=ignored, dtype=bool)
+
+    oracle.assert_same(result, expected.reshape(*indices.shape, 21))
+    oracle.assert_same(indices, before)
+
+
+def test_several_ignored_indices_come_before_every_policy():
+    """An ignored index is no error, and no largest index from which a depth would follow."""
+    labels = np.array([[3, 255], [254, 1]])
+    options = {"ignore_index": (255, 254, -1), "negative_indices": "error", "out_of_range": "error"}
+
+    assert onehot_fast.one_hot(labels, None, **options).shape == (2, 2, 4)
+    with pytest.raises(ValueError, match=r"indices\[1, 0\] = 254 is outside"):
+        onehot_fast.one_hot(labels, 4, **options | {"ignore_index": {255, -1}})
+
+
+def test_ignored_floats_beyond_what_a_float_can_be():
+    """2**53 + 1 is no float64: it is ignored nowhere, and 2**53 in its place neither."""
+    labels = np.array([2.0**53, 1.5, np.nan, -np.inf])
+
+    result = onehot_fast.one_hot(labels, 3, ignore_index=[2**53 + 1, 1, -(2**63)], dtype=int)
+
+    assert not result.any()
+    with pytest.raises(ValueError, match=r"indices\[0\] = 9007199254740992"):
+        onehot_fast.one_hot(labels, 3, ignore_index=[2**53 + 1, 1], out_of_range="error")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, np.float32(0.25), 0])
+def test_label_smoothing(dtype, smoothing):
+    """The values are those of the formula, rounded once, and a row sums to 1."""
+    share = float(smoothing)
+    on, off = dtype(1 - share + share / 7), dtype(share / 7)
+    labels = np.array([0, 6, 3, -1])
+
+    result = onehot_fast.one_hot(labels, 7, label_smoothing=smoothing, dtype=dtype)
+
+    oracle.assert_same(result, onehot_fast.one_hot(labels, 7, on_value=on, off_value=off))
+    np.testing.assert_allclose(result[:3].sum(axis=1), 1, rtol=1e-3)
+
+
+def test_label_smoothing_of_a_depth_that_is_inferred():
+    """The depth of the formula is that of the result; without classes nothing is divided by it."""
+    result = onehot_fast.one_hot([1, 0], None, label_smoothing=0.2, axis=0)
+
+    assert result.tolist() == np.array([[0.1, 0.9], [0.9, 0.1]], np.float32).tolist()
+    assert onehot_fast.one_hot([-1], 0, label_smoothing=0.2).shape == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"label_smoothing": 1.0}, ValueError, r"label_smoothing = 1.0 is outside \[0, 1\)"),
+        ({"label_smoothing": -0.1}, ValueError, "outside"),
+        ({"label_smoothing": math.nan}, ValueError, "outside"),
+        ({"label_smoothing": "0.1"}, TypeError, "is a str; accepted is a float"),
+        ({"label_smoothing": True}, TypeError, "is a bool"),
+        (
+            {"label_smoothing": 0.1, "dtype": "uint8"},
+            TypeError,
+            "needs a float dtype, and not uint8",
+        ),
+        ({"label_smoothing": 0.1, "dtype": bool}, TypeError, "needs a float dtype"),
+        (
+            {"label_smoothing": 0.1, "on_value": 0.9},
+            TypeError,
+            "on_value or off_value is given too",
+        ),
+        ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "given too"),
+    ],
+)
+def test_label_smoothing_that_is_refused(options, error, message):
+    """Shares outside of [0, 1), dtypes that hold none, and values said twice."""
+    with pytest.raises(error, match=message):
+        onehot_fast.one_hot([0, 1], 2, **options)

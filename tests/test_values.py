@@ -272,6 +272,7 @@ def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
         (0, {"names": [], "formats": [], "itemsize": 0}, ValueError, "0 bytes"),
         (1, np.dtype(("i4", (2,))), TypeError, "subarray"),
         (1, "no such dtype", TypeError, "not understood"),
+        (1, "float99", TypeError, "'float99' not understood; `import ml_dtypes` registers"),
     ],
     ids=repr,
 )  # fmt: skip

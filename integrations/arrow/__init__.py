@@ -18,8 +18,14 @@ nanoarrow, narwhals and others. Dictionary codes and integers are read where the
 hashed by pyarrow, and what comes out is over memory of our own that no library copies.
 """
 
-from ._read import read_column, read_lists, read_table
-from ._write import wrap
+from onehot_fast.adapter import require
+
+require("pyarrow")
+
+from ._read import read_column as read_column
+from ._read import read_lists as read_lists
+from ._read import read_table as read_table
+from ._write import wrap as wrap
 from .decoding import decode
 from .encoding import encode, encoded_schema
 from .functions import expression, register
@@ -32,9 +38,5 @@ __all__ = [
     "encoded_schema",
     "expression",
     "one_hot",
-    "read_column",
-    "read_lists",
-    "read_table",
     "register",
-    "wrap",
 ]

@@ -132,7 +132,7 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
         value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
-        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is no feature of it")
+        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
     return classes
 
 

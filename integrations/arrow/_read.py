@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, Column, Table, Values, read_arrow, write
+from onehot_fast.adapter import CodedColumn, Column, Table, Values, read_arrow, with_article, write
 
 from ._values import as_categories, as_values, chunks_of, runs_of, storage
 
@@ -57,6 +57,9 @@ def as_table(table: Any) -> pa.Table:
         return table.read_all()
     if isinstance(table, ArrowColumn) and not pa.types.is_struct(table.type):
         return pa.table({"x0": table})
+    if type(table).__module__ == "pyarrow._dataset":
+        reader = ".to_reader()" if hasattr(table, "to_reader") else ".scanner().to_reader()"
+        raise TypeError(f"{with_article(table)} is not a table: pass {reader} of it")
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
         kind = pa.field(stream.schema).type
@@ -278,7 +281,7 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
     lists = storage(lists)
     if not any(is_type(lists.type) for is_type in LIST_TYPES):
         raise TypeError(
-            f"rows have the Arrow type {lists.type}; accepted are lists (texts need sep=)"
+            f"rows have the Arrow type {lists.type}; accepted are lists (strings need sep=)"
         )
     if isinstance(lists, pa.ChunkedArray):
         chunks = lists.chunks or [pa.nulls(0, lists.type)]
@@ -310,7 +313,7 @@ def _hashed(column: ArrowColumn) -> ArrowColumn:
         return pc.dictionary_encode(_hashable(column))
     except pa.ArrowNotImplementedError:
         raise TypeError(
-            f"Arrow type {column.type} cannot be encoded; accepted are texts, bytes, Booleans,"
+            f"Arrow type {column.type} cannot be encoded; accepted are strings, bytes, Booleans,"
             " numbers, dates, times, durations and dictionaries of these"
         ) from None
 

@@ -60,8 +60,8 @@ def decode(
     RuntimeError
         The encoder is not fitted.
     TypeError
-        `table` is no table, a column has another type than `encode` gives it, the categories have
-        no common type, or a substitute is not of this type.
+        `table` is not a table, a column has another type than `encode` gives it, the categories
+        have no common type, or a substitute is not of this type.
     ValueError
         A column is absent or there twice, several outputs of one column are on, or none is and that
         stands for nothing.

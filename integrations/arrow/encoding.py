@@ -49,7 +49,7 @@ def encode(
     RuntimeError
         The encoder is not fitted.
     TypeError
-        `table` is no table, a column cannot be encoded, or a dtype has no type in Arrow.
+        `table` is not a table, a column cannot be encoded, or a dtype has no type in Arrow.
     ValueError
         A column is absent or there twice, or a feature has the name of another column of the
         output; the encoder refuses a value, which a reader raises with the batch.

@@ -47,9 +47,9 @@ def register(
 ) -> str:
     """Make the encoding of a column a compute function of pyarrow.
 
-    The function takes int32 (an array, chunks or a scalar): the position of a category among
-    ``encoder.categories[column]``, the number of these for an unknown value, null for a missing
-    one. `expression` writes the call.
+    The function takes int32 (an array, chunks or a scalar), and no values: the position of a
+    category among ``encoder.categories[column]``, the number of these for an unknown value, null
+    for a missing one. `expression` writes the call that turns values into positions.
 
     Parameters
     ----------

@@ -129,6 +129,11 @@ def _read(
     if categories is not None and depth is not None:
         raise ValueError("depth and categories are both given; accepted is one of them")
     values = as_column(array)
+    if pa.types.is_struct(values.type):
+        raise TypeError(
+            f"array is a table of {[*values.type.names]!r}: give one column of it; an Encoder takes"
+            " tables"
+        )
     if depth is not None:
         codes = read_integers(values)
         n_classes = normalize_depth(depth)

@@ -18,10 +18,15 @@ writes the codes as one (categories, rows) block. The frame is a view of that bl
 every column contiguous, nothing copied.
 """
 
-from ._lists import read_lists
-from ._read import read_column, read_table
-from ._write import wrap
-from .accessors import FrameAccessor, OneHotAccessor
+from onehot_fast.adapter import require
+
+require("pandas")
+
+from ._lists import read_lists as read_lists
+from ._read import read_column as read_column
+from ._read import read_table as read_table
+from ._write import wrap as wrap
+from .accessors import FrameAccessor, OneHotAccessor, onehot
 from .dummies import get_dummies
 from .str_dummies import str_get_dummies
 from .undummies import from_dummies
@@ -31,9 +36,6 @@ __all__ = [
     "OneHotAccessor",
     "from_dummies",
     "get_dummies",
-    "read_column",
-    "read_lists",
-    "read_table",
+    "onehot",
     "str_get_dummies",
-    "wrap",
 ]

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionDtype
+from pandas.api.types import is_integer_dtype
 
 from onehot_fast.adapter import (
     CodedColumn,
@@ -65,6 +66,8 @@ def wrap(
     parts: Sequence[Part],
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
+    *,
+    sparse: bool = False,
 ) -> pd.DataFrame:
     """Return the frame of the parts, in their order.
 
@@ -79,6 +82,8 @@ def wrap(
         Holds the labels of the columns from one table to the next.
     num_threads : int, optional
         By default as many as the size of the outputs makes worthwhile.
+    sparse : bool, default False
+        Make a SparseArray of each output.
 
     Returns
     -------
@@ -100,9 +105,9 @@ def wrap(
     if "pandas" not in memo:
         memo["pandas"] = _labels(table, parts, source)
     labels = memo["pandas"].view()  # what one frame calls its labels is not the others'
-    if len(parts) == 1 and isinstance(parts[0], Outputs):
+    if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse:
         return _outputs_frame(parts[0], table.n_rows, index, labels, num_threads)
-    frames = list(_frames(table, parts, source, index, num_threads))
+    frames = list(_frames(table, parts, source, index, num_threads, sparse))
     if not frames:
         return pd.DataFrame(index=index)
     result = side_by_side(frames)
@@ -124,6 +129,7 @@ def _frames(
     source: pd.DataFrame | None,
     index: "pd.Index[Any]",
     num_threads: int | None,
+    sparse: bool,
 ) -> Iterator[pd.DataFrame]:
     """Yield frames that stand side by side: the new columns, and runs of input columns."""
     run: list[int] = []
@@ -133,7 +139,9 @@ def _frames(
             continue
         yield from _input_columns(table, run, source, index)
         run = [part.position] if isinstance(part, PassThrough) else []
-        if isinstance(part, Outputs):
+        if isinstance(part, Outputs) and sparse and part.names:
+            yield sparse_frame(part.columns, part.dtype, index)
+        elif isinstance(part, Outputs):
             yield _outputs_frame(part, table.n_rows, index, None, num_threads)
         elif isinstance(part, Decoded):
             yield block_frame(part.values[np.newaxis], index, None)
@@ -215,7 +223,6 @@ def dense_frame(
 def sparse_frame(
     columns: Sequence[CodedColumn],
     dtype: np.dtype[Any],
-    fill_value: object,
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
@@ -230,6 +237,7 @@ def sparse_frame(
     n_rows = len(columns[0].codes)
     ones, rows, ends = write.csc(columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
+    fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
     arrays = [
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
         for start, end in pairwise(ends.tolist())

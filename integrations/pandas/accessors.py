@@ -1,13 +1,15 @@
 """``Series.onehot``, ``Index.onehot`` and ``DataFrame.onehot``: registered by this module."""
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import Column
+from onehot_fast import Column, Encoder
 from onehot_fast.adapter import (
     CodedColumn,
     ColumnKeywords,
@@ -15,15 +17,20 @@ from onehot_fast.adapter import (
     SeriesAccessor,
     Special,
     TableAccessor,
+    TableKeywords,
+    check_no_options,
+    code_table,
     encode_alone,
+    encoded_parts,
+    with_article,
     write,
 )
 
 from ._lists import read_labels
-from ._read import as_series, code_series, level_codes, prefixed
-from ._write import block_frame
+from ._read import as_series, code_series, level_codes, prefixed, python_values, read_table
+from ._write import block_frame, sparse_frame, wrap
 
-__all__ = ["FrameAccessor", "OneHotAccessor"]
+__all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 
 # With these every category has a column of its own, and no encoder is needed.
 DEFAULTS: dict[str, Any] = {
@@ -38,7 +45,7 @@ DEFAULTS: dict[str, Any] = {
 
 @pd.api.extensions.register_index_accessor("onehot")
 @pd.api.extensions.register_series_accessor("onehot")
-class OneHotAccessor(SeriesAccessor):
+class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     """The one-hot forms of a Series or an Index, as ``series.onehot``.
 
     It holds values of any dtype that can be hashed; lists and separated texts are for `multi_hot`.
@@ -90,6 +97,7 @@ class OneHotAccessor(SeriesAccessor):
         prefix_sep: str = "_",
         dtype: npt.DTypeLike = bool,
         *,
+        sparse: bool = False,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pd.DataFrame:
@@ -105,6 +113,9 @@ class OneHotAccessor(SeriesAccessor):
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column. It does not depend on
             the input: nullable and Arrow columns give NumPy Booleans too.
+        sparse : bool, default False
+            Return `pandas.arrays.SparseArray` columns, which take a few bytes for each row however
+            many columns there are.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
@@ -114,8 +125,8 @@ class OneHotAccessor(SeriesAccessor):
         -------
         pandas.DataFrame of shape (n_rows, n_columns)
             With the Series' index, in one block of memory that the frame alone owns. Without
-            options equal to ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype)``, which
-            without any category has no columns.
+            options equal to ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype,
+            sparse=sparse)``, which without any category has no columns.
 
         Raises
         ------
@@ -146,6 +157,10 @@ class OneHotAccessor(SeriesAccessor):
         index = self._data.index if isinstance(self._data, pd.Series) else None
         if not column.n_outputs:
             return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
+        if sparse:
+            check_sparse([column])
+            # pandas makes a Series of every sparse column, so the names become labels one by one.
+            return sparse_frame([column], element, index, pd.Index(python_values(labels)))
         return block_frame(write.columns([column], element, num_threads=num_threads), index, labels)
 
     def _encode(self, options: Mapping[str, Any]) -> "tuple[CodedColumn, pd.Index[Any]]":
@@ -195,7 +210,7 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: "pd.Index[Any]") 
 
 
 @pd.api.extensions.register_dataframe_accessor("onehot")
-class FrameAccessor(TableAccessor):
+class FrameAccessor(TableAccessor[pd.DataFrame]):
     """The one-hot form of a DataFrame, as ``frame.onehot``.
 
     New columns of one dtype that stand side by side are one block of memory, which the frame alone
@@ -224,3 +239,103 @@ class FrameAccessor(TableAccessor):
     0   False   False
     1   False    True
     """
+
+    def __call__(
+        self, columns: Any = None, *, sparse: bool = False, **options: Unpack[TableKeywords]
+    ) -> pd.DataFrame:
+        """Encode some columns where they stand.
+
+        Without an encoder the columns of the result depend on the rows at hand.
+
+        Parameters
+        ----------
+        columns : iterable of column names or Encoder, optional
+            Those to encode, whatever they hold; by default those of texts, objects and categories.
+            Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+        sparse : bool, default False
+            The new columns are `pandas.arrays.SparseArray`, as with ``get_dummies(sparse=True)``.
+        **options
+            Those of `onehot_fast.Encoder`. Each may be a dict from columns to values.
+
+        Returns
+        -------
+        pandas.DataFrame of n_rows
+            The new columns stand in the place of those they were made of; all others are shared as
+            pandas shares them. It raises what `onehot_fast.Encoder` raises.
+        """
+        if not sparse:
+            return super().__call__(columns, **options)
+        source = read_table(self._data)
+        coded = functools.cache(lambda position: source.read(position).encode())
+        table = dataclasses.replace(source, read=coded)
+        if isinstance(columns, Encoder):
+            check_no_options(options)
+            schema = columns.schema
+        else:
+            schema = self._new_encoder(columns, options).fit(table).schema
+        coded_columns = code_table(table, schema)
+        check_sparse(coded_columns)
+        return wrap(table, encoded_parts(table, schema, coded_columns), sparse=True)
+
+
+def check_sparse(columns: Sequence[CodedColumn]) -> None:
+    """Refuse what a sparse column cannot say beside its ones."""
+    if any(column.nan_where_missing for column in columns):
+        raise ValueError("handle_missing='propagate' is not available with sparse=True")
+
+
+@overload
+def onehot(
+    data: pd.DataFrame,
+    columns: Any = None,
+    *,
+    sparse: bool = False,
+    **options: Unpack[TableKeywords],
+) -> pd.DataFrame: ...
+@overload
+def onehot(
+    data: "pd.Series[Any] | pd.Index[Any]",
+    prefix: str | None = None,
+    prefix_sep: str = "_",
+    dtype: npt.DTypeLike = bool,
+    *,
+    sparse: bool = False,
+    num_threads: int | None = None,
+    **options: Unpack[ColumnKeywords],
+) -> pd.DataFrame: ...
+def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
+    """Encode a DataFrame, a Series or an Index, as ``data.onehot`` does: for type checkers.
+
+    They do not know the accessors, which pandas adds at run time. They do know this function, and
+    the accessors as classes: ``OneHotAccessor(series).to_csr()`` is ``series.onehot.to_csr()``, and
+    ``FrameAccessor(frame).fit()`` is ``frame.onehot.fit()``.
+
+    Parameters
+    ----------
+    data : pandas.DataFrame, Series or Index of n_rows
+    *args, **options
+        Those of `FrameAccessor` or of `OneHotAccessor`.
+
+    Returns
+    -------
+    pandas.DataFrame of n_rows
+
+    Raises
+    ------
+    TypeError
+        If `data` is none of these; and as for the accessors.
+
+    Examples
+    --------
+    >>> onehot(pd.Series(["S", "L"]), "size", dtype="uint8")
+       size_L  size_S
+    0       0       1
+    1       1       0
+    """
+    if isinstance(data, pd.DataFrame):
+        return FrameAccessor(data)(*args, **options)
+    if isinstance(data, pd.Series | pd.Index):
+        return OneHotAccessor(data)(*args, **options)
+    raise TypeError(
+        f"data is {with_article(data)}; accepted are a DataFrame, a Series and an Index of pandas"
+    )

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import is_integer_dtype, is_list_like, is_object_dtype, pandas_dtype
+from pandas.api.types import is_list_like, is_object_dtype, pandas_dtype
 
 from onehot_fast.adapter import CodedColumn, human_size, map_columns
 
@@ -262,6 +262,4 @@ def _build(
             text = str(error).partition("; smaller")[0]
             hint = f"sparse=True ({human_size(n_bytes)} with dtype=bool)"
             raise MemoryError(f"{text}; smaller: {hint}") from None
-    element = cast("np.dtype[Any]", dtype)
-    fill_value = 0 if is_integer_dtype(element) else False if element == np.dtype(bool) else 0.0
-    return sparse_frame(columns, element, fill_value, index, names)
+    return sparse_frame(columns, cast("np.dtype[Any]", dtype), index, names)

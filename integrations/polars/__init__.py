@@ -14,10 +14,17 @@ outputs of a column are written as one block, bit-packed where they are Booleans
 over without a copy. No pyarrow is needed for it, but for `to_arrow`.
 """
 
-from ._read import read_column, read_lists, read_table
-from ._write import wrap
+from onehot_fast.adapter import require
+
+require("polars")
+
+from ._read import read_column as read_column
+from ._read import read_lists as read_lists
+from ._read import read_table as read_table
+from ._write import wrap as wrap
 from .expr import ExprNamespace
 from .frame import DataFrameNamespace, LazyFrameNamespace
+from .functions import onehot
 from .series import SeriesNamespace
 
 __all__ = [
@@ -25,8 +32,5 @@ __all__ = [
     "ExprNamespace",
     "LazyFrameNamespace",
     "SeriesNamespace",
-    "read_column",
-    "read_lists",
-    "read_table",
-    "wrap",
+    "onehot",
 ]

@@ -139,7 +139,7 @@ def read_column(series: Any) -> Column | Values:
     if dtype.is_numeric():
         return _plain_values(series)
     raise TypeError(
-        f"Series {name!r} has dtype {dtype}, whose values are no categories; multi_hot"
+        f"Series {name!r} has dtype {dtype}, whose values cannot be categories; multi_hot"
         " encodes lists, and a struct is encoded field by field"
     )
 
@@ -314,7 +314,7 @@ def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     check_separator(sep)
     if series.dtype.base_type() not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(
-            f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a text"
+            f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a string"
         )
     texts = read_column(series).encode()
     offsets, elements = _flatten(pl.Series(texts.categories, dtype=pl.String).str.split(sep))
@@ -330,7 +330,8 @@ def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:
         rows = rows.arr.to_list()
     if rows.dtype != pl.List:
         raise TypeError(
-            f"Series {name!r} has dtype {rows.dtype}; accepted are List and Array (texts need sep=)"
+            f"Series {name!r} has dtype {rows.dtype}; accepted are List and Array (strings need"
+            " sep=)"
         )
     lengths = rows.list.len().fill_null(0)
     # Exploded, an empty list would become a null.

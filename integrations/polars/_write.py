@@ -173,7 +173,7 @@ def _check_names(names: Iterable[Hashable]) -> None:
     seen: set[Hashable] = set()
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"a column is named {name!r}; in polars names are texts")
+            raise ValueError(f"a column is named {name!r}; in polars names are strings")
         if name in seen:
             raise ValueError(f"two columns would be named {name!r}; in polars names are unique")
         seen.add(name)

@@ -10,6 +10,8 @@ import polars as pl
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
+    HandleMissing,
+    HandleUnknown,
     Outputs,
     Schema,
     check_choice,
@@ -33,11 +35,11 @@ class DeclaredKeywords(TypedDict, total=False):
     """The options of `onehot_fast.Encoder` that need no rows to learn from."""
 
     dtype: Any
-    drop: Any
-    handle_missing: Any
-    handle_unknown: Any
-    prefix: Any
-    prefix_sep: Any
+    drop: Any  # a rule, or a category of any kind
+    handle_missing: HandleMissing
+    handle_unknown: HandleUnknown
+    prefix: str | None
+    prefix_sep: str
 
 
 @pl.api.register_expr_namespace("onehot")

@@ -23,7 +23,7 @@ __all__ = ["DataFrameNamespace", "LazyFrameNamespace"]
 
 
 @pl.api.register_dataframe_namespace("onehot")
-class DataFrameNamespace(TableAccessor):
+class DataFrameNamespace(TableAccessor[pl.DataFrame]):
     """The one-hot form of a DataFrame, as ``frame.onehot``.
 
     Parameters

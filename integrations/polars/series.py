@@ -24,7 +24,7 @@ __all__ = ["SeriesNamespace"]
 
 
 @pl.api.register_series_namespace("onehot")
-class SeriesNamespace(SeriesAccessor):
+class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     """The one-hot forms of a Series, as ``series.onehot``.
 
     Parameters

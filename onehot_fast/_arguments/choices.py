@@ -40,7 +40,7 @@ def check_prefix(prefix: object, prefix_sep: object) -> None:
 def with_article(value: object) -> str:
     """Return the type of a value as a sentence names it: a list, an int."""
     kind = type(value).__name__
-    return f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
+    return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
 
 
 def _listed(choices: Iterable[str]) -> str:

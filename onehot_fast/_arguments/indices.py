@@ -5,6 +5,7 @@ strides, float16) is copied, every other one is passed through.
 """
 
 import operator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _ACCEPTED = "integers of 8 to 64 bits, float16, float32 and float64"
+_IGNORED = "an integer, several, or None"
 _NEGATIVE_WORDS = ("ignore", "normalize", "error")
 _OUT_OF_RANGE_WORDS = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
@@ -36,7 +38,7 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         return source
     if isinstance(source, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} is a masked array, and what a masked element means is not ours to choose: "
+            f"{name} is a masked array, in which some elements have no value: "
             "pass .filled(value) and, for indices, ignore_index=value"
         )
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
@@ -44,7 +46,9 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
     try:
         array = np.asarray(source)
     except ValueError as error:  # nested sequences of different lengths
-        raise ValueError(f"{name} cannot be read as an array: {error}") from error
+        raise ValueError(
+            f"{name} cannot be read as an array: {error} (multi_hot takes rows of any length)"
+        ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
         # NumPy gives float64 to a sequence without elements; it holds no floats either.
         return array.astype(np.int64) if array.dtype == np.float64 else array
@@ -75,7 +79,13 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array.astype(np.float32, order="C")
     if dtype.kind == "O" and array.size and all(map(_is_integer, array.flat)):
         return _from_integer_objects(array)
-    raise TypeError(f"indices have dtype {dtype}: accepted are {_ACCEPTED}")
+    if dtype.kind == "b":
+        hint = "; Booleans are classes 0 and 1 by .astype('uint8')"
+    elif dtype.kind in "OSUTMm":
+        hint = "; values like these are for Encoder, or for .onehot of pandas and polars"
+    else:
+        hint = ""
+    raise TypeError(f"indices have dtype {dtype}: accepted are {_ACCEPTED}{hint}")
 
 
 def _is_integer(value: object) -> bool:
@@ -95,9 +105,7 @@ def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     )
 
 
-def resolve_policy(
-    negative_indices: str, out_of_range: str, ignore_index: int | None, dtype: np.dtype[Any]
-) -> Policy:
+def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int | None) -> Policy:
     """Check the policy words and turn them into what the kernels are asked."""
     check_choice(negative_indices, "negative_indices", _NEGATIVE_WORDS)
     check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_WORDS)
@@ -108,8 +116,43 @@ def resolve_policy(
         # Wrapping makes [-depth, depth) the range, so what is below it is out of range.
         check_negative=negative_indices == "error" or (wrap and check_large),
         check_large=check_large,
-        ignore_index=None if ignore_index is None else _reachable(ignore_index, dtype),
+        ignore_index=ignore_index,
     )
+
+
+def mark_ignored(
+    indices: npt.NDArray[Any], ignore_index: object
+) -> tuple[npt.NDArray[Any], int | None]:
+    """Return the indices, and the one index to ignore, None if none of them can equal it.
+
+    The kernels know one. Where several are to be ignored, all that occur become the first of them,
+    in a copy.
+    """
+    if ignore_index is None:
+        return indices, None
+    if not isinstance(ignore_index, Iterable) or getattr(ignore_index, "ndim", 1) == 0:
+        return indices, _reachable(ignore_index, indices.dtype)
+    if isinstance(ignore_index, str | bytes):
+        raise TypeError(f"ignore_index = {ignore_index!r}: accepted are {_IGNORED}")
+    reachable = {_reachable(each, indices.dtype) for each in ignore_index} - {None}
+    if len(reachable) < 2:
+        return indices, next(iter(reachable), None)
+    compared = _truncated(indices) if indices.dtype.kind == "f" else indices
+    is_ignored = np.isin(compared, np.array(list(reachable), compared.dtype))
+    if indices.dtype.kind == "f":
+        is_ignored &= (indices >= _INT64.min) & (indices < -float(_INT64.min))
+    position = int(np.argmax(is_ignored)) if indices.size else 0
+    if not indices.size or not is_ignored.flat[position]:
+        return indices, None
+    # Any of them will do, as it stands: not every integer is a float.
+    first = indices.flat[position]
+    return np.where(is_ignored, first, indices), int(first)
+
+
+def _truncated(indices: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return floats as the kernels see them, and anything where int64 cannot hold them."""
+    with np.errstate(invalid="ignore"):
+        return indices.astype(np.int64)
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
@@ -122,7 +165,7 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
 
 def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
     """Return ignore_index, or None if no index of this dtype can equal it."""
-    wanted = as_integer(ignore_index, "ignore_index", "an integer or None")
+    wanted = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
     return wanted if limits.min <= wanted <= limits.max else None

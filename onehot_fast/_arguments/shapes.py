@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arguments.indices import as_integer, resolve_depth
 from onehot_fast._runtime import memory, system
 
@@ -181,7 +182,7 @@ def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
     """Return a shape whose entries were checked one by one."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise TypeError(
-            f"indices_shape = {shape!r} is a {type(shape).__name__};"
+            f"indices_shape = {shape!r} is {with_article(shape)};"
             " accepted is a sequence of int, str or None, or None"
         )
     return tuple(_dimension(size, i) for i, size in enumerate(shape))

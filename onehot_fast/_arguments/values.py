@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arguments.elements import agree, as_element, is_unitless, native, typed
 
 Dtype: TypeAlias = np.dtype[Any]
@@ -30,9 +31,19 @@ def resolve_values(
     default is the dtype where neither dtype nor a typed value names one.
     """
     if type(on_value) is int and type(off_value) is int:
-        wanted = default if dtype is None else np.dtype(dtype)
+        wanted = default if dtype is None else _numpy_dtype(dtype)
         return _resolve_integers(on_value, off_value, wanted, getattr(wanted, "char", None))
-    return _resolve(on_value, off_value, None if dtype is None else np.dtype(dtype), default)
+    return _resolve(on_value, off_value, None if dtype is None else _numpy_dtype(dtype), default)
+
+
+def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
+    """Return a dtype, or say where NumPy would get one of this name."""
+    try:
+        return np.dtype(dtype)
+    except TypeError as error:
+        if isinstance(dtype, str) and dtype.startswith(("bfloat", "float", "int", "uint")):
+            raise TypeError(f"{error}; `import ml_dtypes` registers bfloat16 and others") from None
+        raise
 
 
 @lru_cache(maxsize=64)
@@ -66,6 +77,26 @@ def _resolve(
     dtype = _completed(dtype, (on, off), arrays)
     require_bytes(dtype)
     return dtype, as_element(on, dtype, "on_value"), as_element(off, dtype, "off_value")
+
+
+def smoothed_values(
+    smoothing: object, depth: int, dtype: Dtype, on_value: object, off_value: object
+) -> tuple[Element, Element]:
+    """Return the two elements of smoothed labels, instead of 1 and 0."""
+    if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.floating):
+        raise TypeError(
+            f"label_smoothing = {smoothing!r} is {with_article(smoothing)}; accepted is a float"
+        )
+    share = float(smoothing)
+    if not 0 <= share < 1:
+        raise ValueError(f"label_smoothing = {smoothing!r} is outside [0, 1)")
+    if (type(on_value), on_value, type(off_value), off_value) != (int, 1, int, 0):
+        raise TypeError("label_smoothing makes both values: on_value or off_value is given too")
+    if share and float(np.array(0.5).astype(dtype)) != 0.5:
+        raise TypeError(f"label_smoothing needs a float dtype, and not {dtype}")
+    low = share / max(depth, 1)
+    values = (1 - share + low, low) if share else (1, 0)
+    return as_element(values[0], dtype, "on_value"), as_element(values[1], dtype, "off_value")
 
 
 def require_bytes(dtype: Dtype) -> None:

@@ -116,7 +116,7 @@ cdef class Array:
         cdef const ArrowArray *node
         cdef Array column
         if self.schema.kind != "struct":
-            raise TypeError(f"{self.schema.where()} is no struct: its children have rows of their own")
+            raise TypeError(f"{self.schema.where()} is not a struct: its children have rows of their own")
         if not 0 <= position < self.node.n_children:
             n_children = self.node.n_children
             raise IndexError(f"child {position} is outside [0, {n_children}) of {self.schema.where()}")

@@ -17,6 +17,7 @@ from onehot_fast._arrow.schema cimport schema_of
 
 import os
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._arrow.schema import Schema
 
@@ -141,8 +142,7 @@ cdef class Stream:
 cdef void *inside(object capsule, const char *name) except NULL:
     """Return the pointer in a capsule that must have this name."""
     if not PyCapsule_CheckExact(capsule):
-        came = type(capsule).__name__
-        raise TypeError(f"a {came} came where an Arrow capsule {name.decode()!r} is accepted")
+        raise TypeError(f"{with_article(capsule)} came where an Arrow capsule {name.decode()!r} is accepted")
     if not PyCapsule_IsValid(capsule, name):
         found = PyCapsule_GetName(capsule)
         came = "without a name" if found == NULL else repr((<bytes> found).decode("utf-8", "replace"))
@@ -156,7 +156,7 @@ cdef Stream read_pair(object pair):
     cdef ArrowSchema *schema
     if not (isinstance(pair, tuple) and len(pair) == 2):
         raise TypeError(
-            f"a {type(pair).__name__} came where the capsules (arrow_schema, arrow_array) are accepted"
+            f"{with_article(pair)} came where the capsules (arrow_schema, arrow_array) are accepted"
         )
     # Held here: a subclass of tuple may make its items when it is asked, and nobody else would keep them.
     of_schema, of_array = pair
@@ -237,6 +237,6 @@ def read(source):
     if isinstance(source, tuple):
         return read_pair(source)
     raise TypeError(
-        f"a {type(source).__name__} offers neither __arrow_c_array__ nor __arrow_c_stream__, "
-        "and is no Arrow capsule"
+        f"{with_article(source)} offers neither __arrow_c_array__ nor __arrow_c_stream__, "
+        "and is not an Arrow capsule"
     )

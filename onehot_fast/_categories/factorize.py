@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import is_missing
@@ -92,7 +93,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
-        f"dtype {values.dtype} cannot be encoded; accepted are Booleans, numbers, texts, bytes,"
+        f"dtype {values.dtype} cannot be encoded; accepted are Booleans, numbers, strings, bytes,"
         " dates, times and objects"
     )
 
@@ -202,5 +203,5 @@ def _unhashable(items: list[Any]) -> TypeError:
         try:
             hash(item)
         except (TypeError, ValueError) as error:
-            return TypeError(f"row {row} holds a {type(item).__name__}: {error}")
+            return TypeError(f"row {row} holds {with_article(item)}: {error}")
     return TypeError("a value cannot be compared with another one")

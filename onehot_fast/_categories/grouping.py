@@ -92,7 +92,7 @@ def _group_of(name: Hashable, value: Any, groups: Groups, categories: Categories
         position = -1
     if position < 0:
         raise ValueError(
-            f"drop[{name!r}] = {value!r} is no category of the column; they are"
+            f"drop[{name!r}] = {value!r} is not a category of the column; they are"
             f" {shortened(categories)}"
         )
     dropped = int(groups.of_category[position])

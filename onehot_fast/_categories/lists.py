@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.factorize import factorize
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._categories.strings import Strings
@@ -46,8 +47,8 @@ def read_rows(rows: Any, offsets: Any, sep: str | None) -> Rows:
         return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
     if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise TypeError(
-            f"rows is a {type(rows).__name__}; accepted are a sequence of sequences, a"
-            " two-dimensional array, texts with sep=, and flat elements with offsets="
+            f"rows is {with_article(rows)}; accepted are a sequence of sequences, a"
+            " two-dimensional array, strings with sep=, and flat elements with offsets="
         )
     return _lists(list(rows))
 
@@ -77,9 +78,9 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         if is_missing(row):
             return ()
-        kind = type(row).__name__
+        kind = with_article(row)
         raise TypeError(
-            f"rows[{position}] = {row!r} is a {kind}; accepted is a sequence (texts need sep=)"
+            f"rows[{position}] = {row!r} is {kind}; accepted is a sequence (strings need sep=)"
         )
     return row if isinstance(row, Sequence) else list(row)
 
@@ -104,9 +105,9 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
 def check_separator(sep: Any) -> None:
     """Refuse what cannot stand between labels."""
     if not isinstance(sep, str):
-        raise TypeError(f"sep = {sep!r} is a {type(sep).__name__}; accepted is a str")
+        raise TypeError(f"sep = {sep!r} is {with_article(sep)}; accepted is a str")
     if not sep:
-        raise ValueError("sep is empty; accepted is a text that stands between labels")
+        raise ValueError("sep is empty; accepted is a string that stands between labels")
 
 
 def _split(rows: Any, sep: str) -> Rows:
@@ -149,7 +150,5 @@ def spread(
 def _labels(text: Any, sep: str) -> list[str]:
     """Return the labels of one text."""
     if not isinstance(text, str):
-        raise TypeError(
-            f"{text!r} is a {type(text).__name__}; with sep= every row is a str or None"
-        )
+        raise TypeError(f"{text!r} is {with_article(text)}; with sep= every row is a str or None")
     return [label for label in text.split(sep) if label]

@@ -5,18 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._categories.keys import is_missing, keys, plain
 
-DROP_WORDS = ("first", "last", "if_binary", "most_frequent")
-MISSING_WORDS = ("ignore", "indicator", "error", "propagate")
+Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
+HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
+HandleUnknown: TypeAlias = Literal["error", "ignore", "indicator", "infrequent"]
+DROP_WORDS: tuple[Drop, ...] = get_args(Drop)
+MISSING_WORDS: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
-UNKNOWN_WORDS = ("error", "ignore", "indicator", "infrequent")
+UNKNOWN_WORDS: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,11 @@ class ColumnKeywords(TypedDict, total=False):
     """The options that decide about the columns of the output, as an integration passes them."""
 
     categories: Any
-    drop: Any
-    handle_missing: Any
-    handle_unknown: Any
-    min_frequency: Any
-    max_categories: Any
+    drop: Any  # a rule, or a category of any kind
+    handle_missing: HandleMissing
+    handle_unknown: HandleUnknown
+    min_frequency: float | None
+    max_categories: int | None
 
 
 def resolve(given: Mapping[str, Any]) -> Options:
@@ -128,7 +131,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     # Of a set the order, and so that of the columns, would be another in every process.
     if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
         raise TypeError(
-            f"{where} = {value!r} is a {type(value).__name__}; accepted are 'auto' and a sequence"
+            f"{where} = {value!r} is {with_article(value)}; accepted are 'auto' and a sequence"
             " of categories"
         )
     items = tuple(map(plain, value))
@@ -138,12 +141,15 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     for i, item in enumerate(items):
         if is_missing(item):
             raise ValueError(
-                f"{where}[{i}] = {item!r} is a missing value and no category:"
-                " handle_missing='indicator' gives it a column of its own"
+                f"{where}[{i}] = {item!r} is a missing value and no category: of a column pass"
+                " .dropna().unique(), and handle_missing='indicator' for a column of its own"
             )
         first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
         if first != i:
-            raise ValueError(f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}")
+            raise ValueError(
+                f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}: of a column"
+                " pass .dropna().unique()"
+            )
     return items
 
 
@@ -188,8 +194,8 @@ def _min_frequency(value: Any, where: str) -> int | float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        kind = type(value).__name__
-        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int, float and None")
+        kind = with_article(value)
+        raise TypeError(f"{where} = {value!r} is {kind}; accepted are int, float and None")
     number = plain(value)
     if isinstance(number, int) and number >= 1:
         return number
@@ -203,8 +209,7 @@ def _max_categories(value: Any, where: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        kind = type(value).__name__
-        raise TypeError(f"{where} = {value!r} is a {kind}; accepted are int and None")
+        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted are int and None")
     if value < 1:
         raise ValueError(f"{where} = {value} must be at least 1")
     return int(value)
@@ -226,7 +231,7 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
 def _text(value: Any, where: str) -> str:
     """Return a text."""
     if not isinstance(value, str):
-        raise TypeError(f"{where} = {value!r} is a {type(value).__name__}; accepted is a str")
+        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted is a str")
     return value
 
 

@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
@@ -57,7 +58,7 @@ def to_json(value: Any) -> Json:
         return {"timedelta": [value.days, value.seconds, value.microseconds]}
     if type(value) is tuple:
         return {"tuple": [to_json(item) for item in value]}
-    raise TypeError(f"{value!r} is a {type(value).__name__}, which cannot be written as JSON")
+    raise TypeError(f"{value!r} is {with_article(value)}, which cannot be written as JSON")
 
 
 def from_json(source: Json) -> Any:
@@ -68,7 +69,7 @@ def from_json(source: Json) -> Any:
     if tag in EXACT:
         return EXACT[tag][2](source[tag])
     if tag not in READERS:
-        raise ValueError(f"{source!r} is no scalar of this format: the tag {tag!r} is unknown")
+        raise ValueError(f"{source!r} is not a scalar of this format: the tag {tag!r} is unknown")
     return READERS[tag](source)
 
 
@@ -118,7 +119,7 @@ def _pandas_to_json(value: Any) -> Json:
     if kind == "Interval":
         ends = [to_json(plain(end)) for end in (value.left, value.right)]
         return {"Interval": ends, "closed": value.closed}
-    raise TypeError(f"{value!r} is a {kind}, which cannot be written as JSON")
+    raise TypeError(f"{value!r} is {with_article(value)}, which cannot be written as JSON")
 
 
 def _pandas() -> Any:

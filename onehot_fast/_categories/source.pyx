@@ -37,6 +37,8 @@ import sysconfig
 
 import numpy as np
 
+from onehot_fast._arguments.choices import with_article
+
 cnp.import_array()
 
 # The dtype of each integer or float format of Arrow; dates, times and durations are integers.
@@ -302,7 +304,7 @@ cdef str description_of(object values):
         return f"the Arrow format {(<Array> values).schema.format!r}"
     if isinstance(values, np.ndarray):
         return f"dtype {values.dtype}"
-    return repr(values) if isinstance(values, Strings) else f"a {type(values).__name__}"
+    return repr(values) if isinstance(values, Strings) else with_article(values)
 
 
 cdef tuple na_object_of(object dtype):

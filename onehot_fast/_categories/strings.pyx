@@ -10,6 +10,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from onehot_fast._arguments.choices import with_article
+
 cdef extern from "sort_texts.h":
     ctypedef struct ohf_sorted:
         pass
@@ -98,7 +100,7 @@ cdef class Strings:
         ends = <int64_t *> cnp.PyArray_DATA(offsets)
         for i in range(n):
             if not isinstance(parts[i], expected):
-                raise TypeError(f"value {i} is a {type(parts[i]).__name__}, not {expected.__name__}")
+                raise TypeError(f"value {i} is {with_article(parts[i])}, not {expected.__name__}")
             if is_text:
                 parts[i] = (<str> parts[i]).encode("utf-8", "surrogatepass")
             used += len(<bytes> parts[i])
@@ -205,7 +207,7 @@ cdef class Strings:
             One holds texts and the other bytes.
         """
         if self.is_text != other.is_text:
-            raise TypeError("texts and bytes cannot be in the same Strings")
+            raise TypeError("strings and bytes cannot be in the same Strings")
         mine, theirs = compact(self), compact(other)
         offsets = np.concatenate([mine.offsets, theirs.offsets[1:] + mine.offsets[len(self)]])
         return new_strings(offsets, np.concatenate([mine.data, theirs.data]), self.is_text)

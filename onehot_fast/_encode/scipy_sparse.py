@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._runtime.registry import library
+
 FORMATS = ("csr", "csc")
 
 
@@ -17,10 +19,7 @@ def sparse_array(
     shape: tuple[int, int],
 ) -> Any:
     """Return the `csr_array` or `csc_array` of canonical ``(data, indices, indptr)``."""
-    try:
-        module = importlib.import_module("scipy.sparse")
-    except ImportError as error:
-        raise ImportError(f"output={form!r} is a scipy.sparse.{form}_array: {error}") from error
+    module = library("scipy.sparse", f"a {form}_array")
     matrix = getattr(module, f"{form}_array")(parts, shape=shape, copy=False)
     # The kernels write each row in order and once, so that SciPy need not look.
     matrix.has_sorted_indices = True

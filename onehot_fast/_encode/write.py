@@ -364,8 +364,8 @@ def _check_room(
         position = 4 if max(n_codes, *shape) <= INT32_MAX else 8
         sparse = n_codes * (dtype.itemsize + position)
         smaller = {
-            "output='csr'": sparse + (shape[0] + 1) * position,
-            "output='csc'": sparse + (shape[1] + 1) * position,
+            "output='csr' or .onehot.to_csr()": sparse + (shape[0] + 1) * position,
+            "output='csc' or .onehot.to_csc()": sparse + (shape[1] + 1) * position,
             "dtype=bool": elements,
         }
         n_bytes = elements * dtype.itemsize

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from types import ModuleType
@@ -11,6 +12,13 @@ PACKAGE = "onehot_fast.integrations"
 
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
+# The library of an integration → its extra, and the oldest version that is tested.
+REQUIRED = {
+    "pandas": ("pandas", "2.2"),
+    "polars": ("polars", "2.0"),
+    "pyarrow": ("arrow", "22.0"),
+    "sklearn": ("sklearn", "1.8"),
+}
 # By these any other object offers its data (the Arrow PyCapsule interface).
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
@@ -20,13 +28,43 @@ def integration(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
-def library(name: str, method: str) -> ModuleType:
-    """Return a module that only one method needs, or say which one needs it."""
+def require(name: str) -> ModuleType:
+    """Return the library of an integration, or say which version it needs and what to type."""
+    extra, least = REQUIRED[name]
+    needs = f"{PACKAGE}.{extra} needs {name} {least} or newer"
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        raise ModuleNotFoundError(f"{needs}: {_remedy(name)}", name=name) from None
+    version = str(module.__version__)
+    if _release(version) < _release(least):
+        raise ImportError(f"{needs}, and {version} is installed: {_remedy(name)}", name=name)
+    return module
+
+
+def library(name: str, what: str) -> ModuleType:
+    """Return a module that only one method or option needs, or say which one needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         package = name.partition(".")[0]
-        raise ImportError(f".onehot.{method}() needs {package} to be installed: {error}") from error
+        raise ImportError(f"{what} needs {package}: {_remedy(package)} ({error})") from error
+
+
+def _remedy(name: str) -> str:
+    """Return the command that installs a library in a version that will do."""
+    return (
+        f'pip install "onehot-fast[{REQUIRED[name][0]}]"'
+        if name in REQUIRED
+        else f"pip install {name}"
+    )
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 def reader_of(source: object) -> str | None:

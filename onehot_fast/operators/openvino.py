@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arguments.indices import as_array, as_integer
 from onehot_fast.operators._types import FLOATS, INTEGERS, check_type, type_name
 
@@ -115,7 +116,7 @@ def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]
     if version not in VERSIONS:
         raise ValueError(f"version = {version}; accepted are 1 and 16")
     if not isinstance(mode, str):
-        raise TypeError(f"negative_indices_mode = {mode!r} is a {type(mode).__name__}, not a str")
+        raise TypeError(f"negative_indices_mode = {mode!r} is {with_article(mode)}, not a str")
     policy = MODES.get(mode.lower().replace("-", "_"))
     if policy is None:
         accepted = "'ignore_negative', 'ignore-negative' and 'normalize'"

@@ -151,6 +151,23 @@ def test_what_does_not_speak_arrow_is_refused():
         encode({"s": ["a"]}, Encoder().fit({"s": ["a"]}))
 
 
+def test_a_dataset_says_how_it_is_read() -> None:
+    """Whoever reads it all, or batch by batch, types so: the error has the words."""
+    dataset = pytest.importorskip("pyarrow.dataset").dataset(TABLE)
+    encoder = Encoder(["size", "kind"]).fit(dataset.scanner().to_reader())
+
+    assert encode(dataset.scanner().to_reader(), encoder).read_all().to_pydict() == EXPECTED
+    for call in (Encoder().fit, encoder.transform, lambda table: encode(table, encoder)):
+        with pytest.raises(
+            TypeError, match=r"Dataset is not a table: pass \.scanner\(\)\.to_reader"
+        ):
+            call(dataset)
+        with pytest.raises(
+            TypeError, match=r"a Scanner is not a table: pass \.to_reader\(\) of it"
+        ):
+            call(dataset.scanner())
+
+
 # Each takes a result of ours, and gives back its cells as rows.
 NESTED: dict[str, Callable[[Any], Any]] = {
     "numpy": np.asarray,

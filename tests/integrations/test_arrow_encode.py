@@ -347,7 +347,7 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
         ({"size": ["L"]}, "tensor", TypeError, "accepted are lists"),
         ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: 1 elements; accepted are 2"),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "accepted are Booleans and numbers"),
-        ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is no feature"),
+        ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is not one of its features"),
         ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),
     ],
     ids=str,

@@ -201,3 +201,12 @@ def test_classes_that_only_names_would_confuse_are_told_apart():
 def test_a_result_too_large_is_refused_before_it_is_made():
     with pytest.raises((MemoryError, ValueError)):
         one_hot(pa.nulls(1 << 20, pa.int8()), depth=1 << 30)
+
+
+@pytest.mark.parametrize("layout", ["tensor", "columns"])
+def test_a_table_is_not_a_column(layout: Any) -> None:
+    """The error names its columns, of which one is meant."""
+    table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
+
+    with pytest.raises(TypeError, match=r"is a table of \['size', 'n'\]: give one column of it"):
+        one_hot(table, layout=layout)

@@ -234,11 +234,11 @@ def test_forms_and_categories(library, output, declare):
 @pytest.mark.parametrize(
     ("rows", "options", "error", "message"),
     [
-        (["a"], {}, TypeError, "texts need sep=|has dtype String; accepted are List and Array"),
+        (["a"], {}, TypeError, "strings need sep=|has dtype String; accepted are List and Array"),
         ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|text)"),
-        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a text|unhashable type"),
+        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a string|unhashable type"),
         (["a"], {"sep": ""}, ValueError, "sep is empty"),
-        (["a"], {"sep": 1}, TypeError, "sep = 1 is a int"),
+        (["a"], {"sep": 1}, TypeError, "sep = 1 is an int"),
         (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
         (["a"], {"sep": "|", "output": "xml"}, ValueError, "output"),
         (["a"], {"sep": "|", "dtype": "O"}, TypeError, "is not a Boolean"),

@@ -139,7 +139,7 @@ class TestExpr:
             (lambda k: k.onehot("auto"), ValueError, "'auto'"),
             (lambda k: k.onehot(["a"], "list"), ValueError, "layout = 'list'"),
             (lambda k: k.onehot(["a", "a"]), ValueError, "equals categories"),
-            (lambda k: k.onehot(["a"], drop="z"), ValueError, "is no category of the column"),
+            (lambda k: k.onehot(["a"], drop="z"), ValueError, "is not a category of the column"),
             (lambda k: k.onehot(["a"], drop="most_frequent"), ValueError, "no rows to count"),
             (lambda k: k.onehot(["a"], dtype="complex64"), TypeError, "unknown to polars"),
             (lambda k: k.onehot(["a"], min_frequency=2), TypeError, "min_frequency"),

@@ -1,0 +1,90 @@
+# pyright: reportUnnecessaryTypeIgnoreComment=true
+"""A program that mypy and pyright accept, but for the lines that say otherwise (`make types`)."""
+
+from typing import Any, assert_type
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from scipy.sparse import csc_array, csr_array
+
+import onehot_fast.integrations.polars as polars_door
+from onehot_fast import Encoder, decode, multi_hot, one_hot
+from onehot_fast.integrations import arrow
+from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot
+from onehot_fast.integrations.polars import LazyFrameNamespace, SeriesNamespace
+
+AnyArray = npt.NDArray[Any]
+
+
+def tensors(out: npt.NDArray[np.int8]) -> None:
+    """The dtype of the result is that of `dtype` or `out`."""
+    assert_type(one_hot([0, 1], 2), AnyArray)
+    assert_type(one_hot([0, 1], 2, dtype=np.uint8), npt.NDArray[np.uint8])
+    assert_type(one_hot([0, 1], 2, dtype=np.dtype(np.int16), axis=0), npt.NDArray[np.int16])
+    assert_type(one_hot([0, 1], 2, dtype="uint8", ignore_index=[254, 255]), AnyArray)
+    assert_type(one_hot([0, 1], 2, out=out, out_of_range="error"), npt.NDArray[np.int8])
+    assert_type(one_hot([0, 1], 2, label_smoothing=0.1), AnyArray)
+    assert_type(decode(out, rule="argmax"), npt.NDArray[np.int64])
+    one_hot([0, 1], 2, out_of_range="clip")  # type: ignore[call-overload]
+    one_hot([0, 1], 2, label_smoothing="0.1")  # type: ignore[call-overload]
+    decode(out, rule="max")  # type: ignore[arg-type]
+
+
+def labels() -> None:
+    """`output` tells an array from a sparse one."""
+    assert_type(multi_hot([[0, 2], [1]]), AnyArray)
+    assert_type(multi_hot([[0, 2], [1]], 3, output="csr"), csr_array)
+    multi_hot([[0]], mode="sum")  # type: ignore[call-overload]
+
+
+def encoder(frame: pd.DataFrame) -> None:
+    """Options are words that an editor completes; `output` names what comes back."""
+    fitted = Encoder(["size"], handle_unknown="ignore", drop={"size": "M"}).fit(frame)
+    assert_type(fitted, Encoder)
+    assert_type(fitted.transform(frame, "numpy"), AnyArray)
+    assert_type(fitted.transform(frame, output="csr"), csr_array)
+    assert_type(fitted.transform(frame, output="csc"), csc_array)
+    assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
+    assert_type(fitted.transform(frame, output="polars"), pl.DataFrame)
+    assert_type(fitted.transform(frame, output="arrow"), pa.Table)
+    Encoder(handle_missing={"size": "indicator"}, min_frequency=2, dtype={"size": "uint8"})
+    Encoder(handle_unknown="ignor")  # type: ignore[arg-type]
+    Encoder(drop="frist")  # type: ignore[arg-type]
+    fitted.transform(frame, output="xml")  # type: ignore[call-overload]
+
+
+def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
+    """What pandas adds at run time is here as a function and as classes."""
+    assert_type(onehot(frame), pd.DataFrame)
+    assert_type(onehot(frame, ["size"], drop="first", sparse=True), pd.DataFrame)
+    assert_type(onehot(series, "is", dtype="uint8", handle_missing="indicator"), pd.DataFrame)
+    assert_type(OneHotAccessor(series)(), pd.DataFrame)
+    assert_type(OneHotAccessor(series).to_numpy(), AnyArray)
+    assert_type(OneHotAccessor(series).to_csr("uint8"), csr_array)
+    assert_type(OneHotAccessor(series).to_arrow("is"), pa.RecordBatch)
+    assert_type(OneHotAccessor(series).codes(), npt.NDArray[np.integer[Any]])
+    assert_type(OneHotAccessor(series).multi_hot("|"), pd.DataFrame)
+    assert_type(OneHotAccessor(series).multi_hot("|", output="csr"), csr_array)
+    assert_type(FrameAccessor(frame).fit(["size"], handle_unknown="ignore"), Encoder)
+    onehot(frame, handle_missing="drop")  # type: ignore[call-overload]
+    onehot([1, 2])  # type: ignore[call-overload]
+
+
+def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> None:
+    """As for pandas, lazily too."""
+    assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8), pl.DataFrame)
+    assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
+    assert_type(polars_door.onehot(series, "is"), pl.DataFrame)
+    assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], "struct"), pl.Expr)
+    assert_type(SeriesNamespace(series).to_numpy(pl.UInt8), AnyArray)
+    assert_type(LazyFrameNamespace(lazy).fit(["size"]), Encoder)
+    polars_door.onehot(pl.col("size"), ["S"], "list")  # type: ignore[call-overload]
+
+
+def arrow_door(table: pa.Table, fitted: Encoder) -> None:
+    """Layouts are words, though the tables of pyarrow have no types."""
+    assert_type(arrow.one_hot(table["size"], layout="columns"), arrow.OneHotArray)
+    arrow.encode(table, fitted, layout="rows")  # type: ignore[arg-type]
