@@ -133,7 +133,8 @@ def test_every_error_of_the_input(
 OUTPUTS = {
     "no folder": (Exit.OUTPUT, "{}/no/out.parquet"),
     "no format": (Exit.USAGE, "{}/out.xls"),
-    "a folder that is full": (Exit.OUTPUT, "{}/full"),
+    "a file that is there": (Exit.OUTPUT, "{}/full/in.parquet"),
+    "a folder with a file of that name": (Exit.OUTPUT, "{}/full"),
     "a file as a folder": (Exit.OUTPUT, "{}/in.parquet/"),
     "a device without room": (Exit.OUTPUT, "/dev/full"),
 }
@@ -146,7 +147,7 @@ def test_every_error_of_the_output(code: int, target: str, call: Any, tmp_path: 
         pytest.skip("no /dev/full on this system")
     arguments = on_table("-c", "carrier")(tmp_path)
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "kept").write_text("kept")
+    (tmp_path / "full" / "in.parquet").write_text("kept")
     before = sorted(tmp_path.rglob("*"))
     form = ["--output-format", "parquet"] if target == "/dev/full" else []
     ended = call("encode", *arguments, *form, "-o", target.format(tmp_path))

@@ -68,7 +68,7 @@ def test_asked_to_end(
     threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
     send_at(place.format(sink=sink))
 
-    ended = call("encode", small, *COLUMNS, "-o", out)
+    ended = call("encode", small, *COLUMNS, "--overwrite", "-o", out)
 
     assert ended == INTERRUPTED
     assert out.read_bytes() == OLD
@@ -88,7 +88,8 @@ def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: 
     """A process that is asked to end, even while it imports, says so in one line and no more."""
     out = small.parent / "out.parquet"
     out.write_bytes(OLD)
-    code, error = signalling.run(place, number, "encode", small, *COLUMNS, "-o", out)
+    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", out
+    code, error = signalling.run(place, number, *arguments)
 
     name = "interrupted" if number == 2 else f"ended by signal {number}"
     assert (code, error) == (128 + number, f"onehot-fast: {name}\n")
