@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -62,15 +63,20 @@ class TextReader(Reader):
         self._convert = csv.ConvertOptions()
         if text.missing is not None:
             self._convert.null_values = list(text.missing)
-        if text.delimiter is None:
-            self._check_delimiter()
+        self._check_start()
         with _explained():
             self.set_types(self._infer())
 
-    def _check_delimiter(self) -> None:
-        """Refuse a file whose first line has more of another delimiter than of its own."""
+    def _check_start(self) -> None:
+        """Refuse UTF-16, and a first line that has more of another delimiter than of its own."""
         with pa.OSFile(str(self.path)) as file:
             start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
+            self._text.encoding == "utf8"
+        ):
+            raise ValueError("begins as UTF-16 does: --encoding utf-16")
+        if self._text.delimiter is not None:
+            return
         header = start.decode(self._text.encoding, "replace").splitlines()[:1]
         unquoted = re.sub('"[^"]*"', "", "".join(header))
         own = self.format.delimiter

@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from onehot_fast.cli.conversion import Change, Output, convert, refusals
-from onehot_fast.cli.encode import ENCODER_KEY
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
-from onehot_fast.cli.learning import load_encoder, parse_encoder
+from onehot_fast.cli.learning import ENCODER_KEY, load_encoder, parse_encoder
 from onehot_fast.cli.progress import tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.encoder import Encoder

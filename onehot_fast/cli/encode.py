@@ -14,6 +14,7 @@ import pyarrow as pa
 from onehot_fast.cli.conversion import Change, Output, convert, refusals
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
 from onehot_fast.cli.learning import (
+    ENCODER_KEY,
     chosen_columns,
     learn,
     load_encoder,
@@ -27,10 +28,8 @@ from onehot_fast.cli.target import require_free, save_text
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import encode, encoded_schema
 
-__all__ = ["ENCODER_KEY", "MOST_FEATURES", "Learning", "encoding", "run_encode"]
+__all__ = ["MOST_FEATURES", "Learning", "encoding", "run_encode"]
 
-# The encoder in the metadata of the output, for `decode`.
-ENCODER_KEY = b"onehot_fast.encoder"
 NOT_IN_TEXT = ("struct", "array", "tensor")
 # Of columns that nobody named: more than these are identifiers or free text, nearly always.
 MOST_FEATURES = 1000

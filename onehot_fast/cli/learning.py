@@ -23,8 +23,18 @@ from onehot_fast.cli.sources import Source
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import read_table
 
-__all__ = ["chosen_columns", "learn", "load_encoder", "notes_on", "parse_encoder", "require_fit"]
+__all__ = [
+    "ENCODER_KEY",
+    "chosen_columns",
+    "learn",
+    "load_encoder",
+    "notes_on",
+    "parse_encoder",
+    "require_fit",
+]
 
+# The encoder in the metadata of an encoded file, for `decode`.
+ENCODER_KEY = b"onehot_fast.encoder"
 # A column with fewer values is not worth a note, whatever it is.
 FEW = 50
 MANY = 250
