@@ -73,7 +73,11 @@ class Source:
     @property
     def row_bytes(self) -> float:
         """About how many bytes a row takes in memory."""
-        return max(reader.row_bytes for reader in self.readers)
+        sizes = []
+        for reader in self.readers:
+            with reading(reader.name):
+                sizes.append(reader.row_bytes)
+        return max(sizes)
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
