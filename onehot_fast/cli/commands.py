@@ -117,7 +117,8 @@ def encode(
     """
     names = [f"--{name.replace('_', '-')}" for name, values in typed.items() if values]
     if encoder_file is not None and names:
-        raise click.UsageError(f"{names[0]} is part of what --encoder says")
+        text = "is part of what --encoder says; learn it again with that, and --save-encoder"
+        raise click.UsageError(f"{names[0]} {text}")
     learning = Learning(columns, typed, encoder_file, max_features)
     run_encode(given, learning, layout, output, save_encoder)
 

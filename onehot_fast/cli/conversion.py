@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from onehot_fast.cli.errors import CommandError, Exit, is_undecodable, one_line, writing
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
@@ -146,7 +146,7 @@ def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
         yield from batches
     except (TypeError, ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {one_line(error)}") from error
+        raise CommandError(code, f"{name}: {as_typed(error)}") from error
 
 
 def _is_below(path: Path, folder: Path) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from onehot_fast.cli.conversion import Change, Output, convert, refusals
-from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, plural
 from onehot_fast.cli.learning import (
     ENCODER_KEY,
     chosen_columns,
@@ -129,9 +129,9 @@ def encoding(source: Source, encoder: Encoder, layout: Any) -> Change:
         only = pa.schema([source.schema.field(name) for name in old])
         new = tuple(encoded_schema(only, encoder, layout=layout).names)
     except TypeError as error:
-        raise CommandError(Exit.USAGE, one_line(error)) from error
+        raise CommandError(Exit.USAGE, as_typed(error)) from error
     except ValueError as error:
-        raise CommandError(Exit.VALUE, f"{source.name}: {one_line(error)}") from error
+        raise CommandError(Exit.VALUE, f"{source.name}: {as_typed(error)}") from error
     metadata = {**(after.metadata or {}), ENCODER_KEY: encoder.to_json().encode()}
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:

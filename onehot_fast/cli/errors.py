@@ -6,6 +6,7 @@ import difflib
 import enum
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,7 @@ __all__ = [
     "CommandError",
     "Exit",
     "NobodyReads",
+    "as_typed",
     "closest",
     "is_undecodable",
     "one_line",
@@ -70,6 +72,13 @@ class NobodyReads(Exception):
 def one_line(error: BaseException) -> str:
     """Return the message of an error, or else its kind, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def as_typed(error: BaseException) -> str:
+    """Return the message of an encoder, with its options as one types them here."""
+    names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
+    line = one_line(error)
+    return re.sub(rf"\b({names})=", lambda match: f"--{match[0].replace('_', '-')}", line)
 
 
 def printable(text: str) -> str:

@@ -13,6 +13,7 @@ import pyarrow as pa
 from onehot_fast.cli.errors import (
     CommandError,
     Exit,
+    as_typed,
     is_undecodable,
     one_line,
     plural,
@@ -80,10 +81,10 @@ def learn(
         encoder.get_feature_names_out()
         _check_features(source, encoder, most)
     except TypeError as error:
-        raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
+        raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error
     except (ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{source.name}: {one_line(error)}") from error
+        raise CommandError(code, f"{source.name}: {as_typed(error)}") from error
 
 
 def _check_features(source: Source, encoder: Encoder, most: float) -> None:
@@ -135,7 +136,8 @@ def parse_encoder(text: str | bytes, name: str) -> Encoder:
         encoder = Encoder.from_json(text)
         encoder.get_feature_names_out()
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        raise CommandError(Exit.SCHEMA, f"{name}: {one_line(error)}") from error
+        text = f"{name} is no encoder that --save-encoder wrote: {one_line(error)}"
+        raise CommandError(Exit.SCHEMA, text) from error
     return encoder
 
 

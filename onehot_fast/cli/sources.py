@@ -137,11 +137,10 @@ class Source:
         for name in columns:
             count = self.schema.names.count(name)
             if count != 1:
-                there = f"has {count} columns" if count else "has no column"
-                hint = closest(name, self.schema.names)
                 names = ", ".join(self.schema.names)
-                text = f"{self.name} {there} {name!r}{hint or '; its columns are: ' + names}"
-                raise CommandError(code, text)
+                hint = closest(name, self.schema.names) or f"; its columns are: {names}"
+                text = f"has {count} columns {name!r}" if count else f"has no column {name!r}{hint}"
+                raise CommandError(code, f"{self.name} {text}")
 
 
 @dataclass(frozen=True)

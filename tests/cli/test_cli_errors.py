@@ -89,7 +89,7 @@ CASES = {
     "csv that is not UTF-8": (Exit.CORRUPT, on("in.csv", b"a,b\n\xff,2\n", "-c", "a"), "in.csv"),
     "truncated": (Exit.CORRUPT, truncated, "in.parquet"),
     "no such column": (Exit.COLUMN, on_table("-c", "carier"), "no column 'carier'"),
-    "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'"),
+    "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'\n"),
     "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column holds texts"),
     "lists": (Exit.COLUMN, on_table("-c", "n", n=[[1], [2]]), "column 'n'"),
     "files that differ": (Exit.SCHEMA, different, "b.parquet"),

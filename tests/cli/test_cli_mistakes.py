@@ -89,6 +89,7 @@ def test_the_encoder_is_no_output_either(refused: Any, done: Any) -> None:
     done("encode t.csv --save-encoder e.csv -o o.csv")
     refused("encode t.csv --encoder e.csv --overwrite -o e.csv", Exit.OUTPUT, "is the input")
     refused("encode t.csv --save-encoder e.csv -o p.csv", Exit.OUTPUT, "--overwrite")
+    refused("encode t.csv --encoder o.csv -o p.csv", Exit.SCHEMA, "is no encoder that")
     refused("encode t.csv --save-encoder ./p.csv -o p.csv", Exit.USAGE, "is the output")
 
 
@@ -332,6 +333,7 @@ def test_too_many_features_are_noticed_early(refused: Any, monkeypatch: pytest.M
         ("--drop bb=x", Exit.USAGE, "did you mean 'b'?"),
         ("--drop x", Exit.USAGE, "--drop x: drop = 'x' is unknown: accepted are 'first'"),
         ("--drop x", Exit.USAGE, "a category is COLUMN=CATEGORY"),
+        ("--handle-missing propagate", Exit.VALUE, "pass --dtype='float32'"),
         ("--drop b=z", Exit.VALUE, "'z' is no category"),
         ("--dtype floot", Exit.USAGE, "such as bool, uint8 or float32"),
         ("--min-frequency many", Exit.USAGE, "a number of rows as 10, or a share of them as 0.01"),
