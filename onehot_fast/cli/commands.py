@@ -48,7 +48,7 @@ only with --overwrite, and the input never.
 \b
 From CSV to CSV, columns that are not encoded keep every letter of their values.
 To other formats they get types by their first rows: numbers, dates, texts;
-digits that are no number (007, +49 30, 20 digits and more) are text.
+digits that are no number (007, +4930123456, beyond 64 bits) are text.
 
 \b
 Exit codes; each but 0 and 141 comes with one line on standard error:

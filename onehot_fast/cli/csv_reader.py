@@ -25,8 +25,12 @@ __all__ = ["TextOptions", "TextReader"]
 BLOCK_BYTES = 4 << 20
 DELIMITERS = ",;\t|"
 HEADER_BYTES = 1 << 16
-# Digits that are no number: a postal code, a telephone number, what no integer of 64 bits holds.
-NO_NUMBER = r"^\s*(\+|-?0[0-9]|-?[0-9]{19,}\s*$)"
+# Digits that are no number, by the type they look like: a postal code; a telephone number, and
+# what a float holds no more.
+CODES = {
+    pa.int64(): r"^\s*-?0[0-9]",
+    pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
+}
 
 
 @dataclass(frozen=True)
@@ -94,13 +98,13 @@ class TextReader(Reader):
             inferred = self._open(file).schema
         # Bytes are found where a text is not UTF-8: that is to be an error, in whatever row it is.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
-        numbers = [f.name for f in inferred if f.type in (pa.int64(), pa.float64())]
+        numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
             self._convert.column_types = dict.fromkeys(numbers, pa.string())
             with pa.OSFile(str(self.path)) as file:
-                first = self._open(file, list(dict.fromkeys(numbers))).read_next_batch()
-            for name in first.schema.names:
-                if pc.any(pc.match_substring_regex(first.column(name), NO_NUMBER)).as_py():
+                first = self._open(file, list(numbers)).read_next_batch()
+            for name, code in numbers.items():
+                if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
                     types[name] = pa.string()
         return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
 

@@ -128,9 +128,8 @@ class Source:
 
     def identities(self) -> list[os.stat_result]:
         """Return what tells whether another file is one of these."""
-        if self.name == "standard input":
-            return [os.fstat(sys.stdin.fileno())]
-        return [os.stat(reader.path) for reader in self.readers]
+        found = [os.stat(reader.path) for reader in self.readers]
+        return [*found, os.fstat(sys.stdin.fileno())] if self.name == "standard input" else found
 
     def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
         """Refuse a column that is not there, or there twice."""

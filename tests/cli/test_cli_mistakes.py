@@ -223,18 +223,20 @@ def test_kept_values_keep_every_letter(done: Any) -> None:
 def test_digits_that_are_no_number(target: str, files: Any, done: Any) -> None:
     """CSV to other formats: codes are texts, numbers are numbers."""
     Path("k.csv").write_text(
-        "zip,phone,huge,long,price,n,spaced,size\n"
-        "01234,+491,12345678901234567890,9007199254740993,1.10,-5, 6,S\n"
-        "99999,+492,1,1,0.5,0,NA,L\n"
+        "zip,phone,huge,long,time,price,signed,n,spaced,size\n"
+        "01234,+4930123,12345678901234567890,9007199254740993,1700000000000000001,1.10,+3,-5, 6,S\n"
+        "99999,+4930124,1,1,1,0.5,-2,0,NA,L\n"
     )
     done(f"encode k.csv -c size -o {target}")
     table = files.read(Path(target))
     assert table.drop(["size_S", "size_L"]).to_pydict() == {
         "zip": ["01234", "99999"],
-        "phone": ["+491", "+492"],
+        "phone": ["+4930123", "+4930124"],
         "huge": ["12345678901234567890", "1"],
         "long": [9007199254740993, 1],
+        "time": [1700000000000000001, 1],
         "price": [1.1, 0.5],
+        "signed": [3.0, -2.0],
         "n": [-5, 0],
         "spaced": [6, None],
     }
