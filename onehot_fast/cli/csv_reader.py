@@ -95,14 +95,14 @@ class TextReader(Reader):
     def _infer(self) -> pa.Schema:
         """Return the types that the first rows look like; digits that are no number are text."""
         with pa.OSFile(str(self.path)) as file:
-            inferred = self._open(file).schema
+            inferred = self._open(file, is_start=True).schema
         # Bytes are found where a text is not UTF-8: that is to be an error, in whatever row it is.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
             self._convert.column_types = dict.fromkeys(numbers, pa.string())
             with pa.OSFile(str(self.path)) as file:
-                first = self._open(file, list(numbers)).read_next_batch()
+                first = self._open(file, list(numbers), is_start=True).read_next_batch()
             for name, code in numbers.items():
                 if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
                     types[name] = pa.string()
@@ -126,9 +126,9 @@ class TextReader(Reader):
                 yield self._without_missing(self._with_integers(batch), coded)
 
     def _open(
-        self, file: pa.NativeFile, columns: Sequence[str] | None = None
+        self, file: pa.NativeFile, columns: Sequence[str] | None = None, is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse the file."""
+        """Start to parse the file, and not ahead of what is asked for if that is the start only."""
         convert = self._convert
         if columns is not None:
             convert = csv.ConvertOptions(
@@ -138,7 +138,11 @@ class TextReader(Reader):
             )
         return csv.open_csv(
             unpacked(file, self.format),
-            read_options=csv.ReadOptions(block_size=BLOCK_BYTES, encoding=self._text.encoding),
+            read_options=csv.ReadOptions(
+                use_threads=not is_start,
+                block_size=BLOCK_BYTES,
+                encoding=self._text.encoding,
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=self._text.delimiter or self.format.delimiter,
                 newlines_in_values=True,
