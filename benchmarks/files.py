@@ -113,7 +113,7 @@ def ours(source: Path, target: Path) -> None:
     from onehot_fast.cli import main
 
     chosen = [word for name in ENCODED for word in ("-c", name)]
-    if main(["encode", str(source), *chosen, "-o", str(target)]):
+    if main(["encode", str(source), *chosen, "--overwrite", "-o", str(target)]):
         sys.exit(1)
 
 

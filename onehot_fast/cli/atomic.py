@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
 
@@ -35,7 +36,7 @@ def is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def atomic_file(target: Path) -> Iterator[Path]:
+def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
     """Give a temporary file beside the target, which takes its place if all goes well.
 
     The temporary file is ``.<name>.<random>.onehot-fast-part``. It is on the disk before it is
@@ -45,7 +46,8 @@ def atomic_file(target: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        The file cannot be written, synchronised or renamed. The target is as it was.
+        The file cannot be written, synchronised or renamed, or one is there that may not be
+        replaced. The target is as it was.
     Interrupted
         A signal came before the file was renamed.
     """
@@ -56,18 +58,20 @@ def atomic_file(target: Path) -> Iterator[Path]:
             os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
         os.fsync(handle)
         raise_if_signalled()
+        if not may_replace and target.exists():  # since it was looked for
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         os.replace(path, target)
         _sync_folder(target.parent)
 
 
 @contextmanager
-def atomic_folder(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside the target, which gets its name if all goes well.
 
     Raises
     ------
     OSError, Interrupted
-        As `atomic_file`; and the target is a folder that is not empty, or a file.
+        As `atomic_file`; and the target is a file.
     """
     target = Path(os.path.realpath(target))
     with _temporary(target, is_folder=True) as (path, _):
@@ -78,8 +82,25 @@ def atomic_folder(target: Path) -> Iterator[Path]:
                 _sync_file(Path(folder, name))
             _sync_folder(Path(folder))
         raise_if_signalled()
-        os.rename(path, target)  # refused if the target is a file, or a folder with something in it
+        with _moved_aside(target) if may_replace and target.is_dir() else nullcontext():
+            os.rename(path, target)  # refused onto a file, or a folder with something in it
         _sync_folder(target.parent)
+
+
+@contextmanager
+def _moved_aside(folder: Path) -> Iterator[None]:
+    """Give an old folder another name, and remove it when the block has ended well.
+
+    The other name is none that a later run removes: it may be all that a killed run left.
+    """
+    aside = folder.with_name(f".{folder.name[:40]}.{secrets.token_hex(4)}.onehot-fast-old")
+    os.rename(folder, aside)
+    try:
+        yield
+    except BaseException:
+        os.rename(aside, folder)
+        raise
+    shutil.rmtree(aside)
 
 
 @contextmanager

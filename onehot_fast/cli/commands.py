@@ -9,7 +9,7 @@ import click
 import onehot_fast
 from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.decode import run_decode
-from onehot_fast.cli.encode import Learning, run_encode
+from onehot_fast.cli.encode import MOST_FEATURES, Learning, run_encode
 from onehot_fast.cli.errors import MEANINGS
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.options import (
@@ -23,16 +23,32 @@ from onehot_fast.cli.sources import Input
 
 __all__ = ["commands"]
 
+SEE = "See `onehot-fast --help` for examples, formats and exit codes."
 CODES = "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANINGS.items())
 EPILOG = f"""\b
+Examples:
+  onehot-fast inspect flights.parquet
+  onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet
+  onehot-fast encode train.csv -c city --save-encoder city.json -o train-encoded.csv
+  onehot-fast encode test.csv --encoder city.json -o test-encoded.csv
+  onehot-fast decode encoded.parquet -o again.parquet
+
+\b
 IN and the output are files of these formats, folders of such files, or - for
 standard input and output: parquet, arrow (feather, ipc), arrows (an Arrow
 stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
+A folder becomes a folder, unless the name of the output says a format.
 
 \b
 The output appears whole or not at all: it is written as .NAME.*.onehot-fast-part
 beside its place, brought to the disk and renamed. What a killed run leaves of
-that, the next run with this output removes.
+that, the next run with this output removes. What is there already is replaced
+only with --overwrite, and the input never.
+
+\b
+From CSV to CSV, columns that are not encoded keep every letter of their values.
+To other formats they get types by their first rows: numbers, dates, texts;
+digits that are no number (007, +4930123456, beyond 64 bits) are text.
 
 \b
 Exit codes; each but 0 and 141 comes with one line on standard error:
@@ -44,13 +60,22 @@ Exit codes; each but 0 and 141 comes with one line on standard error:
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog=EPILOG,
+    invoke_without_command=True,
 )
 @click.version_option(onehot_fast.__version__, prog_name="onehot-fast")
-def commands() -> None:
-    """One-hot encode the columns of files of any size, in bounded memory."""
+@click.pass_context
+def commands(context: click.Context) -> None:
+    """One-hot encode the columns of files of any size, in bounded memory.
+
+    Categories become columns of 0 and 1: dummy variables, as pandas.get_dummies makes them.
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
-@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@commands.command(
+    short_help="Show columns, types, cardinalities, and the size of each form.", epilog=SEE
+)
 @with_input
 @column_option
 @click.option("--limit", type=click.IntRange(min=1), default=100_000, show_default=True,
@@ -61,13 +86,17 @@ def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, qui
     run_inspect(given, columns, limit, as_json, quiet)
 
 
-@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@commands.command(short_help="Encode columns: each category becomes a column.", epilog=SEE)
 @with_input
 @with_output
 @column_option
+@click.option("--max-features", type=click.IntRange(min=0), default=MOST_FEATURES,
+              show_default=True,
+              help="The most that are made where no -c names the columns.")  # fmt: skip
 @click.option("--encoder", "encoder_file",
-              help="As --save-encoder wrote it; nothing is learned from IN.")  # fmt: skip
-@click.option("--save-encoder", help="Where to write the encoder, for later files.")
+              help="As --save-encoder or Encoder.to_json wrote it; nothing is learned from IN."
+              )  # fmt: skip
+@click.option("--save-encoder", help="Where to write the encoder, for later files and for decode.")
 @click.option("--layout", type=LAYOUTS, default="columns", show_default=True,
               help="Columns for all features, or one for each encoded column.")  # fmt: skip
 @with_encoder_options
@@ -75,6 +104,7 @@ def encode(
     given: Input,
     output: Output,
     columns: Sequence[str],
+    max_features: int,
     encoder_file: str | None,
     save_encoder: str | None,
     layout: str,
@@ -87,14 +117,18 @@ def encode(
     """
     names = [f"--{name.replace('_', '-')}" for name, values in typed.items() if values]
     if encoder_file is not None and names:
-        raise click.UsageError(f"{names[0]} is part of what --encoder says")
-    run_encode(given, Learning(columns, typed, encoder_file), layout, output, save_encoder)
+        text = "is part of what --encoder says; learn it again with that, and --save-encoder"
+        raise click.UsageError(f"{names[0]} {text}")
+    learning = Learning(columns, typed, encoder_file, max_features)
+    run_encode(given, learning, layout, output, save_encoder)
 
 
-@commands.command(epilog="See `onehot-fast --help` for formats and exit codes.")
+@commands.command(short_help="Bring back the columns that were encoded.", epilog=SEE)
 @with_input
 @with_output
-@click.option("--encoder", "encoder_file", help="Default: the encoder in the metadata of IN.")
+@click.option(
+    "--encoder", "encoder_file", help="As --save-encoder wrote it; default: the one in IN."
+)
 @click.option("--layout", type=LAYOUTS, help="Default: by the types of the columns.")
 def decode(given: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
     """Bring back the columns that were encoded; what was off in all features is null."""

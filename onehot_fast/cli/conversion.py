@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
 
-from onehot_fast.cli.errors import CommandError, Exit, is_undecodable, one_line, writing
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
 from onehot_fast.cli.sinks import WriteOptions, open_sink
-from onehot_fast.cli.sources import Source
-from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder
+from onehot_fast.cli.sources import Input, Source
+from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder, require_free
 
 __all__ = ["Change", "Output", "convert", "refusals"]
 
@@ -64,6 +65,11 @@ class Output:
     group_rows : int, optional
         See `WriteOptions`.
     is_quiet : bool
+    may_replace : bool
+        What is there already.
+    is_folder : bool
+    delimiter : str, optional
+        Of CSV.
     """
 
     path: str
@@ -71,20 +77,56 @@ class Output:
     compression: str | None = None
     group_rows: int | None = None
     is_quiet: bool = False
+    may_replace: bool = False
+    is_folder: bool = False
+    delimiter: str | None = None
 
     def format(self, source: Source) -> Format:
         """Return the format for what comes from a source."""
-        return format_for(self.path, self.wanted, source.format)
+        return format_for(self.path, self.wanted, source.format, self.is_folder)
+
+    def prepared(self, source: Source, given: Input, *others: str | None) -> Output:
+        """Return where exactly the rows of a source go.
+
+        Raises
+        ------
+        CommandError
+            That would destroy something: the input, one of the other files that are read, or what
+            is there already.
+        """
+        path, into_folder = self.path, is_folder(self.path, source.folder is not None)
+        if into_folder and source.folder is None and Path(path).is_dir():
+            name = _name_within(source, source.readers[0].path, self.wanted or source.format)
+            path, into_folder = str(Path(path, name)), False
+        if source.folder is not None and _is_below(Path(path), source.folder):
+            text = f"{path}: lies in the input; the next run would read it"
+            raise CommandError(Exit.OUTPUT, text)
+        require_free(path, source.identities(), self.may_replace)
+        for other in others:
+            if other is not None and Path(other).exists():
+                require_free(path, [Path(other).stat()], may_replace=True)
+        return replace(self, path=path, is_folder=into_folder, delimiter=given.text.delimiter)
 
 
-def convert(source: Source, change: Change, output: Output) -> None:
-    """Write the rows of a source, changed: in one file, or in a folder a file for each."""
-    form = output.format(source)
-    if not is_folder(output.path):
-        with showing("writing", output.is_quiet) as step, new_file(output.path, form) as file:
-            _write(source, change, file, output, step)
-        return
-    with showing("writing", output.is_quiet) as step, new_folder(output.path) as folder:
+def convert(source: Source, change: Change, output: Output) -> int:
+    """Write the rows of a source, changed, in one file, or in a folder a file for each.
+
+    Returns
+    -------
+    int
+        The number of rows.
+    """
+    form, may_replace, n_rows = output.format(source), output.may_replace, 0
+    if not output.is_folder:
+        with (
+            showing("writing", output.is_quiet) as step,
+            new_file(output.path, form, may_replace) as file,
+        ):
+            return _write(source, change, file, output, step)
+    with (
+        showing("writing", output.is_quiet) as step,
+        new_folder(output.path, may_replace) as folder,
+    ):
         for i, reader in enumerate(source.readers):
             path = folder / _name_within(source, reader.path, form)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +135,9 @@ def convert(source: Source, change: Change, output: Output) -> None:
                 raise CommandError(Exit.OUTPUT, text)
             part = Source(reader.name, [reader])
             with new_file(str(path), form) as file:
-                _write(part, change, file, output, _share_of(step, i, len(source.readers)))
+                share_of = _share_of(step, i, len(source.readers))
+                n_rows += _write(part, change, file, output, share_of)
+    return n_rows
 
 
 def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -102,7 +146,12 @@ def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
         yield from batches
     except (TypeError, ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {one_line(error)}") from error
+        raise CommandError(code, f"{name}: {as_typed(error)}") from error
+
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Tell whether something is in a folder, or in one below it; or is that folder."""
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 
 def _name_within(source: Source, path: Path, form: Format) -> Path:
@@ -124,7 +173,7 @@ def _write(
     file: pa.NativeFile,
     output: Output,
     step: Callable[[float], None],
-) -> None:
+) -> int:
     """Write one file, a batch at a time: read, encoded and written by a thread each."""
     form = output.format(source)
     options = WriteOptions(
@@ -132,6 +181,7 @@ def _write(
         group_rows=output.group_rows or source.readers[0].group_rows,
         new=change.new,
         is_text=source.format.is_text,
+        delimiter=output.delimiter,
     )
     rows = batch_rows(source.row_bytes, change.row_bytes)
     schema = source.coded_schema(change.old)
@@ -144,4 +194,7 @@ def _write(
             for part in parts:
                 with writing(output.path):
                     sink.write(part)
-                step(source.share())
+                # What was read says little: most of the time is spent on what is written.
+                n_rows = source.n_rows
+                step(sink.n_rows / max(1, n_rows) if n_rows is not None else source.share())
+    return sink.n_rows

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as csv
 
+from onehot_fast.cli.errors import one_line
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import sliced
 from onehot_fast.cli.readers import Reader, position, unpacked
@@ -19,6 +23,14 @@ __all__ = ["TextOptions", "TextReader"]
 
 # So much text is parsed at once; the types of columns are inferred from the first such block.
 BLOCK_BYTES = 4 << 20
+DELIMITERS = ",;\t|"
+HEADER_BYTES = 1 << 16
+# Digits that are no number, by the type they look like: a postal code; a telephone number, and
+# what a float holds no more.
+CODES = {
+    pa.int64(): r"^\s*-?0[0-9]",
+    pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
+}
 
 
 @dataclass(frozen=True)
@@ -33,11 +45,16 @@ class TextOptions:
         What stands for a missing value, by default what pyarrow takes for it.
     is_plain : bool
         Whether every column is text, whatever it looks like.
+    columns : tuple of str
+        Those that are text if not all are.
+    encoding : str
     """
 
     delimiter: str | None = None
     missing: tuple[str, ...] | None = None
     is_plain: bool = False
+    columns: tuple[str, ...] = ()
+    encoding: str = "utf8"
 
 
 class TextReader(Reader):
@@ -50,46 +67,117 @@ class TextReader(Reader):
         self._convert = csv.ConvertOptions()
         if text.missing is not None:
             self._convert.null_values = list(text.missing)
-        with pa.OSFile(str(path)) as file:
-            inferred = self._open(file).schema
+        self._check_start()
+        with _explained():
+            self.set_types(self._infer())
+
+    def _check_start(self) -> None:
+        """Refuse UTF-16, and a first line that has more of another delimiter than of its own."""
+        with pa.OSFile(str(self.path)) as file:
+            start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
+        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
+            self._text.encoding == "utf8"
+        ):
+            raise ValueError("begins as UTF-16 does: --encoding utf-16")
+        if self._text.delimiter is not None:
+            return
+        header = start.decode(self._text.encoding, "replace").splitlines()[:1]
+        unquoted = re.sub('"[^"]*"', "", "".join(header))
+        own = self.format.delimiter
+        likely = max(DELIMITERS, key=lambda letter: (unquoted.count(letter), letter == own))
+        if likely != own:
+            has, lacks = _typed(likely), _typed(own)
+            raise ValueError(
+                f"the first line looks as if {has} stood between the fields, and not {lacks}:"
+                f" --delimiter {has}; or --delimiter {lacks} to read it as it is"
+            )
+
+    def _infer(self) -> pa.Schema:
+        """Return the types that the first rows look like; digits that are no number are text."""
+        with pa.OSFile(str(self.path)) as file:
+            inferred = self._open(file, is_start=True).schema
         # Bytes are found where a text is not UTF-8: that is to be an error, in whatever row it is.
-        texts = [f.with_type(pa.string()) if pa.types.is_binary(f.type) else f for f in inferred]
-        self.set_types(pa.schema(texts))
+        types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
+        numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
+        if numbers:
+            self._convert.column_types = dict.fromkeys(numbers, pa.string())
+            with pa.OSFile(str(self.path)) as file:
+                first = self._open(file, list(numbers), is_start=True).read_next_batch()
+            for name, code in numbers.items():
+                if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
+                    types[name] = pa.string()
+        return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
 
     def set_types(self, schema: pa.Schema) -> None:
         """Read the columns as these types, and no longer as those of the first rows."""
         self.schema = schema
-        self._convert.column_types = {field.name: field.type for field in schema}
+        types = {field.name: field.type for field in schema}
+        # Read as texts and converted here, so that no digit is lost further down in the file.
+        self._integers = [n for n in types if types[n] == pa.int64() and schema.names.count(n) == 1]
+        self._convert.column_types = {**types, **dict.fromkeys(self._integers, pa.string())}
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with pa.OSFile(str(self.path)) as self._file:
-            for batch in sliced(self._open(self._file, columns), rows):
-                yield self._without_missing(batch, coded)
+        with pa.OSFile(str(self.path)) as self._file, _explained():
+            chosen = columns and [name for name in self.schema.names if name in columns]
+            for batch in sliced(self._open(self._file, chosen), rows):
+                yield self._without_missing(self._with_integers(batch), coded)
 
     def _open(
-        self, file: pa.NativeFile, columns: Sequence[str] | None = None
+        self, file: pa.NativeFile, columns: Sequence[str] | None = None, is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse the file."""
+        """Start to parse the file, and not ahead of what is asked for if that is the start only."""
         convert = self._convert
         if columns is not None:
-            names = [name for name in self.schema.names if name in columns]
             convert = csv.ConvertOptions(
                 column_types=convert.column_types,
                 null_values=convert.null_values,
-                include_columns=names,
+                include_columns=list(columns),
             )
         return csv.open_csv(
             unpacked(file, self.format),
-            read_options=csv.ReadOptions(block_size=BLOCK_BYTES),
+            read_options=csv.ReadOptions(
+                use_threads=not is_start,
+                block_size=BLOCK_BYTES,
+                encoding=self._text.encoding,
+            ),
             parse_options=csv.ParseOptions(
                 delimiter=self._text.delimiter or self.format.delimiter,
                 newlines_in_values=True,
             ),
             convert_options=convert,
         )
+
+    def _with_integers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch with its integers, none of which had other digits."""
+        for name in self._integers:
+            i = batch.schema.get_field_index(name)
+            if i >= 0:
+                batch = batch.set_column(i, name, self._as_integers(name, batch.column(i)))
+        return batch
+
+    def _as_integers(self, name: str, texts: pa.Array) -> pa.Array:
+        """Return the integers that texts are."""
+        with_zero = pc.and_(pc.starts_with(texts, "0"), pc.greater(pc.binary_length(texts), 1))
+        if pc.any(with_zero).as_py():
+            text = texts.filter(with_zero)[0].as_py()
+            raise ValueError(
+                f"column {name!r} holds integers in its first rows, and then {text!r}, which is"
+                f" none: --text-column {name!r} reads it as text"
+            )
+        try:
+            return pc.cast(texts, pa.int64())
+        except pa.ArrowInvalid:
+            trimmed = pc.utf8_trim_whitespace(self._nullified(texts))
+        try:
+            return pc.cast(trimmed, pa.int64())
+        except pa.ArrowInvalid as error:
+            raise ValueError(
+                f"column {name!r} holds integers in its first rows, and then something else:"
+                f" {one_line(error)}; --text-column {name!r} reads it as text"
+            ) from error
 
     def _without_missing(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
         """Return a batch in whose encoded texts null stands for what is missing.
@@ -99,13 +187,36 @@ class TextReader(Reader):
         for name in coded:
             i = batch.schema.get_field_index(name)
             if i >= 0 and pa.types.is_string(batch.schema.field(i).type):
-                column = batch.column(i)
-                marks = pa.array(self._convert.null_values, pa.string())
-                present = pc.invert(pc.is_in(column, marks))
-                nothing = pa.scalar(None, pa.string())
-                batch = batch.set_column(i, name, pc.if_else(present, column, nothing))
+                batch = batch.set_column(i, name, self._nullified(batch.column(i)))
         return batch
+
+    def _nullified(self, texts: pa.Array) -> pa.Array:
+        """Return texts with null for those that mark a missing value."""
+        marks = pa.array(self._convert.null_values, pa.string())
+        present = pc.invert(pc.is_in(texts, marks))
+        return pc.if_else(present, texts, pa.scalar(None, pa.string()))
 
     def share(self) -> float:
         """Return the share of the bytes."""
         return position(self._file) / max(1, self.n_bytes)
+
+
+def _typed(delimiter: str) -> str:
+    """Return a delimiter as one types it in a shell."""
+    return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
+
+
+@contextmanager
+def _explained() -> Iterator[None]:
+    """Say of texts that cannot be read which option may help."""
+    try:
+        yield
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        text = one_line(error)
+        if isinstance(error, UnicodeError) or "UTF8" in text:
+            hint = "--encoding names another encoding than UTF-8, such as cp1252 or latin-1"
+        elif "conversion error" in text:
+            hint = "types are those of the first rows; --text-column COLUMN reads one as text"
+        else:
+            raise
+        raise ValueError(f"{text}; {hint}") from error

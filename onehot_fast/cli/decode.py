@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from onehot_fast.cli.conversion import Change, Output, convert, refusals
-from onehot_fast.cli.encode import ENCODER_KEY
-from onehot_fast.cli.errors import CommandError, Exit, one_line
-from onehot_fast.cli.learning import load_encoder, parse_encoder
+from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
+from onehot_fast.cli.learning import ENCODER_KEY, load_encoder, parse_encoder
 from onehot_fast.cli.progress import tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.encoder import Encoder
@@ -33,13 +32,15 @@ def run_decode(given: Input, encoder_file: str | None, layout: str | None, outpu
     """
     with ExitStack() as resources:
         source = open_source(given, resources)
+        output = output.prepared(source, given, encoder_file)
         encoder = _find_encoder(source, encoder_file)
         change = decoding(source, encoder, layout or layout_of(source, encoder))
         if output.format(source).is_text:
             source.keep_text(change.old)
             change = decoding(source, encoder, layout or layout_of(source, encoder))
-        convert(source, change, output)
-    tell(f"{output.path}: {len(change.old)} columns became {len(change.new)}", output.is_quiet)
+        n_rows = convert(source, change, output)
+    became = f"{plural(len(change.old), 'feature')} became {plural(len(change.new), 'column')}"
+    tell(f"{output.path}: {plural(n_rows, 'row')}, {became}", output.is_quiet)
 
 
 def _find_encoder(source: Source, encoder_file: str | None) -> Encoder:
@@ -48,8 +49,11 @@ def _find_encoder(source: Source, encoder_file: str | None) -> Encoder:
         return load_encoder(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
+        has_room = f", and {source.format.kind} cannot" if source.format.is_text else ""
         raise CommandError(
-            Exit.SCHEMA, f"{source.name} does not say how it was encoded; --encoder names a file"
+            Exit.SCHEMA,
+            f"{source.name} does not say how it was encoded{has_room}: --encoder FILE names the"
+            " encoder that `encode --save-encoder FILE` wrote",
         )
     return parse_encoder(text, source.name)
 

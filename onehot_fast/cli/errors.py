@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import enum
 import errno
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
@@ -15,8 +17,12 @@ __all__ = [
     "CommandError",
     "Exit",
     "NobodyReads",
+    "as_typed",
+    "closest",
     "is_undecodable",
     "one_line",
+    "plural",
+    "printable",
     "reading",
     "writing",
 ]
@@ -46,7 +52,7 @@ MEANINGS = {
     Exit.COLUMN: "a column is not there, is there twice or cannot be encoded",
     Exit.SCHEMA: "the encoder cannot be read or does not fit the input",
     Exit.VALUE: "a value or a name is refused by an option",
-    Exit.OUTPUT: "the output cannot be written: a full disk, no permission",
+    Exit.OUTPUT: "the output cannot be written, is there already, or is the input",
     Exit.BROKEN_PIPE: "nobody reads standard output any more",
 }
 
@@ -66,6 +72,29 @@ class NobodyReads(Exception):
 def one_line(error: BaseException) -> str:
     """Return the message of an error, or else its kind, in one line."""
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def as_typed(error: BaseException) -> str:
+    """Return the message of an encoder, with its options as one types them here."""
+    names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
+    line = one_line(error)
+    return re.sub(rf"\b({names})=", lambda match: f"--{match[0].replace('_', '-')}", line)
+
+
+def printable(text: str) -> str:
+    """Return a text with nothing in it that a terminal would obey, such as escape sequences."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number and its noun: 1 row, 2,000 rows."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def closest(name: str, names: Iterable[str]) -> str:
+    """Return the question whether another name was meant, or nothing."""
+    near = difflib.get_close_matches(name, list(names), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 @contextmanager

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import human_size
-from onehot_fast.cli.errors import CommandError, Exit, one_line
-from onehot_fast.cli.learning import chosen_columns
+from onehot_fast.cli.errors import CommandError, Exit, one_line, plural, printable, reading
+from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, parse_encoder
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
 from onehot_fast.cli.sources import Input, Source, open_source
@@ -95,10 +95,11 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, dict[str, C
         for part in parts:
             n_rows += part.num_rows
             for one, column in zip(facts, part.columns, strict=True):
-                if not pa.types.is_nested(column.type):
-                    one.add(column, limit)
-                else:
+                if pa.types.is_nested(column.type):
                     one.nulls, one.is_large = one.nulls + column.null_count, True
+                    continue
+                with reading(source.name):  # a code may be outside of its dictionary
+                    one.add(column, limit)
             step(source.share())
     return n_rows, dict(zip(names, facts, strict=True))
 
@@ -127,7 +128,17 @@ def _report(
         "limit": limit,
         "columns": columns,
         "encoding": _encoding(source, n_rows, facts, known) if known else None,
+        "made_from": _made_from(source),
     }
+
+
+def _made_from(source: Source) -> dict[str, list[str]]:
+    """Return the features of each column that this file was encoded from by this command."""
+    text = (source.schema.metadata or {}).get(ENCODER_KEY)
+    if text is None:
+        return {}
+    schema = parse_encoder(text, source.name).schema
+    return {str(column.name): column.names for column in schema.columns}
 
 
 def _encoding(
@@ -160,28 +171,33 @@ def _as_text(report: dict[str, Any]) -> str:
     """Return the report for people."""
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     lines = [
-        f"{report['file']}: {report['format']}, {report['rows']:,} rows,"
-        f" {len(report['columns'])} columns, {human_size(report['bytes'])}{files}",
+        f"{report['file']}: {report['format']}, {plural(report['rows'], 'row')},"
+        f" {plural(len(report['columns']), 'column')}, {human_size(report['bytes'])}{files}",
         "",
     ]
+    features = {name for names in report["made_from"].values() for name in names}
     header = "column", "type", "nulls", "distinct", "encoded"
     rows = [
         (
-            column["name"],
-            column["type"],
+            printable(column["name"]),
+            printable(column["type"]),
             f"{column['nulls']:,}",
             f"> {report['limit']:,}" if column["distinct"] is None else f"{column['distinct']:,}",
             "yes" if column["encoded"] else "",
         )
         for column in report["columns"]
+        if column["name"] not in features
     ]
     lines += _aligned([header, *rows])
+    for name, names in report["made_from"].items():
+        lines += ["", f"{name} is encoded as {plural(len(names), 'feature')}"]
     encoding = report["encoding"]
     if encoding is not None:
-        lines += ["", f"{', '.join(encoding['columns'])} as {encoding['features']:,} features:", ""]
+        encoded = plural(encoding["features"], "feature")
+        lines += ["", f"{', '.join(encoding['columns'])} as {encoded}:", ""]
         sizes = [(form, human_size(size)) for form, size in encoding["bytes"].items()]
         lines += _aligned([("form", "size"), *sizes])
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

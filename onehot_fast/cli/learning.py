@@ -3,27 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.cli.errors import CommandError, Exit, is_undecodable, one_line, reading
+from onehot_fast.cli.errors import (
+    CommandError,
+    Exit,
+    as_typed,
+    is_undecodable,
+    one_line,
+    plural,
+    reading,
+)
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead
 from onehot_fast.cli.sources import Source
 from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import read_table
 
-__all__ = ["chosen_columns", "learn", "load_encoder", "parse_encoder", "require_fit"]
+__all__ = [
+    "ENCODER_KEY",
+    "chosen_columns",
+    "learn",
+    "load_encoder",
+    "notes_on",
+    "parse_encoder",
+    "require_fit",
+]
+
+# The encoder in the metadata of an encoded file, for `decode`.
+ENCODER_KEY = b"onehot_fast.encoder"
+# A column with fewer values is not worth a note, whatever it is.
+FEW = 50
+MANY = 250
 
 
 def chosen_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
     """Return the columns to encode in the order of the file: the wanted, or else all texts."""
     if wanted:
-        source.require(wanted)
-        return tuple(name for name in source.schema.names if name in wanted)
+        there = set(source.schema.names)
+        split = [[name] if name in there else name.split(",") for name in wanted]
+        names = [name for parts in split for name in parts]
+        source.require(names)
+        return tuple(name for name in source.schema.names if name in names)
     table = read_table(source.schema.empty_table())
     found = tuple(
         str(name) for name, is_one in zip(table.names, table.encodable, strict=True) if is_one
@@ -34,8 +59,13 @@ def chosen_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def learn(source: Source, encoder: Encoder, step: Callable[[float], None]) -> Encoder:
-    """Let an encoder see all rows, and settle its schema."""
+def learn(
+    source: Source, encoder: Encoder, step: Callable[[float], None], most: float, is_early: bool
+) -> None:
+    """Let an encoder see all rows, and settle its schema, of at most so many features.
+
+    They are counted after each batch if more rows cannot make them fewer.
+    """
     columns = [str(name) for name in encoder.columns or ()]
     batches = source.batches(MOST_ROWS, columns, columns)
     try:
@@ -43,15 +73,46 @@ def learn(source: Source, encoder: Encoder, step: Callable[[float], None]) -> En
             for part in parts:
                 encoder.partial_fit(part)
                 step(source.share())
+                if is_early:
+                    with suppress(ValueError):  # what a later part brings may settle it
+                        _check_features(source, encoder, most)
         if encoder.columns is not None and not source.n_rows:
             encoder.partial_fit(_empty(source.schema, columns))
         encoder.get_feature_names_out()
+        _check_features(source, encoder, most)
     except TypeError as error:
-        raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
+        raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error
     except (ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{source.name}: {one_line(error)}") from error
-    return encoder
+        raise CommandError(code, f"{source.name}: {as_typed(error)}") from error
+
+
+def _check_features(source: Source, encoder: Encoder, most: float) -> None:
+    """Refuse more features than so many."""
+    sizes = [(column.n_outputs, str(column.name)) for column in encoder.schema.columns]
+    if sum(size for size, _ in sizes) > most:
+        largest = ", ".join(f"{name!r} {size:,}" for size, name in sorted(sizes)[:-4:-1])
+        raise CommandError(
+            Exit.COLUMN,
+            f"{source.name}: more than {plural(int(most), 'feature')} of columns that nobody named"
+            f" ({largest}); -c COLUMN names those to encode, --max-features N allows more",
+        )
+
+
+def notes_on(source: Source, encoder: Encoder) -> list[str]:
+    """Return what is to be said of encoded columns that nobody may have meant."""
+    schema, n_rows, notes = encoder.schema, source.n_rows or 0, []
+    n_kept = len(source.schema.names) - len(schema.columns)
+    for column in schema.columns:
+        n_values, n_outputs = len(column.known), column.n_outputs
+        what = f"{source.name}: column {str(column.name)!r}"
+        hint = "-c names the columns to encode"
+        if n_values > FEW and n_values >= 0.9 * n_rows:
+            values = plural(n_values, "value")
+            notes.append(f"{what} has {values} in {plural(n_rows, 'row')}: an identifier? {hint}")
+        elif n_outputs > MANY and n_outputs > (n_kept + schema.n_features) / 2:
+            notes.append(f"{what} makes {n_outputs:,} of {schema.n_features:,} features; {hint}")
+    return notes
 
 
 def _empty(schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
@@ -74,8 +135,9 @@ def parse_encoder(text: str | bytes, name: str) -> Encoder:
     try:
         encoder = Encoder.from_json(text)
         encoder.get_feature_names_out()
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise CommandError(Exit.SCHEMA, f"{name}: {one_line(error)}") from error
+    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
+        text = f"{name} is no encoder that --save-encoder wrote: {one_line(error)}"
+        raise CommandError(Exit.SCHEMA, text) from error
     return encoder
 
 
@@ -88,7 +150,7 @@ def require_fit(source: Source, encoder: Encoder) -> None:
             first = categories.tolist()[0]
             raise CommandError(
                 Exit.SCHEMA,
-                f"{source.name}: column {name!r} holds {kind}, and the schema knows values like"
+                f"{source.name}: column {name!r} holds {kind}, and the encoder knows values like"
                 f" {first!r}",
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
@@ -10,7 +11,7 @@ import click
 
 from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.csv_reader import TextOptions
-from onehot_fast.cli.errors import CommandError, Exit, one_line
+from onehot_fast.cli.errors import CommandError, Exit, closest, one_line
 from onehot_fast.cli.formats import FORMATS, Format, parse_format
 from onehot_fast.cli.sources import Input
 from onehot_fast.encoder import Encoder
@@ -31,18 +32,27 @@ COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 
 # What the encoder is told: the option, what it takes, and what it means.
 ENCODER_OPTIONS = (
-    ("drop", "RULE", "first, last, if_binary or most_frequent has no feature; or COLUMN=CATEGORY."),
-    ("handle_unknown", "RULE", "error (the default), ignore, indicator or infrequent."),
-    ("handle_missing", "RULE", "ignore (the default), indicator, error or propagate."),
-    ("min_frequency", "N", "Rarer categories share a column; rows, or a share of them as 0.01."),
-    ("max_categories", "N", "The most columns of one column; the rarest categories share one."),
-    ("dtype", "DTYPE", "Of the features, as uint8 or float32; default: bool."),
-    ("prefix", "TEXT", "Of the names of the features; default: the name of the column."),
-    ("prefix_sep", "TEXT", "Between prefix and category; default: _"),
-)
+    ("drop", "RULE", "Makes no feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
+    ("handle_unknown", "RULE", "Unseen values: error (default), ignore, indicator or infrequent."),
+    ("handle_missing", "RULE", "Nulls: ignore (default), indicator, error or propagate."),
+    ("min_frequency", "N", "Rarer categories share a feature; rows as 10, a share of all as 0.01."),
+    ("max_categories", "N", "The most features of a column; the rarest categories share one."),
+    ("dtype", "DTYPE", "The type of the features, as uint8 or float32; default: bool."),
+    ("prefix", "TEXT", "How names of features begin; default: with the name of the column."),
+    ("prefix_sep", "TEXT", "What stands between prefix and category; default: _"),
+)  # fmt: skip
+
+HINTS = {
+    "drop": "; a category is COLUMN=CATEGORY",
+    "dtype": ", such as bool, uint8 or float32",
+}
 
 column_option = click.option(
-    "-c", "--column", "columns", multiple=True, help="To encode, any number; default: all texts."
+    "-c",
+    "--column",
+    "columns",
+    multiple=True,
+    help="A column to encode, any number of times (or A,B); default: all columns of texts.",
 )
 
 
@@ -54,20 +64,66 @@ def _format(context: click.Context, parameter: click.Parameter, text: str | None
     return found
 
 
+def _delimiter(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """Return what stands between two fields."""
+    delimiter = {r"\t": "\t", "tab": "\t"}.get(text or "", text)
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        raise click.BadParameter(f"{text!r} is not one byte; a tab is '\\t'")
+    return delimiter
+
+
+def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        name = codecs.lookup(text).name
+        "".encode(name)
+    except LookupError:
+        raise click.BadParameter(
+            f"{text!r} is no encoding of text that Python knows, as utf-8, cp1252 or latin-1"
+        ) from None
+    return "utf8" if name in ("utf-8", "utf-8-sig") else name
+
+
 INPUT = (
     click.argument("source", metavar="IN"),
     click.option("--input-format", callback=_format, help="Default: by the name, or the content."),
-    click.option("--delimiter", help="Between the fields of a CSV file."),
+    click.option(
+        "--delimiter",
+        callback=_delimiter,
+        help="Between the fields of CSV, read or written; default: a comma, in TSV a tab.",
+    ),
+    click.option(
+        "--encoding",
+        default="utf-8",
+        show_default=True,
+        callback=_encoding,
+        help="Of a CSV file that is read, as cp1252 or utf-16; UTF-8 is written.",
+    ),
     click.option(
         "--null", "nulls", multiple=True, help="A text that means a missing value in CSV."
     ),
     click.option("--text", is_flag=True, help="Take all columns of a CSV file for texts."),
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+    click.option(
+        "--text-column",
+        "text_columns",
+        metavar="COLUMN",
+        multiple=True,
+        help="Take a column of a CSV file for text; any number. Columns with leading zeros, as"
+        " 007, are text without it.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notes."),
 )
 OUTPUT = (
     click.option("-o", "--output", required=True, help="A file, a folder, or - (standard output)."),
     click.option(
-        "--output-format", callback=_format, help="Default: by the name, or as the input."
+        "--overwrite",
+        is_flag=True,
+        help="Replace what is there: a file, or a folder of data files. Never the input.",
+    ),
+    click.option(
+        "--output-format",
+        callback=_format,
+        help="Default: by the name, or in a folder and on standard output as the input.",
     ),
     click.option(
         "--compression", type=COMPRESSIONS, help="Of Parquet, Arrow; default: the input's."
@@ -88,13 +144,14 @@ def with_input(command: F) -> F:
         source: str,
         input_format: Format | None,
         delimiter: str | None,
+        encoding: str,
         nulls: Sequence[str],
         text: bool,
+        text_columns: Sequence[str],
         **others: Any,
     ) -> Any:
-        if delimiter is not None and len(delimiter.encode()) != 1:
-            raise click.BadParameter("a delimiter is one byte", param_hint="--delimiter")
-        options = TextOptions(delimiter, tuple(nulls) or None, text)
+        missing = tuple(nulls) or None
+        options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding)
         return command(given=Input(source, input_format, options), **others)
 
     return cast(F, _with(INPUT, call))
@@ -106,13 +163,14 @@ def with_output(command: F) -> F:
     @functools.wraps(command)
     def call(
         output: str,
+        overwrite: bool,
         output_format: Format | None,
         compression: str | None,
         row_group_size: int | None,
         quiet: bool,
         **others: Any,
     ) -> Any:
-        made = Output(output, output_format, compression, row_group_size, quiet)
+        made = Output(output, output_format, compression, row_group_size, quiet, overwrite)
         return command(output=made, **others)
 
     return cast(F, _with(OUTPUT, call))
@@ -162,30 +220,28 @@ def new_encoder(columns: Sequence[str], typed: dict[str, Sequence[str]]) -> Enco
     CommandError
         An option does not take the value.
     """
-    options = {
-        name: _resolved(columns, texts, PARSERS.get(name, str), name)
-        for name, texts in typed.items()
-        if texts
-    }
-    try:
-        return Encoder(columns, **options)
-    except (TypeError, ValueError) as error:
-        raise CommandError(Exit.USAGE, one_line(error)) from error
+    options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
+    return Encoder(columns, **options)
 
 
-def _resolved(
-    columns: Sequence[str], texts: Sequence[str], parse: Callable[[str], Any], option: str
-) -> Any:
+def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     """Return one value for all columns, or one for each that has any."""
     common: list[Any] = []
     special: dict[str, Any] = {}
     for text in texts:
-        column, value = _split(columns, text)
+        typed = f"--{option.replace('_', '-')} {text}"
+        column, value = _split(columns, text, typed)
         try:
-            parsed = parse(value)
+            parsed = PARSERS.get(option, str)(value)
         except ValueError:
-            name = f"--{option.replace('_', '-')}"
-            raise CommandError(Exit.USAGE, f"{name} does not take {value!r}") from None
+            numbers = "a number of rows as 10, or a share of them as 0.01"
+            accepted = numbers if option == "min_frequency" else "a whole number"
+            raise CommandError(Exit.USAGE, f"{typed}: accepted is {accepted}") from None
+        try:
+            Encoder(columns, **{option: parsed if column is None else {column: parsed}})
+        except (TypeError, ValueError) as error:
+            text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
+            raise CommandError(Exit.USAGE, text) from error
         if column is None:
             common = [parsed]
         else:
@@ -195,11 +251,19 @@ def _resolved(
     return {name: special.get(name, *common) for name in columns if common or name in special}
 
 
-def _split(columns: Sequence[str], text: str) -> tuple[str | None, str]:
+def _split(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
     """Return the column that a text names, and the value; the name itself may contain "="."""
     for column in sorted(columns, key=len, reverse=True):
         if text.startswith(f"{column}="):
             return column, text[len(column) + 1 :]
+    name, equals, _ = text.partition("=")
+    if equals and name.strip():
+        raise CommandError(
+            Exit.USAGE,
+            f"{typed}: {name!r} is none of the columns that are encoded"
+            f"{closest(name, columns) or ': ' + ', '.join(columns)}"
+            f" (for a value with = in it: {columns[0]}={text})",
+        )
     return None, text
 
 

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-__all__ = ["showing", "tell"]
+from onehot_fast.cli.errors import printable
+
+__all__ = ["note", "showing", "tell"]
 
 Step = Callable[[float], None]
 
@@ -36,8 +38,14 @@ def showing(what: str, is_quiet: bool) -> Iterator[Step]:
 
 def tell(text: str, is_quiet: bool) -> None:
     """Say a line to the person at the terminal, if there is one."""
-    if not is_quiet and sys.stderr.isatty():
-        print(text, file=sys.stderr)
+    if sys.stderr.isatty():
+        note(text, is_quiet)
+
+
+def note(text: str, is_quiet: bool) -> None:
+    """Say a line that is worth to be read in a log too."""
+    if not is_quiet:
+        print(f"onehot-fast: {printable(text)}", file=sys.stderr)
 
 
 def _ignore(share: float) -> None:

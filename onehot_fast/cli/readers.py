@@ -6,10 +6,12 @@ import io
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from onehot_fast.cli.formats import Format
@@ -76,12 +78,27 @@ class ParquetReader(Reader):
             self.group_rows = first.num_rows or None
             self.compression = first.column(0).compression.lower().replace("uncompressed", "none")
 
-    @property
+    @cached_property
     def row_bytes(self) -> float:
-        """The size without compression, of which texts can be a multiple in memory."""
+        """The size without compression, or that of long texts which the file has once for many."""
         groups = (self.metadata.row_group(i) for i in range(self.metadata.num_row_groups))
         n_bytes: int = sum(group.total_byte_size for group in groups)
-        return 2 * n_bytes / max(1, self.n_rows)
+        # Rows in which all texts are the longest are rare, but 64 MB of them are no harm.
+        return max(2 * n_bytes / max(1, self.n_rows), self._longest_texts() / 4)
+
+    def _longest_texts(self) -> int:
+        """Return the bytes of the longest texts that a row can have by the dictionaries."""
+        names = [field.name for field in self.schema if _is_text(field.type)]
+        names = [name for name in names if self.schema.names.count(name) == 1]
+        longest = 0
+        with self.open(names) as file:
+            for group in range(self.metadata.num_row_groups) if names else ():
+                # The first row brings all of the dictionary.
+                first = next(file.iter_batches(1, row_groups=[group], columns=names), None)
+                columns = first.columns if first is not None else ()
+                lengths = (pc.max(pc.binary_length(c.dictionary)).as_py() or 0 for c in columns)
+                longest = max(longest, sum(lengths))
+        return longest
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
         """Return the schema of the batches, with its dictionaries."""

@@ -13,7 +13,7 @@ import click
 import pyarrow as pa
 
 from onehot_fast.cli.commands import commands
-from onehot_fast.cli.errors import CommandError, Exit, NobodyReads, one_line, writing
+from onehot_fast.cli.errors import CommandError, Exit, NobodyReads, one_line, printable, writing
 from onehot_fast.cli.signals import Interrupted, raise_if_signalled, received
 
 __all__ = ["run"]
@@ -29,7 +29,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         is_ctrl_c = signum == signal.SIGINT
         code, message = 128 + signum, "interrupted" if is_ctrl_c else f"ended by signal {signum}"
     if message:
-        print(f"onehot-fast: {' '.join(message.split())}", file=sys.stderr)
+        print(f"onehot-fast: {printable(' '.join(message.split()))}", file=sys.stderr)
     return int(code)
 
 
@@ -57,8 +57,9 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
             sys.stdout.flush()
     except click.exceptions.Exit as end:  # --help and --version
         return end.exit_code, ""
-    except click.ClickException as error:
-        return Exit.USAGE, error.format_message()
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else "onehot-fast"
+        return Exit.USAGE, f"{error.format_message().rstrip('.')}; see {path} --help"
     except CommandError as error:
         return error.code, str(error)
     except (NobodyReads, BrokenPipeError):

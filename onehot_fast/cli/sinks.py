@@ -39,16 +39,21 @@ class WriteOptions:
     is_text : bool
         Whether the other columns are texts as they stood in a text file: then nothing, as an empty
         text, is nothing again, without quotation marks.
+    delimiter : str, optional
+        Of CSV.
     """
 
     compression: str | None = None
     group_rows: int | None = None
     new: Collection[str] = ()
     is_text: bool = False
+    delimiter: str | None = None
 
 
 class Sink(ABC):
     """A file that is being written."""
+
+    n_rows = 0  # so many are written
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -113,6 +118,7 @@ class ParquetSink(Sink):
         """Write a row group."""
         if self._rows:
             self._writer.write_table(pa.Table.from_batches(self._waiting), self._rows)
+            self.n_rows += self._rows
             self._waiting = []
             self._rows = self._bytes = 0
 
@@ -153,6 +159,7 @@ class ArrowSink(Sink):
                 columns[i] = growing.coded(columns[i])
             batch = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         self._writer.write_batch(batch)
+        self.n_rows += batch.num_rows
 
     def close(self) -> None:
         """Write the end."""
@@ -192,7 +199,8 @@ class TextSink(Sink):
     def __init__(
         self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
     ) -> None:
-        self._file, self._delimiter = file, form.delimiter
+        of_csv = options.delimiter if form.kind == "csv" else None
+        self._file, self._delimiter = file, of_csv or form.delimiter
         self._is_text = options.is_text
         # A line without anything in it would be no row.
         as_it_was = options.is_text and len(schema) > 1
@@ -220,6 +228,7 @@ class TextSink(Sink):
             ]
             batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
         self._write(batch, include_header=False)
+        self.n_rows += batch.num_rows
 
     def _write(self, batch: pa.RecordBatch, include_header: bool) -> None:
         """Write with quotation marks only where one of the values needs them."""

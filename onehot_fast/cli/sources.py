@@ -14,7 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from onehot_fast.cli.csv_reader import TextOptions, TextReader
-from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
+from onehot_fast.cli.errors import CommandError, Exit, closest, plural, reading
 from onehot_fast.cli.formats import Format, format_of_content, format_of_name
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 from onehot_fast.cli.signals import raise_if_signalled, wait_until_ready
@@ -47,6 +47,7 @@ class Source:
     readers: list[Reader]
     folder: Path | None = None
     _done: int = field(default=0, init=False)
+    _counted: int | None = field(default=None, init=False)
 
     @property
     def schema(self) -> pa.Schema:
@@ -60,9 +61,9 @@ class Source:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows where the files say it."""
+        """The number of rows where the files say it, or where they have been read before."""
         counts = [reader.n_rows for reader in self.readers]
-        return None if None in counts else sum(count or 0 for count in counts)
+        return self._counted if None in counts else sum(count or 0 for count in counts)
 
     @property
     def n_bytes(self) -> int:
@@ -72,7 +73,11 @@ class Source:
     @property
     def row_bytes(self) -> float:
         """About how many bytes a row takes in memory."""
-        return max(reader.row_bytes for reader in self.readers)
+        sizes = []
+        for reader in self.readers:
+            with reading(reader.name):
+                sizes.append(reader.row_bytes)
+        return max(sizes)
 
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
@@ -82,11 +87,15 @@ class Source:
         The columns in `coded` are those that are encoded: their texts come as dictionaries where
         the format can do that, and what a text file marks as missing is null.
         """
+        count = 0
         for i, reader in enumerate(self.readers):
             self._done = i
             with reading(reader.name):
-                yield from reader.batches(rows, columns, coded)
+                for batch in reader.batches(rows, columns, coded):
+                    count += batch.num_rows
+                    yield batch
         self._done = len(self.readers)
+        self._counted = count
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
         """Return the schema of the batches of all columns."""
@@ -105,20 +114,32 @@ class Source:
         ]
         self.set_types(pa.schema(kept))
 
+    def read_as_text(self, columns: Sequence[str]) -> None:
+        """Read columns of text files as texts, whatever they look like."""
+        text = pa.string()
+        fields = [f.with_type(text) if f.name in columns else f for f in self.schema]
+        self.set_types(pa.schema(fields))
+
     def set_types(self, schema: pa.Schema) -> None:
         """Read the columns of text files as these types."""
         for reader in self.readers:
             if isinstance(reader, TextReader):
                 reader.set_types(schema)
 
+    def identities(self) -> list[os.stat_result]:
+        """Return what tells whether another file is one of these."""
+        found = [os.stat(reader.path) for reader in self.readers]
+        return [*found, os.fstat(sys.stdin.fileno())] if self.name == "standard input" else found
+
     def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
         """Refuse a column that is not there, or there twice."""
         for name in columns:
             count = self.schema.names.count(name)
             if count != 1:
-                there = f"has {count} columns" if count else "has no column"
                 names = ", ".join(self.schema.names)
-                raise CommandError(code, f"{self.name} {there} {name!r}; its columns are: {names}")
+                hint = closest(name, self.schema.names) or f"; its columns are: {names}"
+                text = f"has {count} columns {name!r}" if count else f"has no column {name!r}{hint}"
+                raise CommandError(code, f"{self.name} {text}")
 
 
 @dataclass(frozen=True)
@@ -144,9 +165,9 @@ def open_source(given: Input, resources: ExitStack) -> Source:
     """Open what the user named; what that needs is in `resources`, and ends with them."""
     path, wanted, text = given.path, given.format, given.text
     source = _source(path, wanted, text, resources)
-    if text.is_plain:
-        texts = pa.schema([field.with_type(pa.string()) for field in source.schema])
-        source.set_types(texts)
+    if source.format.is_text:
+        source.require(text.columns)
+        source.read_as_text(source.schema.names if text.is_plain else text.columns)
     return source
 
 
@@ -215,5 +236,5 @@ def _difference(one: pa.Schema, two: pa.Schema) -> str:
     """Return the first difference of two schemas."""
     for left, right in zip(one, two, strict=False):
         if left != right:
-            return one_line(ValueError(f"{right} instead of {left}"))
-    return f"{len(two)} columns instead of {len(one)}"
+            return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
+    return f"{plural(len(two), 'column')} instead of {len(one)}"

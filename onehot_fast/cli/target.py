@@ -9,7 +9,7 @@ import select
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -21,21 +21,69 @@ from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.formats import FORMATS, Format, format_of_name
 from onehot_fast.cli.signals import PATIENCE, raise_if_signalled, wait_until_ready
 
-__all__ = ["STDOUT", "format_for", "is_folder", "new_file", "new_folder", "save_text"]
+__all__ = [
+    "STDOUT",
+    "format_for",
+    "is_folder",
+    "new_file",
+    "new_folder",
+    "require_free",
+    "save_text",
+]
 
 STDOUT = "-"
 
 
-def is_folder(path: str) -> bool:
+def is_folder(path: str, from_folder: bool) -> bool:
     """Tell whether the user named a folder, one that is there or one to make."""
-    return path.endswith(("/", os.sep)) or Path(path).is_dir()
+    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+        return True
+    is_name_of_file = path == STDOUT or Path(path).exists() or format_of_name(path) is not None
+    return from_folder and not is_name_of_file
 
 
-def format_for(path: str, wanted: Format | None, source: Format) -> Format:
+def require_free(path: str, inputs: Sequence[os.stat_result], may_replace: bool) -> None:
+    """Refuse an output that is an input, or is there already if it may not be replaced.
+
+    A folder is replaced as a whole, and only if there is nothing in it but files of data.
+    """
+    try:
+        there = os.fstat(sys.stdout.fileno()) if path == STDOUT else os.stat(path)
+    except (OSError, ValueError):  # nothing is there; or what prevents looking prevents writing
+        return
+    if stat.S_ISREG(there.st_mode):
+        if any(os.path.samestat(there, each) for each in inputs):
+            name = "standard output" if path == STDOUT else path
+            raise CommandError(Exit.OUTPUT, f"{name}: is the input; name another output")
+        if path != STDOUT and not may_replace:
+            raise CommandError(Exit.OUTPUT, f"{path}: is there already; --overwrite replaces it")
+    elif stat.S_ISDIR(there.st_mode):
+        _require_free_folder(Path(path), inputs, may_replace)
+
+
+def _require_free_folder(folder: Path, inputs: Sequence[os.stat_result], may_replace: bool) -> None:
+    """Refuse a folder that has something in it; see `require_free`."""
+    below = list(folder.rglob("*"))
+    for path in below:
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if path.is_file() and any(os.path.samestat(path.stat(), each) for each in inputs):
+            raise CommandError(Exit.OUTPUT, f"{folder}: holds the input; name another output")
+        if may_replace and format_of_name(path) is None:
+            text = f"{folder}: holds {path.name}, which is no file of data; name another output"
+            raise CommandError(Exit.OUTPUT, text)
+    if below and not may_replace:
+        text = f"{folder}: is there already, and not empty; --overwrite replaces it"
+        raise CommandError(Exit.OUTPUT, text)
+
+
+def format_for(
+    path: str, wanted: Format | None, source: Format, into_folder: bool = False
+) -> Format:
     """Return the format to write: what was asked for, what the name says, or that of the input."""
     if wanted is not None:
         return wanted
-    if path == STDOUT or is_folder(path):
+    if path == STDOUT or into_folder:
         return source
     found = format_of_name(path)
     if found is None:
@@ -45,7 +93,7 @@ def format_for(path: str, wanted: Format | None, source: Format) -> Format:
 
 
 @contextmanager
-def new_file(path: str, form: Format) -> Iterator[pa.NativeFile]:
+def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
     """Give a file to write to, which is at its place when the block has ended well."""
     if path == STDOUT or not is_replaceable(Path(path)):
         with (
@@ -58,7 +106,7 @@ def new_file(path: str, form: Format) -> Iterator[pa.NativeFile]:
         return
     with (
         writing(path),
-        atomic_file(Path(path)) as part,
+        atomic_file(Path(path), may_replace) as part,
         pa.OSFile(str(part), "wb") as raw,
         _packed(raw, form) as file,
     ):
@@ -122,13 +170,13 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 @contextmanager
-def new_folder(path: str) -> Iterator[Path]:
+def new_folder(path: str, may_replace: bool = False) -> Iterator[Path]:
     """Give a folder to write to, which is at its place when the block has ended well."""
-    with writing(path), atomic_folder(Path(path)) as part:
+    with writing(path), atomic_folder(Path(path), may_replace) as part:
         yield part
 
 
-def save_text(path: str, text: str) -> None:
+def save_text(path: str, text: str, may_replace: bool = False) -> None:
     """Write a text file, whole or not at all."""
-    with writing(path), atomic_file(Path(path)) as part:
+    with writing(path), atomic_file(Path(path), may_replace) as part:
         part.write_text(text, encoding="utf-8")

@@ -259,15 +259,16 @@ def test_a_folder_becomes_a_folder(
     assert files.leftovers(tmp_path) == []
 
 
-def test_in_place(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """The output may be the input: it takes its place at the end, and has its permissions."""
-    path = files.write(table, tmp_path / "in.parquet")
-    path.chmod(0o640)
-    ended = call("encode", path, *COLUMNS, "-o", path)
+def test_an_output_is_replaced(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """With --overwrite a file takes the place of another at the end, and has its permissions."""
+    path, out = files.write(table, tmp_path / "in.parquet"), tmp_path / "out.parquet"
+    out.write_bytes(b"old")
+    out.chmod(0o640)
+    ended = call("encode", path, *COLUMNS, "--overwrite", "-o", out)
 
     assert ended == (0, b"", "")
-    assert_same(files.read(path), expected(table))
-    assert path.stat().st_mode & 0o777 == 0o640
+    assert_same(files.read(out), expected(table))
+    assert out.stat().st_mode & 0o777 == 0o640
 
 
 def test_a_link_stays_a_link(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
@@ -277,7 +278,7 @@ def test_a_link_stays_a_link(table: Any, files: Any, call: Any, tmp_path: Path) 
     (tmp_path / "real" / "x.parquet").write_bytes(b"old")
     link = tmp_path / "out.parquet"
     link.symlink_to(tmp_path / "real" / "x.parquet")
-    call("encode", source, *COLUMNS, "-o", link)
+    call("encode", source, *COLUMNS, "--overwrite", "-o", link)
 
     assert link.is_symlink()
     assert_same(files.read(tmp_path / "real" / "x.parquet"), expected(table))

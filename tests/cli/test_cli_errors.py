@@ -89,7 +89,7 @@ CASES = {
     "csv that is not UTF-8": (Exit.CORRUPT, on("in.csv", b"a,b\n\xff,2\n", "-c", "a"), "in.csv"),
     "truncated": (Exit.CORRUPT, truncated, "in.parquet"),
     "no such column": (Exit.COLUMN, on_table("-c", "carier"), "no column 'carier'"),
-    "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'"),
+    "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'\n"),
     "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column holds texts"),
     "lists": (Exit.COLUMN, on_table("-c", "n", n=[[1], [2]]), "column 'n'"),
     "files that differ": (Exit.SCHEMA, different, "b.parquet"),
@@ -133,7 +133,8 @@ def test_every_error_of_the_input(
 OUTPUTS = {
     "no folder": (Exit.OUTPUT, "{}/no/out.parquet"),
     "no format": (Exit.USAGE, "{}/out.xls"),
-    "a folder that is full": (Exit.OUTPUT, "{}/full"),
+    "a file that is there": (Exit.OUTPUT, "{}/full/in.parquet"),
+    "a folder with a file of that name": (Exit.OUTPUT, "{}/full"),
     "a file as a folder": (Exit.OUTPUT, "{}/in.parquet/"),
     "a device without room": (Exit.OUTPUT, "/dev/full"),
 }
@@ -146,7 +147,7 @@ def test_every_error_of_the_output(code: int, target: str, call: Any, tmp_path: 
         pytest.skip("no /dev/full on this system")
     arguments = on_table("-c", "carrier")(tmp_path)
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "kept").write_text("kept")
+    (tmp_path / "full" / "in.parquet").write_text("kept")
     before = sorted(tmp_path.rglob("*"))
     form = ["--output-format", "parquet"] if target == "/dev/full" else []
     ended = call("encode", *arguments, *form, "-o", target.format(tmp_path))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -60,13 +61,14 @@ def wanted(path: Path) -> Any:
 )
 def test_killed(place: str, target: str, is_done: bool, small: Path, call: Any, files: Any) -> None:
     """After `kill -9` the output is the old one or the new one, whole; the next run cleans up."""
-    arguments = "encode", small, *COLUMNS, "-o", f"{small.parent}/{target}"
+    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", f"{small.parent}/{target}"
     is_folder = target.endswith("/")
     out = small.parent / (f"{target}in.parquet" if is_folder else target)
     assert call(*arguments).code == 0
     complete = out.read_bytes()
-    out.unlink()  # a folder must be empty
-    if not is_folder:
+    if is_folder:
+        shutil.rmtree(out.parent)
+    else:
         out.write_bytes(OLD)
 
     assert signalling.run(place, signal.SIGKILL, *arguments) == (-signal.SIGKILL, "")
@@ -103,7 +105,7 @@ def test_no_room_for_the_file(
     out.write_bytes(OLD)
 
     with file_size_limit(limit):
-        code = main(["encode", str(big), *COLUMNS, "-o", str(out)])
+        code = main(["encode", str(big), *COLUMNS, "--overwrite", "-o", str(out)])
     error = capsys.readouterr().err
 
     assert (code, error.count("\n")) == (Exit.OUTPUT, 1)
@@ -265,7 +267,7 @@ def test_a_run_within_a_run(
 ) -> None:
     """Runs at the same time do not take each other's temporary files for leftovers."""
     out = small.parent / "out.parquet"
-    arguments = "encode", small, *COLUMNS, "-o", out
+    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", out
     inner: list[Any] = []
 
     def run_once() -> None:

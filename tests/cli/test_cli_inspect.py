@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -89,13 +91,42 @@ def on_terminal(command: list[str], *arguments: object) -> tuple[int, bytes]:
 
 
 def test_progress_on_a_terminal(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:
-    """A person sees a bar and what was done."""
+    """A person sees a bar and what was done, and what the format of the output cannot hold."""
     path = files.write(table, tmp_path / "in.parquet")
-    code, shown = on_terminal(command, "encode", path, "-o", tmp_path / "out.parquet")
+    code, shown = on_terminal(command, "encode", path, "-c", "dest", "-o", tmp_path / "out.csv")
 
     assert code == 0
     assert b"learning" in shown
-    assert b"2 columns became 16" in shown
+    assert b"out.csv: 1,000 rows, 1 column became 12 features\r\n" in shown
+    assert b"csv cannot hold the encoder: --save-encoder keeps it" in shown
+
+
+def test_progress_is_what_was_written(
+    table: Any, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The share grows with the row groups in the file, not with what was read for them."""
+    shares: list[float] = []
+
+    @contextmanager
+    def showing(what: str, is_quiet: bool) -> Iterator[Any]:
+        yield shares.append
+
+    monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
+    monkeypatch.setattr("onehot_fast.cli.pipeline.BATCH_BYTES", 1)
+    path = files.write(table, tmp_path / "in.csv")
+    options = "--row-group-size", "300", "-c", "dest"
+    assert call("encode", path, *options, "-o", tmp_path / "out.parquet").code == 0
+    assert shares[:4] == [0.0] * 4
+    assert sorted(set(shares)) == [0.0, 0.3, 0.6, 0.9]
+
+
+def test_what_an_encoded_file_was(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
+    """Its features are counted, and not listed beside the other columns."""
+    path = files.write(table, tmp_path / "in.parquet")
+    call("encode", path, "-c", "dest", "-o", tmp_path / "out.parquet")
+    text = call("inspect", tmp_path / "out.parquet").out.decode()
+    assert "dest is encoded as 12 features\n" in text
+    assert "dest_D00" not in text
 
 
 def test_no_progress_on_request(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:

@@ -16,6 +16,9 @@ arrow = pytest.importorskip("onehot_fast.integrations.arrow")
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.cli.errors import Exit  # noqa: E402
+from onehot_fast.cli.formats import Format  # noqa: E402
+from onehot_fast.cli.pipeline import batch_rows  # noqa: E402
+from onehot_fast.cli.readers import ParquetReader  # noqa: E402
 
 COLUMNS = ["-c", "carrier", "-c", "dest"]
 
@@ -127,6 +130,20 @@ def test_corrupt_kept_columns_are_noticed(call: Any, tmp_path: Path) -> None:
     ended = call("encode", source, *COLUMNS, "-o", target)
 
     assert (ended.code, ended.error.count("\n"), target.exists()) == (Exit.CORRUPT, 1, False)
+
+
+def test_long_texts_that_the_file_has_once(call: Any, tmp_path: Path) -> None:
+    """Batches are as small as the texts of a dictionary are long, not as its pages."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    long = ["A" * 400_000, "B"]
+    table = pa.table({"size": ["S", "L"] * 50, "kept": long * 50, "n": [[1]] * 100})
+    parquet.write_table(table, source, row_group_size=50)
+    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+    assert source.stat().st_size < 100_000
+    assert batch_rows(reader.row_bytes) * 400_000 < 100 << 20
+
+    assert call("encode", source, "-o", target, "-c", "size").code == 0
+    assert parquet.read_table(target)["kept"].equals(table["kept"])
 
 
 def test_wide_features_are_written_in_smaller_groups(

@@ -25,6 +25,7 @@ Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 COLUMNS = ["-c", "carrier", "-c", "dest"]
+SCRIPT = Path(__file__).parents[2] / "onehot_fast_command.py"
 OLD = b"what was there before"
 INTERRUPTED = 128 + signal.SIGINT, b"", "onehot-fast: interrupted\n"
 
@@ -68,7 +69,7 @@ def test_asked_to_end(
     threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
     send_at(place.format(sink=sink))
 
-    ended = call("encode", small, *COLUMNS, "-o", out)
+    ended = call("encode", small, *COLUMNS, "--overwrite", "-o", out)
 
     assert ended == INTERRUPTED
     assert out.read_bytes() == OLD
@@ -88,7 +89,8 @@ def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: 
     """A process that is asked to end, even while it imports, says so in one line and no more."""
     out = small.parent / "out.parquet"
     out.write_bytes(OLD)
-    code, error = signalling.run(place, number, "encode", small, *COLUMNS, "-o", out)
+    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", out
+    code, error = signalling.run(place, number, *arguments)
 
     name = "interrupted" if number == 2 else f"ended by signal {number}"
     assert (code, error) == (128 + number, f"onehot-fast: {name}\n")
@@ -265,3 +267,27 @@ def test_a_pipe_as_input(call: Any, tmp_path: Path) -> None:
     ended = call("inspect", tmp_path / "in.csv")
 
     assert (ended.code, ended.error.count("\n")) == (Exit.INPUT, 1)
+
+
+@pytest.mark.parametrize("is_ignored", [False, True])
+def test_before_the_package_is_imported(is_ignored: bool) -> None:
+    """The console script ends without a traceback, or goes on where a parent told it to."""
+    done = programs.start(f"""
+        import importlib.util, signal, sys
+
+        class Interrupting:
+            def find_spec(self, name, path=None, target=None):
+                if name == "numpy":
+                    signal.raise_signal(signal.SIGINT)
+
+        if {is_ignored}:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        sys.meta_path.insert(0, Interrupting())
+        sys.argv = ["onehot-fast", "--version"]
+        spec = importlib.util.spec_from_file_location("command", {str(SCRIPT)!r})
+        command = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(command)
+        sys.exit(command.main())
+    """)
+    assert (done.returncode, done.stderr) == (0 if is_ignored else -signal.SIGINT, "")
+    assert bool(done.stdout) == is_ignored
