@@ -64,12 +64,12 @@ from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.table_layout import (
     Decoded,
+    EncodedLayout,
     OutputRange,
     Outputs,
     Part,
     PassThrough,
     decoded_layout,
-    encoded_parts,
     part_names,
     table_layout,
 )
@@ -87,6 +87,7 @@ __all__ = [
     "ColumnKeywords",
     "ColumnSchema",
     "Decoded",
+    "EncodedLayout",
     "HandleMissing",
     "HandleUnknown",
     "Integration",
@@ -121,7 +122,6 @@ __all__ = [
     "decode",
     "decoded_layout",
     "encode_alone",
-    "encoded_parts",
     "human_size",
     "library",
     "map_columns",

@@ -14,6 +14,7 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnKeywords,
     ColumnSchema,
+    EncodedLayout,
     SeriesAccessor,
     Special,
     TableAccessor,
@@ -21,7 +22,6 @@ from onehot_fast.adapter import (
     check_no_options,
     code_table,
     encode_alone,
-    encoded_parts,
     with_article,
     write,
 )
@@ -275,7 +275,8 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             schema = self._new_encoder(columns, options).fit(table).schema
         coded_columns = code_table(table, schema)
         check_sparse(coded_columns)
-        return wrap(table, encoded_parts(table, schema, coded_columns), sparse=True)
+        parts = EncodedLayout(schema, table.names).parts(coded_columns)
+        return wrap(table, parts, sparse=True)
 
 
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
