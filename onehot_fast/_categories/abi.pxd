@@ -91,3 +91,15 @@ cdef extern from "dictionary_objects.h":
     int ohf_code_objects(
         ohf_dictionary *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept
+
+cdef extern from "dictionary_packed.h":
+    ctypedef struct ohf_packed:
+        const char *rows
+        Py_ssize_t stride
+        void *dtype
+        const char *missing
+        int64_t missing_length
+
+    int ohf_code_packed(
+        ohf_dictionary *, const ohf_packed *, bint learn, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil

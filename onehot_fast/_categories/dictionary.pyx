@@ -12,6 +12,7 @@ from onehot_fast._categories.abi cimport (
     OHF_OUTSIDE,
     OHF_TOO_MANY,
     ohf_code_objects,
+    ohf_code_packed,
     ohf_dictionary,
     ohf_dictionary_bytes,
     ohf_dictionary_close,
@@ -25,7 +26,7 @@ from onehot_fast._categories.abi cimport (
     ohf_look_up_numbers,
     ohf_look_up_texts,
 )
-from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, Source, source_of
+from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, IN_PACKED_TEXTS, Source, source_of
 from onehot_fast._categories.strings cimport Strings, new_strings
 
 import os
@@ -253,6 +254,8 @@ cdef class Dictionary:
         self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept nogil:
         """Run the loop for this source over some rows."""
+        if source.form == IN_PACKED_TEXTS:
+            return ohf_code_packed(&self.table, &source.packed, learning, begin, end, codes, stopped)
         if source.form == IN_BUFFERS_TEXTS:
             if learning:
                 return ohf_learn_texts(&self.table, &source.texts, begin, end, codes, stopped)
