@@ -50,7 +50,7 @@ from onehot_fast._categories.learn import (
     declared_column,
     sorted_categories,
 )
-from onehot_fast._categories.lists import Rows, check_separator, read_rows, spread
+from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
 from onehot_fast._categories.lookup import check_no_missing
 from onehot_fast._categories.lookup import outputs_of as category_outputs
 from onehot_fast._categories.numbering import number_labels
@@ -128,6 +128,7 @@ __all__ = [
     "read_rows",
     "reader_of",
     "sorted_categories",
+    "split_texts",
     "spread",
     "table_layout",
     "title",

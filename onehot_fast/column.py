@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.factorize import concatenated, factorize_chunks
+from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 
@@ -251,6 +251,8 @@ def read_values(column: Any) -> Column | Values:
     """Return any supported column in the form in which its source holds it; see `read_column`."""
     if isinstance(column, Column | Values):
         return column
+    if isinstance(column, Factorized):
+        return Column._of_distinct(*column)
     library = reader_of(column)
     if library is not None:
         read: Column | Values = integration(library).read_column(column)

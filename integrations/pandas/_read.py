@@ -112,7 +112,7 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, np.dtype) or (len(series) <= FEW_ROWS and _is_text(dtype)):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
-        return Values(_arrow_chunks(series))
+        return Values(arrow_chunks(series))
     column, levels = code_series(series)
     source = "dictionary" if _is_arrow_dictionary(dtype) else "hash"
     return Column(level_codes(column), _numpy_values(levels), source=source)
@@ -297,7 +297,7 @@ def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     """Return strings that lie in Arrow memory as codes of the sorted ones."""
     import pyarrow as pa
 
-    column = Values(_arrow_chunks(series)).encode()
+    column = Values(arrow_chunks(series)).encode()
     order = column.stored.argsort()
     texts = cast(Strings, column.stored.take(order))
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
@@ -307,7 +307,7 @@ def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     return _coding(column.codes, pd.Index(restore(sorted_array.cast(kind))), _rank_lut(order))
 
 
-def _arrow_chunks(series: "pd.Series[Any]") -> list[Any]:
+def arrow_chunks(series: "pd.Series[Any]") -> list[Any]:
     """Return the chunks of a Series in Arrow memory, at least one."""
     import pyarrow as pa
 
