@@ -49,7 +49,7 @@ from onehot_fast._categories.learn import (
     declared_column,
     sorted_categories,
 )
-from onehot_fast._categories.lists import Rows, check_separator, read_rows, spread
+from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
 from onehot_fast._categories.lookup import check_no_missing
 from onehot_fast._categories.lookup import outputs_of as category_outputs
 from onehot_fast._categories.numbering import number_labels
@@ -136,6 +136,7 @@ __all__ = [
     "reader_of",
     "require",
     "sorted_categories",
+    "split_texts",
     "spread",
     "table_layout",
     "title",

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.factorize import concatenated, factorize_chunks
+from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 
@@ -252,6 +252,8 @@ def read_values(column: Any) -> Column | Values:
     """Return any supported column in the form in which its source holds it; see `read_column`."""
     if isinstance(column, Column | Values):
         return column
+    if isinstance(column, Factorized):
+        return Column._of_distinct(*column)
     library = reader_of(column)
     if library is not None:
         read: Column | Values = integration(library).read_column(column)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice
 from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows, read_rows
 from onehot_fast._categories.options import declared_categories, number_dtype
@@ -155,6 +156,8 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     """Return elements that are the classes themselves."""
     elements = ragged.elements
+    if isinstance(elements, Factorized):
+        elements = np.empty(0, object)  # texts, which are refused
     if isinstance(elements, Column):
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
@@ -189,8 +192,8 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     position = start + int(np.argmax(offends[start:stop]))
     row, place = ragged.row_of(position)
     elements = ragged.elements
-    is_column = isinstance(elements, Column)
-    value = elements.categories[coded.codes[position]] if is_column else elements[position]
+    is_coded = isinstance(elements, Column | Factorized)
+    value = elements.categories[int(coded.codes[position])] if is_coded else elements[position]
     where = f"rows[{row}][{place}] = {plain(value)!r}"
     if coded.lut is None:
         raise ValueError(f"{where} is outside [0, {coded.n_outputs})")

@@ -26,6 +26,9 @@ from onehot_fast._categories.dictionary import Dictionary, NotCommonError, TooMa
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd
 
+needs_string_dtype = pytest.mark.skipif(
+    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="NumPy 1 has none"
+)
 every_variant = pytest.mark.parametrize("variant", simd.variants())
 pa = pytest.importorskip("pyarrow")
 
@@ -89,20 +92,62 @@ def test_numpy_texts(variant: str, rows: list[str | None], shared: bool) -> None
         check("string", Strings.from_objects(texts.tolist()), texts.tolist())
 
 
-@pytest.mark.skipif(
-    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="NumPy 1 has none"
-)
+@needs_string_dtype
+@every_variant
 @given(rows=columns())
 @settings(max_examples=40, deadline=None)
-def test_variable_width_texts_of_numpy(rows: list[str | None]) -> None:
-    """StringDType, with and without missing values."""
+def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> None:
+    """StringDType, with and without missing values, forward and backward."""
     dtype = np.dtypes.StringDType
-    check("string", np.array([row or "" for row in rows], dtype()), [row or "" for row in rows])
-    nan = float("nan")
-    array = np.array([nan if row is None else row for row in rows], dtype(na_object=nan))
-    check("string", array, rows)
-    array = np.array(["gone" if row is None else row for row in rows], dtype(na_object="gone"))
-    check("string", array, ["gone" if row is None else row for row in rows])
+    known = [row or "" for row in rows]
+    replaced = ["gone\0" if row is None else row for row in rows]
+    with instruction_set(variant):
+        check("string", np.array(known, dtype()), known)
+        for na_object in (None, float("nan"), object()):
+            array = np.array(
+                [na_object if row is None else row for row in rows], dtype(na_object=na_object)
+            )
+            check("string", array, rows)
+            check("string", array[::-2], rows[::-2])
+        array = np.array(["\0" if row is None else row for row in rows], dtype(na_object="gone\0"))
+        array[[row is None for row in rows]] = "gone\0"
+        check("string", array, replaced)
+
+
+@needs_string_dtype
+@every_variant
+def test_variable_width_texts_that_changed_their_place(variant: str) -> None:
+    """NumPy keeps a short text that followed a long one where the long one was."""
+    rows = ["x" * length for length in (*LENGTHS, 300, 70_000)] * 2
+    array = np.array(rows, np.dtypes.StringDType())
+    for shift in range(3):
+        rows = rows[shift:] + rows[:shift]
+        array[:] = rows
+        array[3] = rows[3] = "\0é" * shift
+        with instruction_set(variant):
+            check("string", array, rows)
+
+
+@needs_string_dtype
+def test_variable_width_texts_are_read_while_others_write() -> None:
+    """NumPy's own lock stands between the two; each row is some text that was in it."""
+    array = np.array(["a", "b" * 40] * 5000, np.dtypes.StringDType())
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            array[::2] = "c" * 30
+            array[::2] = "a"
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(200):
+            dictionary = learned("string", array)
+            assert set(dictionary.values.tolist()) <= {"a", "b" * 40, "c" * 30}
+    finally:
+        stop.set()
+        writer.join()
 
 
 @every_variant

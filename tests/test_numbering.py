@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast._categories.numbering import number_labels
+from onehot_fast._categories.numbering import number_integers, number_labels
+
+INTEGERS = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
 
 labels = st.none() | st.integers(-3, 3) | st.text("ab", max_size=2) | st.just((1, "a"))
 kinds = st.sampled_from([list, tuple, iter, lambda row: dict.fromkeys(row), lambda row: (*row,)])
@@ -86,3 +89,53 @@ def test_an_error_in_a_row_comes_through() -> None:
 
     with pytest.raises(KeyError, match="broken"):
         number_labels([broken()], {})
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+@given(data=st.data())
+def test_integers_are_numbered_in_order(dtype: np.dtype[Any], data: st.DataObject) -> None:
+    """As `numpy.unique` does it, at both ends of the type; not where the range is too wide."""
+    info = np.iinfo(dtype)
+    first = data.draw(st.sampled_from([info.min, 0, info.max - 100]))
+    steps = data.draw(st.lists(st.integers(0, 100), min_size=1, max_size=60))
+    values = np.array([first + step for step in steps], dtype)
+    span = max(steps) - min(steps)
+
+    codes, distinct = number_integers(values, span)
+
+    expected, positions = np.unique(values, return_inverse=True)
+    assert (codes.dtype, distinct.dtype) == (np.int32, np.uint64)
+    assert codes.tolist() == positions.tolist()
+    assert distinct.astype(dtype).tolist() == expected.tolist()
+    assert span == 0 or number_integers(values, span - 1) is None
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=str)
+def test_the_whole_range_of_a_type_is_too_wide(dtype: np.dtype[Any]) -> None:
+    """The distance of the ends of 64 bits does not wrap around."""
+    info = np.iinfo(dtype)
+    ends = np.array([info.min, info.max], dtype)
+
+    assert number_integers(ends, min(2**31 - 1, int(info.max) - int(info.min) - 1)) is None
+
+
+def test_integers_that_change_meanwhile_are_no_reason_to_write_elsewhere() -> None:
+    """What is read another time may be any number: its code is one of the others, or -1."""
+    values = np.zeros(200_000, np.int64)
+    values[0] = 1000
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.is_set():
+            values[1:] = 2**62
+            values[1:] = 0
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(100):
+            numbered = number_integers(values, 1000)
+            assert numbered is None or -1 <= numbered[0].min() <= numbered[0].max() < 2
+    finally:
+        stop.set()
+        writer.join()

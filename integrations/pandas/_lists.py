@@ -1,5 +1,6 @@
 """Rows of several labels: lists, Arrow's lists and separated texts."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -7,27 +8,31 @@ import numpy.typing as npt
 import pandas as pd
 
 from onehot_fast import adapter
-from onehot_fast.adapter import Column, Rows, check_separator, map_columns, read_rows, spread
+from onehot_fast.adapter import Column, Rows, read_rows, split_texts, spread
+from onehot_fast.adapter import Strings as TextArray
 
 from ._read import (
     Codes,
     arrow_array,
+    arrow_chunks,
     code_series,
     is_arrow_string,
     level_codes,
-    python_values,
+    pa_array,
     read_column,
 )
 
-__all__ = ["distinct", "is_arrow", "read_labels", "read_lists", "repeat_rows", "split_arrow"]
+__all__ = [
+    "distinct",
+    "is_arrow",
+    "read_labels",
+    "read_lists",
+    "repeat_rows",
+    "split_arrow",
+    "split_python",
+]
 
 Strings: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
-
-SAMPLE = 1000  # rows that tell whether strings repeat
-# Rows that are split at a time: their labels are gone when the next are split, and the result alone
-# takes memory. The dictionaries of all parts are put together at the end.
-BLOCK_ROWS = 1 << 14
-SPLITTING_BYTES = 1024  # Arrow splits and hashes a string while memory takes so many
 
 
 def read_lists(rows: Any) -> Rows:
@@ -93,30 +98,12 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
     (array([0, 2, 2, 3]), array(['a', 'b', 'b'], dtype=object))
     """
     if sep is not None:
-        check_separator(sep)
-        is_text = is_arrow_string(series.dtype)
-        return _without_empty(split_arrow(series, sep)) if is_text else _split_texts(series, sep)
+        return _sorted_rows(read_rows(series, None, sep))
     lists = _arrow_lists(series)
     if lists is not None:
         return Rows(lists.offsets, _arrow_column(lists.elements))
     rows = read_rows(list(series), None, None)
     return Rows(rows.offsets, adapter.read_column(rows.elements))
-
-
-def _split_texts(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the labels in Python's strings, of which each distinct one is split once."""
-    column, levels = code_series(series)
-    rows = read_rows(python_values(levels), None, sep)
-    distinct_rows = Rows(rows.offsets, adapter.read_column(rows.elements))
-    return repeat_rows(distinct_rows, level_codes(column))
-
-
-def _without_empty(rows: Rows) -> Rows:
-    """Return the labels of split texts; the empty one, which sorts first, is missing."""
-    codes, categories = rows.elements.codes, rows.elements.categories
-    if not len(categories) or categories[0]:
-        return rows
-    return Rows(rows.offsets, _labels(codes - codes.dtype.type(1), categories[1:]))
 
 
 def _arrow_lists(rows: Any) -> Rows | None:
@@ -146,7 +133,7 @@ def _offsets(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return offsets
 
 
-def _labels(codes: Codes, labels: npt.NDArray[Any]) -> Column:
+def _labels(codes: Codes, labels: Any) -> Column:
     return Column(codes, labels, source="dictionary")
 
 
@@ -156,25 +143,31 @@ def is_arrow(dtype: Any) -> bool:
 
 
 def split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the labels of each row of Arrow strings, sorted, the empty one included.
+    """Return the labels of each row of Arrow strings, sorted, the empty one included."""
+    if not sep:
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-    Strings that repeat are split once.
-    """
-    if _rarely_repeats(series):
-        return _split(arrow_array(series), sep)
+        pc.split_pattern(pa.array([""]), sep)  # which raises what pandas lets through
+    if is_arrow_string(series.dtype):
+        return _sorted_rows(split_texts(arrow_chunks(pa_array(series)), sep, keep_empty=True))
     positions, levels = distinct(series)
-    return repeat_rows(_split(arrow_array(levels), sep), positions)
+    return repeat_rows(split_python(levels.tolist(), sep, keep_empty=True), positions)
 
 
-def _rarely_repeats(series: "pd.Series[Any]") -> bool:
-    """Tell whether finding the distinct strings would cost more than it saves, by a sample.
+def split_python(texts: Sequence[str], sep: str, *, keep_empty: bool = False) -> Rows:
+    """Return the labels of each of Python's strings, sorted."""
+    chunks = [TextArray.from_objects(texts, is_text=True)]
+    return _sorted_rows(split_texts(chunks, sep, keep_empty=keep_empty))
 
-    Hashing 200,000 strings takes as long as splitting them. A dictionary is hashed already.
-    """
-    if isinstance(series.dtype, pd.ArrowDtype) and "dictionary" in str(series.dtype):
-        return False
-    sample = series.iloc[:: max(1, len(series) // SAMPLE)]
-    return sample.nunique() > len(sample) // 2
+
+def _sorted_rows(rows: Rows) -> Rows:
+    """Return rows whose labels are sorted."""
+    codes, labels, _ = rows.elements
+    order = labels.argsort()
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Rows(rows.offsets, _labels(rank[codes], labels.take(order)))
 
 
 def distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
@@ -192,34 +185,4 @@ def distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
 def repeat_rows(rows: Rows, positions: Codes) -> Rows:
     """Return the labels of all rows, given those of the distinct ones and which each row is."""
     offsets, elements = spread(rows.offsets, positions)
-    return Rows(offsets, _labels(rows.elements.codes.take(elements), rows.elements.categories))
-
-
-def _split(texts: Any, sep: str) -> Rows:
-    """Return the labels of Arrow strings, sorted, the empty one included."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    blocks = [texts.slice(i, BLOCK_ROWS) for i in range(0, max(1, len(texts)), BLOCK_ROWS)]
-    parts = map_columns(
-        lambda block: _split_block(block, sep), blocks, len(texts) * SPLITTING_BYTES
-    )
-    # One dictionary for all: the blocks have the same labels in different orders.
-    encoded = pa.chunked_array([labels for labels, _ in parts]).unify_dictionaries()
-    labels = encoded.chunk(0).dictionary
-    order = pc.array_sort_indices(labels)
-    rank = np.empty(len(order), np.int32)
-    rank[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    codes = np.concatenate([rank.take(chunk.indices.to_numpy()) for chunk in encoded.chunks])
-    sorted_labels = np.array(labels.take(order).to_pylist(), object)
-    lengths = np.concatenate([lengths for _, lengths in parts])
-    return Rows(_offsets(lengths), _labels(codes, sorted_labels))
-
-
-def _split_block(texts: Any, sep: str) -> tuple[Any, npt.NDArray[np.int32]]:
-    """Return the labels of Arrow strings as a dictionary array, and how many each has."""
-    import pyarrow.compute as pc
-
-    split = pc.split_pattern(texts, sep)
-    lengths = pc.list_value_length(split).fill_null(0)  # a missing string has no labels
-    return split.flatten().dictionary_encode(), lengths.to_numpy()
+    return Rows(offsets, _labels(rows.elements.codes.take(elements), rows.elements.stored))

@@ -123,9 +123,7 @@ def read_column(values: Any) -> Column | Values:
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
-        import pyarrow as pa
-
-        return Values(_chunks(pa.array(series.array)))
+        return Values(arrow_chunks(pa_array(series)))
     if isinstance(dtype, pd.StringDtype):
         return Values([_python_texts(series)])
     column, levels = code_series(series)
@@ -343,8 +341,8 @@ def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     """Return strings that lie in Arrow memory as codes of the sorted ones."""
     import pyarrow as pa
 
-    array = pa.array(series.array)
-    column = Values(_chunks(array)).encode()
+    array = pa_array(series)
+    column = Values(arrow_chunks(array)).encode()
     order = column.stored.argsort()
     texts = cast(Strings, column.stored.take(order))
     offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
@@ -355,9 +353,16 @@ def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
     return _coding(column.codes, pd.Index(restore(sorted_array)), _rank_lut(order))
 
 
-def _chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
+    """Return a Series that lies in Arrow memory as Arrow's."""
+    import pyarrow as pa
+
+    return pa.array(series.array)
+
+
+def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     """Return the chunks of an array as the core reads them, at least one."""
-    return list(read_arrow(array)) or _chunks(array.combine_chunks())
+    return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
 def _rank_lut(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:

@@ -3,7 +3,7 @@
 pandas splits strings in two ways, and so do we. Where Arrow keeps them, Arrow splits them at the
 separator and the empty piece is a tag like any other. All other strings are split as
 ``Series.str.split`` does it, empty pieces are dropped, and a row has each tag that stands between
-two separators in it. Every distinct string is split once.
+two separators in it. Arrow's strings are split where they lie, each distinct one of others once.
 """
 
 import re
@@ -23,7 +23,7 @@ from pandas.api.types import (
 
 from onehot_fast.adapter import CodedColumn, Column, Rows, write
 
-from ._lists import distinct, is_arrow, repeat_rows, split_arrow
+from ._lists import distinct, is_arrow, repeat_rows, split_arrow, split_python
 from ._read import Codes
 
 __all__ = ["str_get_dummies"]
@@ -130,7 +130,7 @@ def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the tags of each row, after each distinct string was split once."""
+    """Return the tags of each row."""
     if is_arrow(series.dtype):
         return split_arrow(series, sep)
     positions, texts = _distinct_python(series)
@@ -174,9 +174,7 @@ def _split_python(texts: Sequence[str], sep: str) -> Rows:
     """Return the tags of Python strings, without the empty one."""
     if not _is_plain(sep):
         return _split_odd(texts, sep)
-    split = [text.split(sep) for text in texts]
-    tags = sorted(set().union(*split) - {""})
-    return _as_rows(split, tags)
+    return split_python(texts, sep)
 
 
 def _is_plain(sep: str) -> bool:

@@ -91,3 +91,27 @@ cdef extern from "dictionary_objects.h":
     int ohf_code_objects(
         ohf_dictionary *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept
+
+cdef extern from "dictionary_packed.h":
+    ctypedef struct ohf_packed:
+        const char *rows
+        Py_ssize_t stride
+        void *dtype
+        const char *missing
+        int64_t missing_length
+
+    int ohf_code_packed(
+        ohf_dictionary *, const ohf_packed *, bint learn, int64_t, int64_t, int32_t *, int64_t *,
+    ) noexcept nogil
+
+cdef extern from "dictionary_split.h":
+    ctypedef struct ohf_split:
+        const uint8_t *separator
+        size_t separator_bytes
+        int keeps_empty
+        int32_t *codes
+        int64_t n_codes
+
+    int ohf_split_texts(
+        ohf_dictionary *, const ohf_texts *, int64_t, int64_t, ohf_split *, int64_t *ends, int64_t *,
+    ) noexcept nogil

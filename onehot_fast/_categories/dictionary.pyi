@@ -56,6 +56,10 @@ class Dictionary:
     def encode(
         self, values: _Values, *, max_size: int | None = None, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
+    # (offsets, codes of the pieces). TypeError: no texts of Arrow; the others as `encode`.
+    def split(
+        self, values: Array | Strings, separator: bytes, *, keep_empty: bool = False
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
     # -1: missing, -2: unknown.
     def lookup(
         self, values: _Values, *, missing: Sequence[object] = ()

@@ -3,15 +3,21 @@
 
 cimport cython
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from onehot_fast._categories.abi cimport (
     OHF_NO_MEMORY,
+    OHF_OFFSETS32,
+    OHF_OFFSETS64,
     OHF_OUTSIDE,
     OHF_TOO_MANY,
+    OHF_VIEWS,
     ohf_code_objects,
+    ohf_code_packed,
     ohf_dictionary,
     ohf_dictionary_bytes,
     ohf_dictionary_close,
@@ -24,8 +30,10 @@ from onehot_fast._categories.abi cimport (
     ohf_learn_texts,
     ohf_look_up_numbers,
     ohf_look_up_texts,
+    ohf_split,
+    ohf_split_texts,
 )
-from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, Source, source_of
+from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, IN_PACKED_TEXTS, Source, source_of
 from onehot_fast._categories.strings cimport Strings, new_strings
 
 import os
@@ -41,6 +49,7 @@ cnp.import_array()
 cdef enum:
     ROWS_BETWEEN_SIGNALS = 1 << 22
     OBJECTS_BETWEEN_SIGNALS = 1 << 18
+    TEXTS_BETWEEN_SIGNALS = 1 << 18
 
 cdef dict DTYPES = {"int64": np.dtype(np.int64), "uint64": np.dtype(np.uint64), "float64": np.dtype(np.float64)}
 CODES = np.dtype(np.int32)
@@ -253,6 +262,8 @@ cdef class Dictionary:
         self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept nogil:
         """Run the loop for this source over some rows."""
+        if source.form == IN_PACKED_TEXTS:
+            return ohf_code_packed(&self.table, &source.packed, learning, begin, end, codes, stopped)
         if source.form == IN_BUFFERS_TEXTS:
             if learning:
                 return ohf_learn_texts(&self.table, &source.texts, begin, end, codes, stopped)
@@ -315,6 +326,64 @@ cdef class Dictionary:
             self.table.most_codes = INT32_MAX if max_size is None else max(0, min(INT32_MAX, max_size))
             return self.run(source, True)
         finally:
+            self.end_learning()
+
+    def split(self, values, bytes separator not None, *, bint keep_empty=False):
+        """Learn the pieces of texts between separators; those of a missing text are none.
+
+        Parameters
+        ----------
+        values : Array or Strings, shape (n_rows,)
+        separator : bytes
+            In UTF-8, not empty.
+        keep_empty : bool, default False
+            Whether an empty piece is a value; else it is none.
+
+        Returns
+        -------
+        offsets : ndarray of int64, shape (n_rows + 1,)
+        codes : ndarray of int32
+            The pieces of row ``i`` have the codes ``offsets[i]:offsets[i + 1]``.
+
+        Raises
+        ------
+        TypeError
+            The values are no texts of Arrow.
+        ValueError, RuntimeError
+            As `encode`.
+        """
+        cdef Source source = source_of(values, self.kind, ())
+        cdef cnp.ndarray offsets = np.zeros(source.n_rows + 1, np.int64)
+        cdef cnp.ndarray codes
+        cdef int64_t *ends = <int64_t *> cnp.PyArray_DATA(offsets) + 1
+        cdef int64_t done = 0, reach, stopped = 0
+        cdef int failed = 0
+        cdef ohf_split split
+        if source.form != IN_BUFFERS_TEXTS or source.texts.layout not in (OHF_OFFSETS32, OHF_OFFSETS64, OHF_VIEWS):
+            raise TypeError("only Arrow's texts and Strings can be split")
+        if len(separator) == 0:
+            raise ValueError("the separator is empty")
+        memset(&split, 0, sizeof(split))
+        split.separator = <const uint8_t *> PyBytes_AS_STRING(separator)
+        split.separator_bytes = len(separator)
+        split.keeps_empty = keep_empty
+        self.begin_learning()
+        try:
+            self.table.most_codes = INT32_MAX
+            while done < source.n_rows:
+                reach = min(source.n_rows, done + TEXTS_BETWEEN_SIGNALS)
+                with nogil:
+                    failed = ohf_split_texts(&self.table, &source.texts, done, reach, &split, ends, &stopped)
+                if failed:
+                    self.fail(failed, stopped)
+                PyErr_CheckSignals()
+                done = reach
+            codes = memory.allocate((split.n_codes,), CODES)[0]
+            if split.n_codes > 0:
+                memcpy(cnp.PyArray_DATA(codes), split.codes, split.n_codes * sizeof(int32_t))
+            return offsets, codes
+        finally:
+            free(split.codes)
             self.end_learning()
 
     def lookup(self, values, *, missing=()):

@@ -14,13 +14,15 @@ from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._categories.kinds import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
+from onehot_fast._categories.numbering import number_integers
 from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Integers whose range is at most so many times their number are counted and not hashed.
-DENSE_RANGE = 4
-SMALL_RANGE = 1 << 16
+# Integers at most so far apart, and so much farther for each of them, are counted and not hashed.
+FREE_SPAN = 1 << 10
+DENSE_SPAN = 4
+MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
 # The kind of the dictionary for objects of one type.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
@@ -109,20 +111,11 @@ def _integers(values: AnyArray) -> Factorized:
     """Return the codes of integers: by counting where they lie close together."""
     if len(values) == 0:
         return Factorized(np.empty(0, np.int32), values.copy(), "hash")
-    low, high = values.min(), values.max()
-    span = int(high) - int(low) + 1
-    if span > max(SMALL_RANGE, DENSE_RANGE * len(values)):
+    span = min(FREE_SPAN + DENSE_SPAN * len(values), MAX_SPAN)
+    numbered = number_integers(np.ascontiguousarray(values), span)
+    if numbered is None:
         return _hashed(values, kind_of_dtype(values.dtype))
-    # Eight and more bits wide enough that the difference cannot overflow.
-    wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
-    steps = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
-    occurs = np.zeros(span, np.bool_)
-    occurs[steps] = True
-    found = np.flatnonzero(occurs)
-    rank = np.empty(span, np.int32)
-    rank[found] = np.arange(len(found), dtype=np.int32)
-    categories = found.astype(wide.dtype) + wide.dtype.type(low)
-    return Factorized(rank[steps], categories.astype(values.dtype), "hash")
+    return Factorized(numbered[0], numbered[1].astype(values.dtype), "hash")
 
 
 def _sorted(values: AnyArray) -> Factorized:

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
-from onehot_fast._categories.factorize import factorize
+from onehot_fast._arrow.array import Array
+from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.factorize import Factorized, concatenated, factorize
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
@@ -25,7 +27,7 @@ class Rows(NamedTuple):
     """Ragged rows."""
 
     offsets: Offsets
-    elements: Any  # an ndarray of codes or labels, or a Column
+    elements: Any  # an ndarray of codes or labels, a Column, or Factorized
 
     def row_of(self, position: int) -> tuple[int, int]:
         """Return the row of a flat element, and its place in the row."""
@@ -111,27 +113,53 @@ def check_separator(sep: Any) -> None:
 
 
 def _split(rows: Any, sep: str) -> Rows:
-    """Return the labels in separated texts; an empty label is none. Equal texts are split once."""
+    """Return the labels in separated texts, of which an empty one is none.
+
+    Equal objects are split once; Arrow's texts are split where they lie.
+    """
     check_separator(sep)
-    codes, distinct = _distinct_texts(rows)
-    parts = [_labels(text, sep) for text in distinct]
-    starts = _offsets(np.fromiter(map(len, parts), np.int64, len(parts)))
-    labels = np.empty(int(starts[-1]), object)
-    labels[:] = list(chain.from_iterable(parts))
-    offsets, elements = spread(starts, codes)
-    return Rows(offsets, labels[elements])
-
-
-def _distinct_texts(rows: Any) -> tuple[AnyArray, AnyArray]:
-    """Return the texts that occur, and the position of each row's among them, -1 for none."""
     library = reader_of(rows)
     if library is not None:
-        column = integration(library).read_column(rows).encode()
-        return column.codes, column.categories
-    texts = np.empty(len(rows), object)
-    texts[:] = list(rows)
-    codes, distinct, _ = factorize(texts)
-    return codes, distinct.to_object() if isinstance(distinct, Strings) else distinct
+        values = integration(library).read_column(rows)
+        chunks = getattr(values, "chunks", ())
+        if chunks and all(_is_text(chunk) for chunk in chunks):
+            return split_texts(chunks, sep)
+        column = values.encode()
+        codes, distinct = column.codes, column.stored
+    else:
+        texts = np.empty(len(rows), object)
+        texts[:] = list(rows)
+        codes, distinct, _ = factorize(texts)
+    starts, elements = split_texts([_texts(distinct)], sep)
+    offsets, positions = spread(starts, codes)
+    return Rows(offsets, elements._replace(codes=elements.codes[positions]))
+
+
+def split_texts(chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False) -> Rows:
+    """Return the labels of texts in Arrow's layouts; the elements are `Factorized`."""
+    table = Dictionary("string", counting=False)
+    separator = sep.encode("utf-8", "surrogatepass")
+    parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
+    lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
+    codes = concatenated([codes for _, codes in parts])
+    return Rows(_offsets(lengths), Factorized(codes, table.values, "dictionary"))
+
+
+def _is_text(chunk: Any) -> bool:
+    """Tell whether a chunk of a column holds texts in one of Arrow's layouts."""
+    return isinstance(chunk, Array) and chunk.schema.kind == "string"
+
+
+def _texts(distinct: Any) -> Strings:
+    """Return distinct texts, or refuse the first value that is none."""
+    if isinstance(distinct, Strings) and distinct.is_text:
+        return distinct
+    for text in distinct:
+        if not isinstance(text, str):
+            raise TypeError(
+                f"{text!r} is {with_article(text)}; with sep= every row is a str or None"
+            )
+    return Strings.from_objects(distinct)
 
 
 def spread(
@@ -145,10 +173,3 @@ def spread(
     starts = np.append(distinct[:-1], 0).take(positions)
     offsets = _offsets(lengths)
     return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
-
-
-def _labels(text: Any, sep: str) -> list[str]:
-    """Return the labels of one text."""
-    if not isinstance(text, str):
-        raise TypeError(f"{text!r} is {with_article(text)}; with sep= every row is a str or None")
-    return [label for label in text.split(sep) if label]

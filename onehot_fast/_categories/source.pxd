@@ -3,13 +3,14 @@
 from libc.stdint cimport int64_t
 
 from onehot_fast._arrow.array cimport Array
-from onehot_fast._categories.abi cimport ohf_numbers, ohf_objects, ohf_texts
+from onehot_fast._categories.abi cimport ohf_numbers, ohf_objects, ohf_packed, ohf_texts
 from onehot_fast._categories.strings cimport Strings
 
 cdef enum Form:
     IN_BUFFERS_TEXTS
     IN_BUFFERS_NUMBERS
     IN_OBJECTS
+    IN_PACKED_TEXTS
 
 
 cdef class Source:
@@ -20,8 +21,9 @@ cdef class Source:
     cdef ohf_texts texts
     cdef ohf_numbers numbers
     cdef ohf_objects objects
+    cdef ohf_packed packed
     cdef object owner                   # of the memory
-    cdef tuple missing
+    cdef object missing                 # the objects or the text that the loops know by address
     cdef const unsigned char **buffers  # of views, copied
     cdef int64_t *sizes
     cdef int read_offsets(self, Array array, int layout) except -1
@@ -33,6 +35,7 @@ cdef class Source:
     cdef int read_objects(self, object array, str kind, tuple missing) except -1
     cdef int open_objects(self) except -1
     cdef void close_objects(self) noexcept
+    cdef int read_packed(self, object array) except -1
     cdef int read_numbers(self, object array, str kind) except -1
     cdef int read_arrow_numbers(self, Array array, str kind) except -1
 

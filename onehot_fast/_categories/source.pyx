@@ -3,6 +3,7 @@
 
 cimport cython
 cimport numpy as cnp
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawCalloc, PyMem_RawFree
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -72,6 +73,7 @@ cdef class Source:
         memset(&self.texts, 0, sizeof(self.texts))
         memset(&self.numbers, 0, sizeof(self.numbers))
         memset(&self.objects, 0, sizeof(self.objects))
+        memset(&self.packed, 0, sizeof(self.packed))
 
     def __dealloc__(self):
         PyMem_Free(self.buffers)
@@ -198,6 +200,22 @@ cdef class Source:
         self.objects.scratch = NULL
         self.objects.room = 0
 
+    cdef int read_packed(self, object array) except -1:
+        """Read a NumPy array of StringDType."""
+        cdef object dtype = array.dtype
+        cdef object na_object = getattr(dtype, "na_object", "")     # without one, nothing is missing
+        cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
+        self.form = IN_PACKED_TEXTS
+        self.n_rows = len(array)
+        self.owner = array
+        self.missing = text
+        self.packed.rows = <const char *> cnp.PyArray_DATA(<cnp.ndarray> array)
+        self.packed.stride = cnp.PyArray_STRIDES(<cnp.ndarray> array)[0]
+        self.packed.dtype = <void *> dtype
+        self.packed.missing = PyBytes_AS_STRING(text)
+        self.packed.missing_length = len(text) if isinstance(na_object, str) else -1
+        return 0
+
     cdef int read_numbers(self, object array, str kind) except -1:
         """Read a NumPy array of numbers."""
         if array.dtype.itemsize == 2 and array.dtype.kind == "f":
@@ -271,7 +289,7 @@ cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) 
     elif letter == ("U" if kind == "string" else "S"):
         source.read_fixed(array, kind)
     elif letter == "T" and kind == "string":
-        source.read_objects(array.astype(object), kind, (*missing, *na_object_of(array.dtype)))
+        source.read_packed(array)
     else:
         return False
     return True
@@ -305,9 +323,3 @@ cdef str description_of(object values):
     if isinstance(values, np.ndarray):
         return f"dtype {values.dtype}"
     return repr(values) if isinstance(values, Strings) else with_article(values)
-
-
-cdef tuple na_object_of(object dtype):
-    """Return the object that stands for missing values in a StringDType, where that is no text."""
-    found = getattr(dtype, "na_object", None)
-    return () if found is None or isinstance(found, str) else (found,)

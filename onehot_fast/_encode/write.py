@@ -242,7 +242,7 @@ def recode(column: CodedColumn, *, num_threads: int | None = None) -> AnyArray:
 
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return in how many rows each of the codes ``0 .. n_codes - 1`` occurs."""
-    return dispatch.count(codes, n_codes, parallel.resolve(None, codes.nbytes))
+    return dispatch.count(codes, n_codes)
 
 
 def multi_hot(

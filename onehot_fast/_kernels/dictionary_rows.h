@@ -201,7 +201,7 @@ enum { OHF_NUMBERS_BLOCK = 256, OHF_IS_MISSING = 1, OHF_IS_OUTSIDE = 2 };
                 any |= special[i];                                                                          \
             }                                                                                               \
         else                                                                                                \
-            memset(special, 0, (size_t)n);                                                                  \
+            memset(special, 0, OHF_NUMBERS_BLOCK);                                                          \
         return any;                                                                                         \
     }
 

@@ -6,3 +6,5 @@ from typing import Any
 first_invalid: Mapping[str, Callable[..., Any]]
 # (indices, ignored) -> largest
 maximum: Mapping[str, Callable[..., Any]]
+# (indices, counts) -> None
+count: Mapping[str, Callable[..., Any]]

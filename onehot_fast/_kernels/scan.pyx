@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Scans over the indices: the first one a policy forbids, and the largest.
+"""Scans over the indices: the first one a policy forbids, the largest, and how often each occurs.
 
 Each reads the indices once, without a copy and without the GIL. A block is first asked as a whole whether anything
 in it offends (a reduction the compiler vectorises), and only the block that says yes is searched.
@@ -108,3 +108,33 @@ def maximum(const index_t[::1] indices, ignored):
     if not found:
         return None
     return int(largest)
+
+
+cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
+    """Count one integer, or in the last place what has none."""
+    counts[min(<uint64_t> index, last)] += 1
+
+
+def count(const index_t[::1] indices, int64_t[:, ::1] counts):
+    """Add how often each integer occurs to the sums of the rows of ``counts``, all others to its last column.
+
+    With four rows instead of one, equal neighbours do not wait for each other.
+    """
+    cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
+    cdef Py_ssize_t step = n_columns if n_rows == 4 else 0
+    cdef uint64_t last = n_columns - 1
+    cdef int64_t *out
+    if n_columns == 0 or n_rows not in (1, 4):
+        raise ValueError("scan.count: the shape of the counts does not fit")
+    out = &counts[0, 0]
+    if index_t is float or index_t is double:
+        raise TypeError("scan.count: only integers are counted")
+    else:
+        with nogil:
+            for i in range(0, n - 3, 4):
+                add_one(indices[i], last, out)
+                add_one(indices[i + 1], last, out + step)
+                add_one(indices[i + 2], last, out + 2 * step)
+                add_one(indices[i + 3], last, out + 3 * step)
+            for i in range(n - n % 4, n):
+                add_one(indices[i], last, out)

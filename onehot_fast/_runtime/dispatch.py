@@ -42,11 +42,14 @@ _KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
         ("planes", planes.encode),
         ("first_invalid", scan.first_invalid),
         ("maximum", scan.maximum),
+        ("count", scan.count),
     )
     for dtype, fused in _FUSED.items()
 }
 
 
+# From here on four tables of counts would be more memory than the waits are worth.
+_MANY_COUNTS = 1 << 12
 # Groups at least this wide are worth not zeroing twice: of four cache lines one is written.
 _SPARSE_BYTES = 256
 
@@ -242,12 +245,10 @@ def recode(
     return out
 
 
-def count(codes: AnyArray, n_codes: int, num_threads: int = 1) -> npt.NDArray[np.int64]:
+def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return how often each of the codes from 0 on occurs."""
-    table = np.append(np.arange(n_codes, dtype=np.int32), np.int32(-1))
-    # Two cache lines between the parts: threads that share one wait for each other.
-    counts = np.zeros((_n_parts(len(codes), n_codes, num_threads), n_codes + 16), np.int64)
-    sparse.csc_counts(CodeColumns([codes], [table], 4), counts, num_threads)
+    counts = np.zeros((4 if n_codes < _MANY_COUNTS else 1, n_codes + 1), np.int64)
+    kernel("count", codes.dtype)(codes, counts)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
     return total
 

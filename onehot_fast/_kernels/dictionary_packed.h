@@ -1,0 +1,93 @@
+/* Rows of NumPy's StringDType, made ready in blocks for the loops of the dictionary.
+ *
+ * StringDType came with NumPy 2.0, and this builds for older ones too, whose headers hide its functions. They are
+ * taken from NumPy's table by their numbers, which are part of its ABI; no NumPy without them has such an array.
+ */
+#ifndef OHF_DICTIONARY_PACKED_H
+#define OHF_DICTIONARY_PACKED_H
+
+#include <Python.h>
+#include <numpy/arrayobject.h>
+#include <string.h>
+
+#include "dictionary.h"
+
+typedef int (*ohf_npy_load)(npy_string_allocator *, const npy_packed_static_string *, npy_static_string *);
+typedef npy_string_allocator *(*ohf_npy_acquire)(const PyArray_StringDTypeObject *);
+typedef void (*ohf_npy_release)(npy_string_allocator *);
+
+#define OHF_NPY_LOAD ((ohf_npy_load)PyArray_API[313])
+#define OHF_NPY_ACQUIRE ((ohf_npy_acquire)PyArray_API[316])
+#define OHF_NPY_RELEASE ((ohf_npy_release)PyArray_API[318])
+
+enum { OHF_PACKED_BLOCK = 256 };
+
+typedef struct {
+    const char *rows;
+    Py_ssize_t stride;
+    const PyObject *dtype;    /* whose struct these headers do not show in full */
+    const char *missing;      /* the text that stands for a missing one */
+    int64_t missing_length;   /* of it, -1 where there is none */
+} ohf_packed;
+
+typedef struct {
+    const uint8_t *texts[OHF_PACKED_BLOCK];
+    int64_t lengths[OHF_PACKED_BLOCK];
+    uint8_t copies[OHF_PACKED_BLOCK][32];    /* of texts of up to 16 bytes, behind 16 others */
+} ohf_packed_block;
+
+/* Make a block of up to OHF_PACKED_BLOCK rows; returns how many NumPy could read. */
+static inline int64_t ohf_read_packed(ohf_packed_block *block, const ohf_packed *packed,
+                                      npy_string_allocator *allocator, int64_t begin, int64_t n)
+{
+    const ohf_npy_load load = OHF_NPY_LOAD;
+    const char *row = packed->rows + begin * packed->stride;
+    for (int64_t i = 0; i < n; i++, row += packed->stride) {
+        npy_static_string text = {0, NULL};
+        const int is_null = load(allocator, (const npy_packed_static_string *)row, &text);
+        if (is_null < 0)
+            return i;
+        if (is_null) {
+            text.buf = packed->missing;
+            text.size = (size_t)packed->missing_length;
+        }
+        block->texts[i] = (const uint8_t *)text.buf;
+        block->lengths[i] = (int64_t)text.size;
+        if (text.size <= 16) {
+            block->texts[i] = block->copies[i] + 16;
+            if (text.buf == row)    /* in the row itself, whose 16 bytes may be read */
+                memcpy(block->copies[i] + 16, row, 16);
+            else
+                memcpy(block->copies[i] + 16, text.buf, text.size);
+        }
+    }
+    return n;
+}
+
+/* Rows [begin, end); NumPy's lock on the texts is held, and nothing here needs the GIL. As the loops of dictionary.h. */
+static inline int ohf_code_packed(ohf_dictionary *dictionary, const ohf_packed *packed, int learn, int64_t begin,
+                                  int64_t end, int32_t *codes, int64_t *stopped)
+{
+    const ohf_code_texts code = learn ? dictionary->engine->learn_texts[OHF_BEHIND]
+                                      : dictionary->engine->look_up_texts[OHF_BEHIND];
+    npy_string_allocator *allocator = OHF_NPY_ACQUIRE((const PyArray_StringDTypeObject *)packed->dtype);
+    ohf_packed_block block;
+    ohf_texts texts;
+    int failed = 0;
+    memset(&block, 0, sizeof block);
+    memset(&texts, 0, sizeof texts);
+    texts.rows = block.texts;
+    texts.lengths = block.lengths;
+    for (; begin < end && !failed; begin += OHF_PACKED_BLOCK) {
+        const int64_t n = end - begin < OHF_PACKED_BLOCK ? end - begin : OHF_PACKED_BLOCK;
+        int64_t row = ohf_read_packed(&block, packed, allocator, begin, n);
+        failed = row < n ? OHF_MALFORMED : code(dictionary, &texts, 0, n, codes + begin, &row);
+        *stopped = begin + row;
+        if (learn && !failed)
+            ohf_note(dictionary, codes, begin, begin + n, end - begin - n);
+    }
+    OHF_NPY_RELEASE(allocator);
+    return failed;
+}
+
+#endif
