@@ -241,7 +241,12 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     """
 
     def __call__(
-        self, columns: Any = None, *, sparse: bool = False, **options: Unpack[TableKeywords]
+        self,
+        columns: Any = None,
+        *,
+        sparse: bool = False,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
     ) -> pd.DataFrame:
         """Encode some columns where they stand.
 
@@ -254,6 +259,8 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
         sparse : bool, default False
             The new columns are `pandas.arrays.SparseArray`, as with ``get_dummies(sparse=True)``.
+        num_threads : int, optional
+            By default as many as the size of dense columns makes worthwhile.
         **options
             Those of `onehot_fast.Encoder`. Each may be a dict from columns to values.
 
@@ -264,7 +271,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             pandas shares them. It raises what `onehot_fast.Encoder` raises.
         """
         if not sparse:
-            return super().__call__(columns, **options)
+            return super().__call__(columns, num_threads=num_threads, **options)
         source = read_table(self._data)
         coded = functools.cache(lambda position: source.read(position).encode())
         table = dataclasses.replace(source, read=coded)

@@ -2,8 +2,8 @@
 """Which variant of the microkernels is active, and from which size on the output is streamed.
 
 The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and
-``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: half the last-level cache,
-at most 16 MiB). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
+``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: half the last-level
+cache, at most 16 MiB). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
 """
 
 import os

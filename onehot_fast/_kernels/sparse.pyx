@@ -180,7 +180,7 @@ cdef void walk_parts(
 ) noexcept nogil:
     """Take the rows of ``n`` parts, at most LANES, in turns.
 
-    A column's place is loaded, raised and stored again: next to one another rows of one column would wait for that,
+    A column's place is loaded, raised and stored again: rows of one column would wait for that next to one another,
     those of different parts do not.
     """
     cdef int32_t codes[LANES][LANE_CODES]

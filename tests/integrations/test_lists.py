@@ -235,7 +235,7 @@ def test_forms_and_categories(library, output, declare):
     ("rows", "options", "error", "message"),
     [
         (["a"], {}, TypeError, "strings need sep=|has dtype String; accepted are List and Array"),
-        ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|text)"),
+        ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|string)"),
         ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a string|unhashable type"),
         (["a"], {"sep": ""}, ValueError, "sep is empty"),
         (["a"], {"sep": 1}, TypeError, "sep = 1 is an int"),
