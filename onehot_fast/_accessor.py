@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix
 from onehot_fast._categories.learn import code_column
-from onehot_fast._categories.options import NAMES, ColumnKeywords, number_dtype
+from onehot_fast._categories.options import ColumnKeywords, number_dtype
 from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._encode import write
 from onehot_fast._encode.write import CodedColumn
@@ -33,6 +33,7 @@ class TableKeywords(ColumnKeywords, total=False):
     prefix: Any
     prefix_sep: Any
     dtype: Any
+    remainder: Any
 
 
 class SeriesAccessor:
@@ -320,13 +321,13 @@ class TableAccessor:
 
         Parameters
         ----------
-        columns : iterable of column names or Encoder, optional
-            Those to encode, whatever they hold; by default those of texts, objects and categories.
-            Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+        columns : column name, names, function, polars selector or Encoder, optional
+            Those to encode, as for `onehot_fast.Encoder`; by default those of texts, objects and
+            categories. Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
-            `onehot_fast.Encoder`. Each may be a dict from columns to values.
+            `onehot_fast.Encoder`, of which each may be a dict from columns to values; `remainder`.
 
         Returns
         -------
@@ -374,7 +375,7 @@ class TableAccessor:
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
         """Return an encoder that has learned nothing; a library may have dtypes of its own."""
-        check_options(options, NAMES)
+        check_options(options, TableKeywords.__annotations__)
         return Encoder(columns, **options)
 
 

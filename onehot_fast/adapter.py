@@ -67,6 +67,7 @@ from onehot_fast._encode.table_layout import (
     decoded_layout,
     part_names,
     table_layout,
+    table_names,
 )
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
@@ -130,6 +131,7 @@ __all__ = [
     "sorted_categories",
     "spread",
     "table_layout",
+    "table_names",
     "title",
     "with_article",
     "write",

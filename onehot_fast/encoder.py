@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -14,36 +14,45 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
-from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.learn import code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
-from onehot_fast._categories.options import column_names, resolve
+from onehot_fast._categories.options import chosen_names, column_names, resolve
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import decoded_mapping, decoded_parts, encoded_parts
+from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
 __all__ = ["Encoder", "Estimate", "Special"]
 
+# A name, names, a function from a table to names, or a selector of polars; None: by their types.
+ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
-class Encoder:
+
+class Encoder(Estimator):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,
     in what order and by what names. The rows to encode have no part in it. Values that compare
     equal are one category, as are 1, 1.0 and True; None, NaN, NaT and pandas.NA are missing.
 
+    It is an estimator: scikit-learn's Pipeline, ColumnTransformer, GridSearchCV and `clone` take it
+    as one of their own. A frame that comes in goes out as a frame, of the features and the columns
+    that are kept; `set_output` chooses another form, a sparse matrix too.
+
     Every option is one value for all columns, or a mapping from columns to values; a column that a
     mapping does not name has the default.
 
     Parameters
     ----------
-    columns : sequence of column names, optional
+    columns : column name, sequence of names, function, or selector of polars, optional
         Those to encode, whatever they hold; by default the texts, objects and categoricals of a
-        table whose columns have names, and all columns of a plain array ("x0", "x1", ...).
+        table whose columns have names, and all columns of a plain array ("x0", "x1", ...). A
+        function is called with the table that is fitted, as `sklearn.compose.make_column_selector`
+        is, and returns names.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in their order, or those met in `fit`: a categorical column's own, in its
         order, also where they do not occur; otherwise the values that occur, sorted.
@@ -72,11 +81,18 @@ class Encoder:
         name of the column.
     prefix_sep : str, default "_"
         What stands between prefix and category.
+    remainder : {"passthrough", "drop"}, default "passthrough"
+        Whether a table that is encoded keeps its other columns, in their places. One rule for all
+        of them; a matrix has the features only.
 
     Raises
     ------
     TypeError, ValueError
         An option is of the wrong kind or has a value that is not listed above.
+
+    See Also
+    --------
+    onehot_fast.integrations.sklearn.OneHotEncoder : scikit-learn's own class, its rules and names.
 
     Examples
     --------
@@ -94,11 +110,22 @@ class Encoder:
            [0, 0, 0]], dtype=uint8)
     >>> encoder.inverse_transform(encoded)
     {'size': array([Special.UNKNOWN, 'S', None], dtype=object)}
+
+    As a step of a model; the columns that it keeps are numbers:
+
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> frame = pd.DataFrame({"size": ["S", "L", "S", "M"], "price": [1.0, 2.5, 2.0, 1.5]})
+    >>> model = make_pipeline(Encoder(handle_unknown="ignore"), LogisticRegression())
+    >>> model.fit(frame, [0, 1, 0, 1]).predict(frame)
+    array([0, 1, 0, 1])
     """
 
+    @named_options
     def __init__(
         self,
-        columns: Iterable[Hashable] | None = None,
+        columns: ColumnChoice = None,
         *,
         categories: Any = "auto",
         drop: Any = None,
@@ -109,25 +136,29 @@ class Encoder:
         dtype: Any = bool,
         prefix: Any = None,
         prefix_sep: Any = "_",
+        remainder: Literal["passthrough", "drop"] = "passthrough",
     ) -> None:
-        self._wanted = column_names(columns)
-        self._options = resolve(
-            {
-                "categories": categories,
-                "drop": drop,
-                "handle_missing": handle_missing,
-                "handle_unknown": handle_unknown,
-                "min_frequency": min_frequency,
-                "max_categories": max_categories,
-                "dtype": dtype,
-                "prefix": prefix,
-                "prefix_sep": prefix_sep,
-            }
-        )
+        options = {
+            "categories": categories,
+            "drop": drop,
+            "handle_missing": handle_missing,
+            "handle_unknown": handle_unknown,
+            "min_frequency": min_frequency,
+            "max_categories": max_categories,
+            "dtype": dtype,
+            "prefix": prefix,
+            "prefix_sep": prefix_sep,
+            "remainder": remainder,
+        }
+        self._wanted = column_names(columns)  # None where a table decides
+        self._options = resolve(options)
+        names = self._wanted if isinstance(columns, Iterator) else columns
+        self._params = {"columns": names, **options}
         self._state: State | None = None
+        self._input: Input | None = None
         self._known_schema: Schema | None = None
 
-    def fit(self, table: Any) -> Encoder:
+    def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget what was learned before.
 
         Nothing of the table is kept but the categories and how often they occur.
@@ -136,6 +167,8 @@ class Encoder:
         ----------
         table : mapping of names to columns, ndarray, Column, or a table of a library
             See `onehot_fast.table.read_table`.
+        y : object, optional
+            Ignored: pipelines of scikit-learn pass a target.
 
         Returns
         -------
@@ -151,18 +184,21 @@ class Encoder:
             drop has no column of its own, or two outputs have the same name. What was learned
             before is still there.
         """
-        state = learn_table(read_table(table), self._wanted, self._options)
+        source = read_table(table)
+        state = learn_table(source, chosen_names(self._params["columns"], source), self._options)
         schema = schema_of(state, self._options)
-        self._state, self._known_schema = state, schema
+        self._state, self._known_schema, self._input = state, schema, Input.of(source)
         return self
 
-    def partial_fit(self, table: Any) -> Encoder:
+    def partial_fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn from more rows, as if they had been part of the table that was fitted.
 
         Parameters
         ----------
         table : as for `fit`
             With the encoded columns; which these are the first table decides.
+        y : object, optional
+            Ignored.
 
         Returns
         -------
@@ -175,9 +211,15 @@ class Encoder:
         TypeError, ValueError
             As for `fit`, but for the errors of the schema.
         """
-        wanted = self._wanted if self._state is None else self._state.names
-        state = learn_table(read_table(table), wanted, self._options)
-        self._state = state if self._state is None else self._state.merge(state)
+        source = read_table(table)
+        if self._state is None:
+            wanted = chosen_names(self._params["columns"], source)
+            self._state = learn_table(source, wanted, self._options)
+            self._input = Input.of(source)
+        else:
+            self._check_width(source)
+            state = learn_table(source, self._state.names, self._options)
+            self._state = self._state.merge(state)
         self._known_schema = None
         return self
 
@@ -215,13 +257,21 @@ class Encoder:
         for other in others:
             if not isinstance(other, Encoder):
                 raise TypeError(f"a {type(other).__name__} cannot be merged into an Encoder")
-            if (other._wanted, other._options) != (self._wanted, self._options):
+            if not (other._options == self._options and self._chooses_as(other)):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
-                merged._state = other._state
+                merged._state, merged._input = other._state, other._input
             elif other._state is not None:
                 merged._state = merged._state.merge(other._state)
         return merged
+
+    def _chooses_as(self, other: Encoder) -> bool:
+        """Tell whether both encode the same columns, as far as that is settled."""
+        if self._state is not None and other._state is not None:
+            return True  # the states are compared
+        if self._wanted is not None or other._wanted is not None:
+            return self._wanted == other._wanted
+        return self._params["columns"] is other._params["columns"]
 
     def transform(
         self,
@@ -236,8 +286,9 @@ class Encoder:
             Columns that are not encoded may differ from those of `fit`.
         output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
-            is installed; by default a table of the library of `table`, or else a matrix. A matrix
-            has the features only. In a table the other columns stay in place, untouched.
+            is installed; by default what `set_output` chose, or a table of the library of `table`,
+            or else a matrix. A matrix has the features only. In a table the other columns stay in
+            place, untouched, unless ``remainder="drop"``.
 
         Returns
         -------
@@ -258,7 +309,8 @@ class Encoder:
         """
         schema = self.schema
         source = read_table(table)
-        form = source.library if output is None else output
+        self._check_width(source)
+        form = output or self._output_form() or source.library
         check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
         columns = code_table(source, schema)
         if form == "numpy":
@@ -267,8 +319,10 @@ class Encoder:
             return write.sparse_array(form, columns, schema.dtype, n_rows=source.n_rows)
         return integration(form).wrap(source, encoded_parts(source, schema, columns))
 
-    def fit_transform(self, table: Any, output: Any = None) -> Any:
+    def fit_transform(self, table: Any, y: Any = None, *, output: Any = None) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
+        if isinstance(y, str):
+            raise TypeError(f"y = {y!r} is no target; for a form of output, write output={y!r}")
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
@@ -391,10 +445,6 @@ class Encoder:
         encoder._state = state
         return encoder
 
-    def get_feature_names_out(self) -> npt.NDArray[np.object_]:
-        """Return the names of the outputs in order, an array of str of shape (n_features,)."""
-        return as_objects(list(self.schema.names))
-
     @property
     def n_features(self) -> int:
         """How many outputs there are."""
@@ -410,9 +460,14 @@ class Encoder:
         """The categories of each column in their order, infrequent and dropped ones included."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether anything was learned."""
+        return self._state is not None
+
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
-        wanted = [] if self._wanted is None else [f"columns={list(self._wanted)!r}"]
+        columns = self._params["columns"] if self._wanted is None else list(self._wanted)
+        wanted = [] if columns is None else [f"columns={columns!r}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(wanted + chosen)})"
         if self._state is None:
@@ -430,7 +485,7 @@ class Encoder:
         # Threads that decide it at once come to the same one.
         if self._known_schema is None:
             if self._state is None:
-                raise RuntimeError("the encoder is not fitted: call fit or partial_fit first")
+                raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
             self._known_schema = schema_of(self._state, self._options)
         return self._known_schema
 

@@ -100,7 +100,7 @@ class EncodePlan:
             for position, name in enumerate(source.names):
                 if position in index_of:
                     self._parts.append(_nested_column(schema, index_of[position], name, layout))
-                else:
+                elif schema.remainder == "passthrough":
                     self._parts.append(PassThrough(position))
         fields: list[pa.Field] = []
         for part in self._parts:

@@ -14,7 +14,7 @@ outputs of a column are written as one block, bit-packed where they are Booleans
 over without a copy. No pyarrow is needed for it, but for `to_arrow`.
 """
 
-from ._read import read_column, read_lists, read_table
+from ._read import read_column, read_lists, read_table, selected_names
 from ._write import wrap
 from .expr import ExprNamespace
 from .frame import DataFrameNamespace, LazyFrameNamespace
@@ -28,5 +28,6 @@ __all__ = [
     "read_column",
     "read_lists",
     "read_table",
+    "selected_names",
     "wrap",
 ]

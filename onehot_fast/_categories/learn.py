@@ -85,7 +85,7 @@ def schema_of(state: State, options: Options) -> Schema:
     """Return the output columns that follow from what was learned."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    schema = Schema(tuple(columns))
+    schema = Schema(tuple(columns), options.remainder)
     check_names(schema)
     return schema
 

@@ -138,9 +138,13 @@ class ColumnSchema:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all input columns, side by side."""
+    """The output columns of all input columns, side by side.
+
+    `remainder` is what becomes of the other columns of a table: "passthrough" or "drop".
+    """
 
     columns: tuple[ColumnSchema, ...]
+    remainder: str = "passthrough"
 
     @cached_property
     def starts(self) -> list[int]:

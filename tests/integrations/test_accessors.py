@@ -231,15 +231,16 @@ class TestFrame:
     @pytest.mark.parametrize(
         ("columns", "options", "kind", "message"),
         [
-            ("size", {}, TypeError, "a sequence of names"),
+            ("kinds", {}, ValueError, "no column 'kinds': did you mean 'kind'"),
             (["no"], {}, ValueError, "no column 'no'"),
+            (None, {"dummy_na": 1}, TypeError, "here it is handle_missing='indicator'"),
             (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
             (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
         ],
-        ids=["text", "absent", "option", "encoder"],
+        ids=["name", "absent", "elsewhere", "option", "encoder"],
     )
     def test_refuses(self, columns: Any, options: Any, kind: type[Exception], message: str) -> None:
-        """One text is no list of names, and an Encoder has its options."""
+        """A name is that of a column, an option one of ours, and an Encoder has its own."""
         with pytest.raises(kind, match=message):
             BARE.onehot(columns, **options)
 

@@ -283,7 +283,7 @@ class TestFrames:
     @pytest.mark.parametrize(
         ("columns", "options", "kind", "message"),
         [
-            ("size", {}, TypeError, "columns = 'size' is a str"),
+            ("Size", {"categories": ["a"]}, ValueError, "did you mean 'size'"),
             (["no"], {"categories": ["a"]}, ValueError, "the table has no column 'no'"),
             (["size"], {"prefix": "n", "prefix_sep": "", "categories": ["", "S", "L"]},
              ValueError, "two output columns would be named 'n'"),
