@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
+import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -421,18 +422,65 @@ class Encoder(Estimator):
         Raises
         ------
         TypeError
-            A category is of a type that has no form in JSON.
+            A category is of a type that has no form in JSON, or `columns` is a function or a
+            selector, which text cannot hold, and the encoder is not fitted.
         """
-        return serialize.dumps(self._wanted, self._options, self._state)
+        wanted = self._wanted
+        if wanted is None and self._params["columns"] is not None:
+            wanted = self.columns
+            if wanted is None:
+                columns = self._params["columns"]
+                raise TypeError(f"columns = {columns!r} has no form in JSON before fit")
+        return serialize.dumps(wanted, self._options, self._state)
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Encoder:
-        """Return the encoder that `to_json` wrote.
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what `to_json` returns to a file, which is there whole or as it was before.
+
+        Parameters
+        ----------
+        path : str or path
+            Of a file to write or to replace.
 
         Raises
         ------
+        OSError
+            It cannot be written.
+        TypeError
+            As for `to_json`.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sizes.json")
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.save(path)
+        >>> Encoder.load(path) == encoder
+        True
+        """
+        serialize.save(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Encoder:
+        """Return the encoder in a file that `save`, or the command, wrote.
+
+        Raises
+        ------
+        OSError
+            It cannot be read.
         ValueError
-            The text is no encoder, or of a version that this release does not read.
+            As for `from_json`.
+        """
+        with open(path, "rb") as file:
+            return cls.from_json(file.read())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Encoder:
+        """Return the encoder that `to_json` wrote; `load` reads a file.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The text is no encoder, or of a version that this release does not read yet.
 
         Examples
         --------
@@ -463,6 +511,17 @@ class Encoder(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         """Tell whether anything was learned."""
         return self._state is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two encoders do the same: their options, and all that they have learned."""
+        if type(other) is not type(self):
+            return NotImplemented
+        same_options = list(self._options.identity()) == list(other._options.identity())
+        if self._state is None or other._state is None:
+            return same_options and self._state is other._state and self._chooses_as(other)
+        return same_options and self._state.is_same(other._state)
+
+    __hash__ = None  # type: ignore[assignment]  # it learns, and then equals another one
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""

@@ -76,6 +76,20 @@ class Options:
         if self.remainder != "passthrough":
             yield "remainder", self.remainder
 
+    def identity(self) -> Iterator[Hashable]:
+        """Yield what tells options apart that compare equal too: 1, 1.0 and True."""
+        for name, value in self.chosen():
+            yield name
+            per_column = value if isinstance(value, Mapping) else {None: value}
+            yield frozenset((c, type(c), _typed(one)) for c, one in per_column.items())
+
+
+def _typed(value: Any) -> Hashable:
+    """Return the value of an option with its types."""
+    if isinstance(value, DropValue):
+        return _typed((value.value,))
+    return tuple((type(v), v) for v in value) if isinstance(value, tuple) else (type(value), value)
+
 
 class ColumnKeywords(TypedDict, total=False):
     """The options that decide about the columns of the output, as an integration passes them."""

@@ -19,6 +19,7 @@ pytest.importorskip("scipy")
 
 from frame_strategies import TEXT, declared, typed  # noqa: E402  after the skips above
 
+import onehot_fast.integrations.pandas  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast import column as column_module  # noqa: E402
 from onehot_fast._categories.categories import Categories  # noqa: E402
