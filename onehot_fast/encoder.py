@@ -15,9 +15,11 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
-from onehot_fast._categories.learn import code_table, learn_table, schema_of
+from onehot_fast._categories.learn import check_table, code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
+from onehot_fast._categories.listing import Listing, feature_listing
 from onehot_fast._categories.options import chosen_names, column_names, resolve
+from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
@@ -65,9 +67,10 @@ class Encoder(Estimator):
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
         The row of a missing value is all off, or on in a column of its own ("size_(missing)"), or
         refused, in `fit` too, or NaN in every output of its column, which needs a float dtype.
-    handle_unknown : {"error", "ignore", "indicator", "infrequent"}, default "error"
-        A value that is no category is refused, or its row is all off, or on in a column of its own
-        ("size_(unknown)"), or counted among the infrequent (and all off if there are none).
+    handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
+        A value that is no category is refused, or its row is all off, in silence or with one
+        warning for all columns, or on in a column of its own ("size_(unknown)"), or counted among
+        the infrequent (and all off if there are none).
     min_frequency : int or float, optional
         Categories in fewer rows, or in a smaller share of all rows, are infrequent: they share one
         column ("size_(infrequent)") after the others.
@@ -386,6 +389,60 @@ class Encoder(Estimator):
         if table.library == "numpy":
             return decoded_mapping(table, parts)
         return integration(table.library).wrap(table, parts)
+
+    def check(self, table: Any) -> Check:
+        """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
+
+        Parameters
+        ----------
+        table : as for `transform`
+
+        Returns
+        -------
+        Check
+            A dict of arrays, with a row for each such value of each column: "column", "kind",
+            "value", "count" and "share". Without rows, the table has only values that `fit` met.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError, ValueError
+            A column cannot be read, is absent or there twice.
+
+        Examples
+        --------
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.check({"size": ["L", "XL", None, "XL"]})
+        <Check of 4 rows: some values are unknown or missing>
+        column  kind     value  count  share
+        size    unknown  XL     2      50.00%
+        size    missing  None   1      25.00%
+        >>> encoder.check({"size": ["S", "S"]})
+        <Check of 2 rows: every value is a category that fit has met>
+        """
+        return check_table(read_table(table), self.schema)
+
+    @property
+    def features(self) -> Listing:
+        """What each output stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "name", "count" (in how many rows of `fit` it was on; -1 where declared
+        categories leave it open what the other rows held) and "dtype".
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_missing="indicator").fit({"size": ["S", "L", None, "S"]})
+        >>> encoder.features
+        column  kind      category  name            count  dtype
+        size    category  L         size_L          1      bool
+        size    category  S         size_S          2      bool
+        size    missing   None      size_(missing)  1      bool
+        """
+        schema = self.schema
+        assert self._state is not None  # or there were no schema
+        return feature_listing(schema, self._state)
 
     def estimate(self, n_rows: int) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.

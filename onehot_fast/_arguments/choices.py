@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+# So many letters of a value are shown.
+SHOWN_LETTERS = 40
 # How other libraries spell what has another name here.
 ELSEWHERE = {
     "drop_first": "drop='first'",
@@ -66,6 +68,12 @@ def with_article(value: object) -> str:
     """Return the type of a value as a sentence names it: a list, an int."""
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it, shortened where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_LETTERS else f"{text[: SHOWN_LETTERS - 1]}…"
 
 
 def _listed(choices: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
@@ -12,6 +13,14 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
 from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
 from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
+from onehot_fast._categories.review import (
+    Check,
+    UnknownValueError,
+    check_of,
+    find,
+    warn_of_unknown,
+    with_all_unknown,
+)
 from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, column_schema
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime import parallel
@@ -92,22 +101,56 @@ def schema_of(state: State, options: Options) -> Schema:
 
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the rows to encode: each column of the schema as codes and their outputs."""
-    return parallel.each(
-        lambda column: code_values(column, read_named(table, column.name)),
-        schema.columns,
-        len(schema.columns) * table.n_rows * VALUE_BYTES,
-    )
+
+    def read(column: ColumnSchema) -> Column | Values:
+        return read_named(table, column.name)
+
+    try:
+        coded = parallel.each(
+            lambda column: _code_values(column, read(column)),
+            schema.columns,
+            len(schema.columns) * table.n_rows * VALUE_BYTES,
+        )
+    except UnknownValueError as error:
+        raise with_all_unknown(error, schema.columns, read) from None
+    warned = filter(_may_hold_unknown, zip(schema.columns, coded, strict=True))
+    warn_of_unknown((column for column, _ in warned), read)
+    return coded
+
+
+def check_table(table: Table, schema: Schema) -> Check:
+    """Return what a table holds that has no feature of its own."""
+    pairs = ((column, read_named(table, column.name)) for column in schema.columns)
+    findings = [_named(c.name, functools.partial(find, c, read)) for c, read in pairs]
+    return check_of(findings, table.n_rows)
 
 
 def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
     """Return a column as codes and their outputs; plain values are looked up where they lie."""
+    coded = _code_values(schema, read)
+    if _may_hold_unknown((schema, coded)):
+        warn_of_unknown([schema], lambda _: read)
+    return coded
+
+
+def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
+    """Tell whether a column may hold unknown values that somebody wants to be warned of."""
+    schema, coded = pair
+    if schema.options.handle_unknown != "warn":
+        return False
+    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
+
+
+def _code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
+    """Return what `code_values` does, without a warning."""
     if isinstance(read, Values):
         found = _named(schema.name, lambda: read.lookup(schema.known))
         codes = None if found is None else codes_of_known(schema, found)
         if codes is not None:
             return CodedColumn(codes, schema.lut, schema.n_outputs, schema.propagates_missing)
     column = _named(schema.name, read.encode)
-    return code_column(schema, column.codes, column.stored)
+    lut = lut_of(schema, column.codes, column.stored)
+    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
 
 
 def code_column(
@@ -121,6 +164,8 @@ def code_column(
     `outputs` is what `outputs_of` returns, where these categories were met before.
     """
     lut = lut_of(schema, codes, categories, outputs)
+    if schema.options.handle_unknown == "warn":
+        warn_of_unknown([schema], lambda _: Column.of_checked(codes, categories, False, "hash"))
     return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
 
 

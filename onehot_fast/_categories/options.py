@@ -19,7 +19,7 @@ MISSING_WORDS = ("ignore", "indicator", "error", "propagate")
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDER_WORDS = ("passthrough", "drop")
-UNKNOWN_WORDS = ("error", "ignore", "indicator", "infrequent")
+UNKNOWN_WORDS = ("error", "ignore", "warn", "indicator", "infrequent")
 
 
 @dataclass(frozen=True)
