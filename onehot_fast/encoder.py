@@ -15,6 +15,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
+from onehot_fast._categories.identifiers import check_unasked
 from onehot_fast._categories.learn import check_table, code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
 from onehot_fast._categories.listing import Listing, feature_listing
@@ -55,7 +56,9 @@ class Encoder(Estimator):
         Those to encode, whatever they hold; by default the texts, objects and categoricals of a
         table whose columns have names, and all columns of a plain array ("x0", "x1", ...). A
         function is called with the table that is fitted, as `sklearn.compose.make_column_selector`
-        is, and returns names.
+        is, and returns names. Where nobody chose, a column of more than 1,000 categories in less
+        than twice as many rows is taken for an identifier and warned of, and more than 100,000
+        features are an error.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in their order, or those met in `fit`: a categorical column's own, in its
         order, also where they do not occur; otherwise the values that occur, sorted.
@@ -160,6 +163,7 @@ class Encoder(Estimator):
         self._params = {"columns": names, **options}
         self._state: State | None = None
         self._input: Input | None = None
+        self._is_unasked = False  # whether features were made that nobody named
         self._known_schema: Schema | None = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
@@ -188,10 +192,15 @@ class Encoder(Estimator):
             drop has no column of its own, or two outputs have the same name. What was learned
             before is still there.
         """
-        source = read_table(table)
-        state = learn_table(source, chosen_names(self._params["columns"], source), self._options)
+        source, columns = read_table(table), self._params["columns"]
+        state = learn_table(source, chosen_names(columns, source), self._options)
         schema = schema_of(state, self._options)
-        self._state, self._known_schema, self._input = state, schema, Input.of(source)
+        seen = Input.of(source)
+        is_unasked = columns is None and seen.is_choice
+        if is_unasked:
+            check_unasked(schema, state)
+        self._state, self._known_schema, self._input = state, schema, seen
+        self._is_unasked = is_unasked
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -220,6 +229,7 @@ class Encoder(Estimator):
             wanted = chosen_names(self._params["columns"], source)
             self._state = learn_table(source, wanted, self._options)
             self._input = Input.of(source)
+            self._is_unasked = wanted is None and self._input.is_choice
         else:
             self._check_width(source)
             state = learn_table(source, self._state.names, self._options)
@@ -265,6 +275,7 @@ class Encoder(Estimator):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
                 merged._state, merged._input = other._state, other._input
+                merged._is_unasked = other._is_unasked
             elif other._state is not None:
                 merged._state = merged._state.merge(other._state)
         return merged
@@ -602,7 +613,10 @@ class Encoder(Estimator):
         if self._known_schema is None:
             if self._state is None:
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-            self._known_schema = schema_of(self._state, self._options)
+            schema = schema_of(self._state, self._options)
+            if self._is_unasked:
+                check_unasked(schema, self._state)
+            self._known_schema = schema
         return self._known_schema
 
 

@@ -180,3 +180,67 @@ def test_a_column_of_many_unknown_values_is_summed_up():
 
     with pytest.raises(ValueError, match=r"'k': 7 \(3 rows\), 1 \(1 row\), 2 \(1 row\), … \(5 v"):
         encoder.transform({"k": np.array([1, 2, 3, 4, 7, 7, 7])})
+
+
+N = 1500
+IDS = {"id": [f"id{i}" for i in range(N)], "size": ["S", "L"] * (N // 2), "n": [1] * N}
+
+
+def test_identifiers_are_warned_of(library):
+    """Where nobody named them: with their names and what to do."""
+    table = library.table(IDS)
+
+    message = r"column 'id' with 1,500 categories, nearly as many as rows.* columns=\[\.\.\.\]"
+    with pytest.warns(UserWarning, match=message) as caught:
+        encoder = Encoder().fit(table)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert encoder.n_features == N + 2
+    twice = Encoder().partial_fit(table).partial_fit(table)
+    assert twice.n_features == N + 2  # each occurs twice, as identifiers do not
+    parts = [Encoder().merge(Encoder().partial_fit(table)), Encoder().partial_fit(table)]
+    for part in parts:
+        with pytest.warns(UserWarning, match="with 1,500 categories"):
+            assert part.n_features == N + 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"columns": ["id"]}, {"columns": ["size"]}, {"max_categories": 9}, {"min_frequency": 2}],
+    ids=str,
+)
+def test_what_was_meant_is_not_warned_of(library, options):
+    """Columns by name, and limits: a warning is an error in these tests."""
+    encoder = Encoder(**options).fit(library.table(IDS))
+
+    assert Encoder.from_json(encoder.to_json()).transform(library.table(IDS), "csr").shape[0] == N
+
+
+def test_what_there_is_no_choice_about_is_not_warned_of(library):
+    """One column, a plain array, many rows of few values, declared categories."""
+    ids = IDS["id"]
+    tables = [
+        library.table({"id": ids}),
+        np.array([ids, ids], object).T,
+        library.table({**IDS, "id": ids[: N // 2] * 2}),
+    ]
+
+    sizes = [Encoder().fit(table).n_features for table in tables]
+    assert sizes == [N, 2 * N, N // 2 + 2]
+    if library.name != "arrow":  # whose dictionaries are no declarations
+        table = library.table({**IDS, "id": library.coded(ids, ids)})
+        assert Encoder().fit(table).n_features == N + 2
+
+
+def test_too_many_features_that_nobody_named_are_refused(library):
+    """Before anything is built; what was learned before stays, and a name makes it right."""
+    n = 100_001
+    table = library.table({"id": [f"id{i}" for i in range(n)], "size": ["S"] * n})
+    encoder = Encoder().fit({"size": ["S"], "id": ["x"]})
+    message = "100,002 features of columns that nobody named, column 'id' with 100,001 categories"
+
+    with pytest.raises(ValueError, match=message):
+        encoder.fit(table)
+    assert encoder.n_features == 2
+    with pytest.raises(ValueError, match=message):
+        _ = Encoder().partial_fit(table).schema
+    assert Encoder("id").fit(table).n_features == n
