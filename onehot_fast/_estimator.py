@@ -132,8 +132,8 @@ class Estimator:
                 )
         changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
-        kept = LEARNED if changed.isdisjoint(DECIDING) else ()
-        self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in kept})
+        unchanged = LEARNED if changed.isdisjoint(DECIDING) else ()
+        self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
         return self
 
     def set_output(self: Self, *, transform: str | None = None) -> Self:

@@ -41,8 +41,8 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array as category_array
+from onehot_fast._categories.keys import is_missing, title
 from onehot_fast._categories.keys import keys as category_keys
-from onehot_fast._categories.keys import title
 from onehot_fast._categories.learn import (
     code_column,
     code_table,
@@ -118,6 +118,7 @@ __all__ = [
     "decoded_layout",
     "encode_alone",
     "human_size",
+    "is_missing",
     "library",
     "map_columns",
     "normalize_depth",

@@ -30,7 +30,7 @@ from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
-__all__ = ["Encoder", "Estimate", "Special"]
+__all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
 
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
@@ -560,6 +560,59 @@ class Encoder(Estimator):
         encoder = cls(columns, **options)
         encoder._state = state
         return encoder
+
+    @classmethod
+    def from_sklearn(cls, encoder: Any) -> Encoder:
+        """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
+
+        Its features stand in the same order and have the same names, but for missing values. What
+        is missing is a feature where the other has a category for it.
+
+        Parameters
+        ----------
+        encoder : sklearn.preprocessing.OneHotEncoder
+            Fitted; or that of `onehot_fast.integrations.sklearn`.
+
+        Returns
+        -------
+        Encoder
+            Fitted; in how many rows a category occurred it does not know.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            It is not fitted.
+        ValueError
+            It has infrequent categories, several for what is missing, or names of its own.
+        """
+        converted: Encoder = integration("sklearn").from_sklearn(encoder)
+        return converted
+
+    def to_sklearn(self) -> Any:
+        """Return the OneHotEncoder of scikit-learn that does the same, for tools that know only it.
+
+        Returns
+        -------
+        sklearn.preprocessing.OneHotEncoder
+            Fitted, as if to a table of the encoded columns alone, in the order of `columns`; the
+            names of its features are scikit-learn's.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
+            is missing for unknown.
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
+        >>> encoder.to_sklearn().transform(np.array([["S"], ["M"]], object))
+        array([[False,  True],
+               [False, False]])
+        """
+        return integration("sklearn").to_sklearn(self)
 
     @property
     def n_features(self) -> int:

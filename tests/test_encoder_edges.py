@@ -45,6 +45,7 @@ def test_fit_refuses(options, message):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
+        ({"prefix": ["p", "q"]}, TypeError, "is a list; .* a mapping from columns to prefixes"),
         ({"remainder": "dorp"}, ValueError, "did you mean 'drop'"),
         ({"drop_first": True}, TypeError, "'drop_first' is no option: here it is drop='first'"),
         ({"colums": "a"}, TypeError, "'colums' is no option: did you mean 'columns'?"),

@@ -19,8 +19,16 @@ that changes. Common inputs are read and written by this package, all others by 
 code. scikit-learn's own tests of them are run against these.
 """
 
+from .conversion import from_sklearn, to_sklearn
 from .label_binarizer import LabelBinarizer, label_binarize
 from .multilabel_binarizer import MultiLabelBinarizer
 from .one_hot_encoder import OneHotEncoder
 
-__all__ = ["LabelBinarizer", "MultiLabelBinarizer", "OneHotEncoder", "label_binarize"]
+__all__ = [
+    "LabelBinarizer",
+    "MultiLabelBinarizer",
+    "OneHotEncoder",
+    "from_sklearn",
+    "label_binarize",
+    "to_sklearn",
+]

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
 from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
@@ -55,7 +56,7 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
         if name not in names:
             raise ValueError(
                 f"{next(iter(special))}[{name!r}] is given, but the column is not among those that"
-                f" are encoded: {list(names)!r}; columns= chooses them"
+                f" are encoded:{did_you_mean(name, names)} {list(names)!r}; columns= chooses them"
             )
 
 

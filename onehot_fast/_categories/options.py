@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._categories.keys import is_missing, keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast.table import Table
@@ -81,7 +81,7 @@ class Options:
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
-            yield frozenset((c, type(c), _typed(one)) for c, one in per_column.items())
+            yield frozenset((c, type(c), _typed(v)) for c, v in per_column.items())
 
 
 def _typed(value: Any) -> Hashable:
@@ -185,7 +185,10 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
             )
         first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
         if first != i:
-            raise ValueError(f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}")
+            raise ValueError(
+                f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}:"
+                " each category stands there once; 'auto' takes those that occur"
+            )
     return items
 
 
@@ -272,8 +275,13 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _text_or_none(value: Any, where: str) -> str | None:
-    """Return a text, or None for the default."""
+def _prefix(value: Any, where: str) -> str | None:
+    """Return a prefix, or None for the default."""
+    if isinstance(value, list | tuple):
+        raise TypeError(
+            f"{where} = {value!r} is {with_article(value)}; accepted are a str, and a mapping from"
+            " columns to prefixes: prefix={'size': 's'}"
+        )
     return None if value is None else _text(value, where)
 
 
@@ -292,6 +300,6 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "min_frequency": _min_frequency,
     "max_categories": _max_categories,
     "dtype": number_dtype,
-    "prefix": _text_or_none,
+    "prefix": _prefix,
     "prefix_sep": _text,
 }

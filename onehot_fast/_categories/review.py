@@ -81,11 +81,12 @@ class Check(Listing):
 
     def __repr__(self) -> str:
         """Say it in a word, and show the values where there are any."""
-        found = [kind for kind in KINDS if kind in set(self["kind"].tolist())]
+        kinds = set(self["kind"].tolist())
         rows = _rows(self.checked_rows)
-        if not found:
+        if not kinds:
             return f"<Check of {rows}: every value is a category that fit has met>"
-        return f"<Check of {rows}: some values are {' or '.join(found)}>\n{super().__repr__()}"
+        listed = " or ".join(kind for kind in KINDS if kind in kinds)
+        return f"<Check of {rows}: some values are {listed}>\n{super().__repr__()}"
 
 
 def find(column: ColumnSchema, read: Column | Values) -> Findings:
@@ -111,7 +112,7 @@ def find(column: ColumnSchema, read: Column | Values) -> Findings:
 
 def check_of(findings: Iterable[Findings], n_rows: int) -> Check:
     """Return the report on a table."""
-    rows = [(found.name, *row) for found in findings for row in found.rows() if len(row[2])]
+    rows = [(finding.name, *row) for finding in findings for row in finding.rows() if len(row[2])]
     lengths = [len(counts) for *_, counts in rows]
     nothing, none = np.empty(0, object), np.empty(0, np.int64)
     counts = np.concatenate([none, *(counts for *_, counts in rows)])
@@ -141,13 +142,13 @@ def warn_of_unknown(
 ) -> None:
     """Warn once of the unknown values of all columns."""
     findings = [find(column, read(column)) for column in columns]
-    if any(len(found.unknown) for found in findings):
+    if any(len(finding.unknown) for finding in findings):
         warn(f"unknown values are encoded as no category, in {_some_columns(findings)}")
 
 
 def _some_columns(findings: Iterable[Findings]) -> str:
     """Return the unknown values of some columns in words."""
-    unknown = [found.some_unknown() for found in findings if len(found.unknown)]
+    unknown = [finding.some_unknown() for finding in findings if len(finding.unknown)]
     rest = f"; … and {len(unknown) - SOME_COLUMNS} more columns"
     return "; ".join(unknown[:SOME_COLUMNS]) + (rest if len(unknown) > SOME_COLUMNS else "")
 

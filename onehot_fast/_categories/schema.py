@@ -86,10 +86,10 @@ class ColumnSchema:
     @cached_property
     def is_infrequent(self) -> npt.NDArray[np.bool_]:
         """Whether each category shares the output of the infrequent ones, or is dropped with it."""
-        if Special.INFREQUENT in self.specials:
-            return self.outputs == self.specials[Special.INFREQUENT]
-        dropped = Special.INFREQUENT in self.all_off
-        return self.outputs < 0 if dropped else np.zeros(len(self.outputs), bool)
+        is_dropped = Special.INFREQUENT in self.all_off
+        output = -1 if is_dropped else self.specials.get(Special.INFREQUENT, -2)
+        flags: npt.NDArray[np.bool_] = self.outputs == output
+        return flags
 
     @cached_property
     def labels(self) -> tuple[Any, ...]:
