@@ -45,7 +45,9 @@ class Encoder(Estimator):
 
     It is an estimator: scikit-learn's Pipeline, ColumnTransformer, GridSearchCV and `clone` take it
     as one of their own. A frame that comes in goes out as a frame, of the features and the columns
-    that are kept; `set_output` chooses another form, a sparse matrix too.
+    that are kept; `set_output` chooses another form, a sparse matrix too. Numbers of a frame are
+    kept where `columns` does not name them, in a ColumnTransformer too:
+    ``("code", Encoder(["zip"]), ["zip"])``.
 
     Every option is one value for all columns, or a mapping from columns to values; a column that a
     mapping does not name has the default.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def from_sklearn(encoder: Any) -> Encoder:
     is_named = hasattr(encoder, "feature_names_in_")
     n_columns = len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
-    options: dict[str, dict[Hashable, Any]] = {"categories": {}, "drop": {}, "handle_missing": {}}
+    options: dict[str, Any] = {"categories": {}, "drop": {}, "handle_missing": {}}
     drops = [None] * n_columns if encoder.drop_idx_ is None else encoder.drop_idx_
     for name, categories, dropped in zip(names, encoder.categories_, drops, strict=True):
         items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]

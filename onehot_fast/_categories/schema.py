@@ -101,7 +101,8 @@ class ColumnSchema:
         """The names of the output columns."""
         titles = self.known.take(self.labelled).titles()
         titles += [_special_title(special) for special in self.specials]
-        return [self.prefix + title for title in titles]
+        prefix = self.prefix
+        return [prefix + title for title in titles]
 
     @property
     def prefix(self) -> str:

@@ -86,6 +86,23 @@ def test_grid_search_over_the_options(n_jobs: int) -> None:
     assert scores.shape == (3,)
 
 
+def test_encoders_are_values_of_a_search() -> None:
+    """As are all estimators; they are compared, and have no hash."""
+    encoders = [Encoder(drop="first"), Encoder(), Encoder().set_output(transform="csr")]
+    search = GridSearchCV(model(), {"encode": encoders}, cv=2).fit(FRAME, TARGET)
+
+    assert search.best_params_["encode"] in encoders
+
+
+def test_a_pipeline_of_tables_has_their_names() -> None:
+    """After set_output to a table the names are those of the whole table, which can be decoded."""
+    pipeline = model(columns="size").set_output(transform="pandas")[:-1].fit(FRAME)
+    encoded = pipeline.transform(FRAME)
+
+    assert pipeline.get_feature_names_out().tolist() == list(encoded)
+    assert pipeline.inverse_transform(encoded).to_dict() == FRAME.to_dict()
+
+
 def test_column_transformer_names_what_it_gives() -> None:
     """Beside other transformers, by names, selectors and positions."""
     both = ColumnTransformer(
