@@ -610,7 +610,8 @@ class Encoder(Estimator):
         Examples
         --------
         >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
-        >>> encoder.to_sklearn().transform(np.array([["S"], ["M"]], object))
+        >>> import pandas as pd
+        >>> encoder.to_sklearn().transform(pd.DataFrame({"size": ["S", "M"]}))
         array([[False,  True],
                [False, False]])
         """
@@ -644,7 +645,12 @@ class Encoder(Estimator):
             return same_options and self._state is other._state and self._chooses_as(other)
         return same_options and self._state.is_same(other._state)
 
-    __hash__ = None  # type: ignore[assignment]  # it learns, and then equals another one
+    def __hash__(self) -> int:
+        """Return one number for all encoders: which are equal changes as they learn.
+
+        scikit-learn's ColumnTransformer looks for its transformers in a set.
+        """
+        return hash(Encoder)
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""

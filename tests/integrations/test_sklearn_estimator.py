@@ -87,7 +87,7 @@ def test_grid_search_over_the_options(n_jobs: int) -> None:
 
 
 def test_encoders_are_values_of_a_search() -> None:
-    """As are all estimators; they are compared, and have no hash."""
+    """As are all estimators."""
     encoders = [Encoder(drop="first"), Encoder(), Encoder().set_output(transform="csr")]
     search = GridSearchCV(model(), {"encode": encoders}, cv=2).fit(FRAME, TARGET)
 
