@@ -10,13 +10,15 @@ from onehot_fast.tensor import decode, empty, infer_shape, one_hot
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
-    from onehot_fast.encoder import Encoder, Estimate, Special
+    from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special
     from onehot_fast.ragged import multi_hot
 
 __all__ = [
+    "Check",
     "Column",
     "Encoder",
     "Estimate",
+    "Listing",
     "Special",
     "__version__",
     "build_info",
@@ -32,9 +34,11 @@ __all__ = [
 # What works on tables is imported when it is first asked for: it would triple the time that
 # `import onehot_fast` takes for those who came for the operator.
 _TABLES = {
+    "Check": "encoder",
     "Column": "column",
     "Encoder": "encoder",
     "Estimate": "encoder",
+    "Listing": "encoder",
     "Special": "encoder",
     "multi_hot": "ragged",
 }

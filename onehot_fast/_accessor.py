@@ -26,7 +26,6 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix
 from onehot_fast._categories.learn import code_column
 from onehot_fast._categories.options import (
-    NAMES,
     ColumnKeywords,
     Drop,
     HandleMissing,
@@ -62,6 +61,7 @@ class TableKeywords(TypedDict, total=False):
     prefix: str | Mapping[Any, str | None] | None
     prefix_sep: str | Mapping[Any, str]
     dtype: Any
+    remainder: Any
 
 
 class _MultiHotKeywords(TypedDict, total=False):
@@ -375,15 +375,15 @@ class TableAccessor(Generic[Frame]):
 
         Parameters
         ----------
-        columns : iterable of column names or Encoder, optional
-            Those to encode, whatever they hold; by default those of texts, objects and categories.
-            Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+        columns : column name, names, function, polars selector or Encoder, optional
+            Those to encode, as for `onehot_fast.Encoder`; by default those of texts, objects and
+            categories. Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
-            `onehot_fast.Encoder`. Each may be a dict from columns to values.
+            `onehot_fast.Encoder`, of which each may be a dict from columns to values; `remainder`.
 
         Returns
         -------
@@ -434,7 +434,7 @@ class TableAccessor(Generic[Frame]):
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
         """Return an encoder that has learned nothing; a library may have dtypes of its own."""
-        check_options(options, NAMES)
+        check_options(options, TableKeywords.__annotations__)
         return Encoder(columns, **options)
 
 

@@ -40,8 +40,8 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array as category_array
+from onehot_fast._categories.keys import is_missing, title
 from onehot_fast._categories.keys import keys as category_keys
-from onehot_fast._categories.keys import title
 from onehot_fast._categories.learn import (
     code_column,
     code_table,
@@ -72,6 +72,7 @@ from onehot_fast._encode.table_layout import (
     decoded_layout,
     part_names,
     table_layout,
+    table_names,
 )
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
@@ -123,6 +124,7 @@ __all__ = [
     "decoded_layout",
     "encode_alone",
     "human_size",
+    "is_missing",
     "library",
     "map_columns",
     "normalize_depth",
@@ -139,6 +141,7 @@ __all__ = [
     "split_texts",
     "spread",
     "table_layout",
+    "table_names",
     "title",
     "with_article",
     "write",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable, Mapping
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
@@ -14,21 +15,25 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
-from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learn import code_table, learn_table, schema_of
+from onehot_fast._categories.identifiers import check_unasked
+from onehot_fast._categories.learn import check_table, code_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
+from onehot_fast._categories.listing import Listing, feature_listing
 from onehot_fast._categories.options import (
     Drop,
     HandleMissing,
     HandleUnknown,
+    chosen_names,
     column_names,
     resolve,
 )
+from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import EncodedLayout, decoded_mapping, decoded_parts
+from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
@@ -38,26 +43,39 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csc_array, csr_array
 
-__all__ = ["Encoder", "Estimate", "Special"]
+__all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
+
+# A name, names, a function from a table to names, or a selector of polars; None: by their types.
+ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
 Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
 
 
-class Encoder:
+class Encoder(Estimator):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,
     in what order and by what names. The rows to encode have no part in it. Values that compare
     equal are one category, as are 1, 1.0 and True; None, NaN, NaT and pandas.NA are missing.
 
+    It is an estimator: scikit-learn's Pipeline, ColumnTransformer, GridSearchCV and `clone` take it
+    as one of their own. A frame that comes in goes out as a frame, of the features and the columns
+    that are kept; `set_output` chooses another form, a sparse matrix too. Numbers of a frame are
+    kept where `columns` does not name them, in a ColumnTransformer too:
+    ``("code", Encoder(["zip"]), ["zip"])``.
+
     Every option is one value for all columns, or a mapping from columns to values; a column that a
     mapping does not name has the default.
 
     Parameters
     ----------
-    columns : sequence of column names, optional
+    columns : column name, sequence of names, function, or selector of polars, optional
         Those to encode, whatever they hold; by default the texts, objects and categoricals of a
-        table whose columns have names, and all columns of a plain array ("x0", "x1", ...).
+        table whose columns have names, and all columns of a plain array ("x0", "x1", ...). A
+        function is called with the table that is fitted, as `sklearn.compose.make_column_selector`
+        is, and returns names. Where nobody chose, a column of more than 1,000 categories in less
+        than twice as many rows is taken for an identifier and warned of, and more than 100,000
+        features are an error.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in their order, or those met in `fit`: a categorical column's own, in its
         order, also where they do not occur; otherwise the values that occur, sorted.
@@ -69,9 +87,10 @@ class Encoder:
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
         The row of a missing value is all off, or on in a column of its own ("size_(missing)"), or
         refused, in `fit` too, or NaN in every output of its column, which needs a float dtype.
-    handle_unknown : {"error", "ignore", "indicator", "infrequent"}, default "error"
-        A value that is no category is refused, or its row is all off, or on in a column of its own
-        ("size_(unknown)"), or counted among the infrequent (and all off if there are none).
+    handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
+        A value that is no category is refused, or its row is all off, in silence or with one
+        warning for all columns, or on in a column of its own ("size_(unknown)"), or counted among
+        the infrequent (and all off if there are none).
     min_frequency : int or float, optional
         Categories in fewer rows, or in a smaller share of all rows, are infrequent: they share one
         column ("size_(infrequent)") after the others.
@@ -86,11 +105,18 @@ class Encoder:
         name of the column.
     prefix_sep : str, default "_"
         What stands between prefix and category.
+    remainder : {"passthrough", "drop"}, default "passthrough"
+        Whether a table that is encoded keeps its other columns, in their places. One rule for all
+        of them; a matrix has the features only.
 
     Raises
     ------
     TypeError, ValueError
         An option is of the wrong kind or has a value that is not listed above.
+
+    See Also
+    --------
+    onehot_fast.integrations.sklearn.OneHotEncoder : scikit-learn's own class, its rules and names.
 
     Examples
     --------
@@ -108,11 +134,22 @@ class Encoder:
            [0, 0, 0]], dtype=uint8)
     >>> encoder.inverse_transform(encoded)
     {'size': array([Special.UNKNOWN, 'S', None], dtype=object)}
+
+    As a step of a model; the columns that it keeps are numbers:
+
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> frame = pd.DataFrame({"size": ["S", "L", "S", "M"], "price": [1.0, 2.5, 2.0, 1.5]})
+    >>> model = make_pipeline(Encoder(handle_unknown="ignore"), LogisticRegression())
+    >>> model.fit(frame, [0, 1, 0, 1]).predict(frame)
+    array([0, 1, 0, 1])
     """
 
+    @named_options
     def __init__(
         self,
-        columns: Iterable[Hashable] | None = None,
+        columns: ColumnChoice = None,
         *,
         categories: Any = "auto",
         drop: Drop | Mapping[Any, Any] | None = None,
@@ -123,25 +160,30 @@ class Encoder:
         dtype: npt.DTypeLike | Mapping[Any, npt.DTypeLike] = bool,
         prefix: str | Mapping[Any, str | None] | None = None,
         prefix_sep: str | Mapping[Any, str] = "_",
+        remainder: Literal["passthrough", "drop"] = "passthrough",
     ) -> None:
-        self._wanted = column_names(columns)
-        self._options = resolve(
-            {
-                "categories": categories,
-                "drop": drop,
-                "handle_missing": handle_missing,
-                "handle_unknown": handle_unknown,
-                "min_frequency": min_frequency,
-                "max_categories": max_categories,
-                "dtype": dtype,
-                "prefix": prefix,
-                "prefix_sep": prefix_sep,
-            }
-        )
+        options = {
+            "categories": categories,
+            "drop": drop,
+            "handle_missing": handle_missing,
+            "handle_unknown": handle_unknown,
+            "min_frequency": min_frequency,
+            "max_categories": max_categories,
+            "dtype": dtype,
+            "prefix": prefix,
+            "prefix_sep": prefix_sep,
+            "remainder": remainder,
+        }
+        self._wanted = column_names(columns)  # None where a table decides
+        self._options = resolve(options)
+        names = self._wanted if isinstance(columns, Iterator) else columns
+        self._params = {"columns": names, **options}
         self._state: State | None = None
+        self._input: Input | None = None
+        self._is_unasked = False  # whether features were made that nobody named
         self._known_schema: Schema | None = None
 
-    def fit(self, table: Any) -> Encoder:
+    def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget what was learned before.
 
         Nothing of the table is kept but the categories and how often they occur.
@@ -150,6 +192,8 @@ class Encoder:
         ----------
         table : mapping of names to columns, ndarray, Column, or a table of a library
             See `onehot_fast.table.read_table`.
+        y : object, optional
+            Ignored: pipelines of scikit-learn pass a target.
 
         Returns
         -------
@@ -165,18 +209,26 @@ class Encoder:
             drop has no column of its own, or two outputs have the same name. What was learned
             before is still there.
         """
-        state = learn_table(read_table(table), self._wanted, self._options)
+        source, columns = read_table(table), self._params["columns"]
+        state = learn_table(source, chosen_names(columns, source), self._options)
         schema = schema_of(state, self._options)
-        self._state, self._known_schema = state, schema
+        seen = Input.of(source)
+        is_unasked = columns is None and seen.is_choice
+        if is_unasked:
+            check_unasked(schema, state)
+        self._state, self._known_schema, self._input = state, schema, seen
+        self._is_unasked = is_unasked
         return self
 
-    def partial_fit(self, table: Any) -> Encoder:
+    def partial_fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn from more rows, as if they had been part of the table that was fitted.
 
         Parameters
         ----------
         table : as for `fit`
             With the encoded columns; which these are the first table decides.
+        y : object, optional
+            Ignored.
 
         Returns
         -------
@@ -189,9 +241,16 @@ class Encoder:
         TypeError, ValueError
             As for `fit`, but for the errors of the schema.
         """
-        wanted = self._wanted if self._state is None else self._state.names
-        state = learn_table(read_table(table), wanted, self._options)
-        self._state = state if self._state is None else self._state.merge(state)
+        source = read_table(table)
+        if self._state is None:
+            wanted = chosen_names(self._params["columns"], source)
+            self._state = learn_table(source, wanted, self._options)
+            self._input = Input.of(source)
+            self._is_unasked = wanted is None and self._input.is_choice
+        else:
+            self._check_width(source)
+            state = learn_table(source, self._state.names, self._options)
+            self._state = self._state.merge(state)
         self._known_schema = None
         return self
 
@@ -229,13 +288,22 @@ class Encoder:
         for other in others:
             if not isinstance(other, Encoder):
                 raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
-            if (other._wanted, other._options) != (self._wanted, self._options):
+            if not (other._options == self._options and self._chooses_as(other)):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
-                merged._state = other._state
+                merged._state, merged._input = other._state, other._input
+                merged._is_unasked = other._is_unasked
             elif other._state is not None:
                 merged._state = merged._state.merge(other._state)
         return merged
+
+    def _chooses_as(self, other: Encoder) -> bool:
+        """Tell whether both encode the same columns, as far as that is settled."""
+        if self._state is not None and other._state is not None:
+            return True  # the states are compared
+        if self._wanted is not None or other._wanted is not None:
+            return self._wanted == other._wanted
+        return self._params["columns"] is other._params["columns"]
 
     @overload
     def transform(
@@ -276,8 +344,9 @@ class Encoder:
             Columns that are not encoded may differ from those of `fit`.
         output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
-            is installed; by default a table of the library of `table`, or else a matrix. A matrix
-            has the features only. In a table the other columns stay in place, untouched.
+            is installed; by default what `set_output` chose, or a table of the library of `table`,
+            or else a matrix. A matrix has the features only. In a table the other columns stay in
+            place, untouched, unless ``remainder="drop"``.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
@@ -300,8 +369,9 @@ class Encoder:
         """
         schema = self.schema
         source = read_table(table)
-        form = source.library if output is None else output
-        if output is not None:
+        self._check_width(source)
+        form = output or self._output_form() or source.library
+        if form != source.library:
             check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
         columns = code_table(source, schema)
         if form == "numpy":
@@ -314,9 +384,16 @@ class Encoder:
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
     def fit_transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        output: Output | None = None,
+        num_threads: int | None = None,
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
+        if isinstance(y, str):
+            raise TypeError(f"y = {y!r} is no target; for a form of output, write output={y!r}")
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
@@ -376,6 +453,60 @@ class Encoder:
             return decoded_mapping(table, parts)
         return integration(table.library).wrap(table, parts)
 
+    def check(self, table: Any) -> Check:
+        """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
+
+        Parameters
+        ----------
+        table : as for `transform`
+
+        Returns
+        -------
+        Check
+            A dict of arrays, with a row for each such value of each column: "column", "kind",
+            "value", "count" and "share". Without rows, the table has only values that `fit` met.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError, ValueError
+            A column cannot be read, is absent or there twice.
+
+        Examples
+        --------
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.check({"size": ["L", "XL", None, "XL"]})
+        <Check of 4 rows: some values are unknown or missing>
+        column  kind     value  count  share
+        size    unknown  XL     2      50.00%
+        size    missing  None   1      25.00%
+        >>> encoder.check({"size": ["S", "S"]})
+        <Check of 2 rows: every value is a category that fit has met>
+        """
+        return check_table(read_table(table), self.schema)
+
+    @property
+    def features(self) -> Listing:
+        """What each output stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "name", "count" (in how many rows of `fit` it was on; -1 where declared
+        categories leave it open what the other rows held) and "dtype".
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_missing="indicator").fit({"size": ["S", "L", None, "S"]})
+        >>> encoder.features
+        column  kind      category  name            count  dtype
+        size    category  L         size_L          1      bool
+        size    category  S         size_S          2      bool
+        size    missing   None      size_(missing)  1      bool
+        """
+        schema = self.schema
+        assert self._state is not None  # or there were no schema
+        return feature_listing(schema, self._state)
+
     def estimate(self, n_rows: int) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.
 
@@ -411,18 +542,65 @@ class Encoder:
         Raises
         ------
         TypeError
-            A category is of a type that has no form in JSON.
+            A category is of a type that has no form in JSON, or `columns` is a function or a
+            selector, which text cannot hold, and the encoder is not fitted.
         """
-        return serialize.dumps(self._wanted, self._options, self._state)
+        wanted = self._wanted
+        if wanted is None and self._params["columns"] is not None:
+            wanted = self.columns
+            if wanted is None:
+                columns = self._params["columns"]
+                raise TypeError(f"columns = {columns!r} has no form in JSON before fit")
+        return serialize.dumps(wanted, self._options, self._state)
 
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Encoder:
-        """Return the encoder that `to_json` wrote.
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what `to_json` returns to a file, which is there whole or as it was before.
+
+        Parameters
+        ----------
+        path : str or path
+            Of a file to write or to replace.
 
         Raises
         ------
+        OSError
+            It cannot be written.
+        TypeError
+            As for `to_json`.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sizes.json")
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.save(path)
+        >>> Encoder.load(path) == encoder
+        True
+        """
+        serialize.save(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Encoder:
+        """Return the encoder in a file that `save`, or the command, wrote.
+
+        Raises
+        ------
+        OSError
+            It cannot be read.
         ValueError
-            The text is no encoder, or of a version that this release does not read.
+            As for `from_json`.
+        """
+        with open(path, "rb") as file:
+            return cls.from_json(file.read())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Encoder:
+        """Return the encoder that `to_json` wrote; `load` reads a file.
+
+        Raises
+        ------
+        TypeError, ValueError
+            The text is no encoder, or of a version that this release does not read yet.
 
         Examples
         --------
@@ -435,9 +613,59 @@ class Encoder:
         encoder._state = state
         return encoder
 
-    def get_feature_names_out(self) -> npt.NDArray[np.object_]:
-        """Return the names of the outputs in order, an array of str of shape (n_features,)."""
-        return as_objects(list(self.schema.names))
+    @classmethod
+    def from_sklearn(cls, encoder: Any) -> Encoder:
+        """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
+
+        Its features stand in the same order and have the same names, but for missing values. What
+        is missing is a feature where the other has a category for it.
+
+        Parameters
+        ----------
+        encoder : sklearn.preprocessing.OneHotEncoder
+            Fitted; or that of `onehot_fast.integrations.sklearn`.
+
+        Returns
+        -------
+        Encoder
+            Fitted; in how many rows a category occurred it does not know.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            It is not fitted.
+        ValueError
+            It has infrequent categories, several for what is missing, or names of its own.
+        """
+        converted: Encoder = integration("sklearn").from_sklearn(encoder)
+        return converted
+
+    def to_sklearn(self) -> Any:
+        """Return the OneHotEncoder of scikit-learn that does the same, for tools that know only it.
+
+        Returns
+        -------
+        sklearn.preprocessing.OneHotEncoder
+            Fitted, as if to a table of the encoded columns alone, in the order of `columns`; the
+            names of its features are scikit-learn's.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
+            is missing for unknown.
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
+        >>> import pandas as pd
+        >>> encoder.to_sklearn().transform(pd.DataFrame({"size": ["S", "M"]}))
+        array([[False,  True],
+               [False, False]])
+        """
+        return integration("sklearn").to_sklearn(self)
 
     @property
     def n_features(self) -> int:
@@ -454,9 +682,30 @@ class Encoder:
         """The categories of each column in their order, infrequent and dropped ones included."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell whether anything was learned."""
+        return self._state is not None
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether two encoders do the same: their options, and all that they have learned."""
+        if type(other) is not type(self):
+            return NotImplemented
+        same_options = list(self._options.identity()) == list(other._options.identity())
+        if self._state is None or other._state is None:
+            return same_options and self._state is other._state and self._chooses_as(other)
+        return same_options and self._state.is_same(other._state)
+
+    def __hash__(self) -> int:
+        """Return one number for all encoders: which are equal changes as they learn.
+
+        scikit-learn's ColumnTransformer looks for its transformers in a set.
+        """
+        return hash(Encoder)
+
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
-        wanted = [] if self._wanted is None else [f"columns={list(self._wanted)!r}"]
+        columns = self._params["columns"] if self._wanted is None else list(self._wanted)
+        wanted = [] if columns is None else [f"columns={columns!r}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(wanted + chosen)})"
         if self._state is None:
@@ -474,8 +723,11 @@ class Encoder:
         # Threads that decide it at once come to the same one.
         if self._known_schema is None:
             if self._state is None:
-                raise RuntimeError("the encoder is not fitted: call fit or partial_fit first")
-            self._known_schema = schema_of(self._state, self._options)
+                raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+            schema = schema_of(self._state, self._options)
+            if self._is_unasked:
+                check_unasked(schema, self._state)
+            self._known_schema = schema
         return self._known_schema
 
 

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import did_you_mean, with_article
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
 
@@ -20,6 +21,9 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 # The types of a list that holds numbers or Booleans, of which some may be missing.
 NUMBERS = (numbers.Number, np.bool_, type(None))
+
+# An error lists no more columns.
+MANY_NAMES = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +84,14 @@ def column_position(names: Sequence[Hashable], name: Hashable) -> int:
     if len(positions) == 1:
         return positions[0]
     if positions:
-        raise ValueError(f"the table has {len(positions)} columns named {name!r}")
-    raise ValueError(f"the table has no column {name!r}; its columns are {list(names)!r}")
+        raise ValueError(
+            f"the table has {len(positions)} columns named {name!r}: rename all but one of them"
+        )
+    hint = did_you_mean(name, names)
+    some = ", ".join(map(repr, names[:MANY_NAMES])) + (", …" if len(names) > MANY_NAMES else "")
+    raise ValueError(
+        f"the table has no column {name!r}{f':{hint}' if hint else ';'} its columns are [{some}]"
+    )
 
 
 def read_table(table: Any) -> Table:
@@ -92,7 +102,8 @@ def read_table(table: Any) -> Table:
     table : ndarray, mapping, Column, or a table of a library with an integration
         A structured array or a mapping from names to columns has those names. The columns of a
         plain array of shape (n_rows, n_columns) are named "x0", "x1", ..., as is the only column
-        of an array of shape (n_rows,) and a bare `Column`.
+        of an array of shape (n_rows,) and a bare `Column`. What says that it is an array
+        (``__array__``) is one.
 
     Returns
     -------
@@ -119,12 +130,14 @@ def read_table(table: Any) -> Table:
     if library is not None:
         read: Table = integration(library).read_table(table)
         return read
+    if hasattr(table, "tocoo"):
+        raise TypeError(f"a {type(table).__name__} is no table: sparse input is not supported")
     if isinstance(table, Mapping):
         return _mapping_table(table)
     if isinstance(table, Column):
         return _array_table(["x0"], [table], table, always=True)
-    if isinstance(table, np.ndarray):
-        return _ndarray_table(table)
+    if hasattr(table, "__array__"):
+        return _ndarray_table(np.asarray(table))
     raise TypeError(
         f"a {type(table).__name__} is no table; accepted are a mapping from names to columns, an"
         " ndarray of one or two dimensions or of a structured dtype, a Column, and a table of"
@@ -180,8 +193,10 @@ def _length(column: Any, name: Hashable) -> int:
     try:
         return len(column)
     except TypeError:
-        kind = type(column).__name__
-        raise TypeError(f"column {name!r} is a {kind}, which has no rows") from None
+        raise TypeError(
+            f"column {name!r} is {with_article(column)}, which has no rows; of one row it is"
+            f" [{column!r}]"
+        ) from None
 
 
 def _is_encodable(column: Any) -> bool:

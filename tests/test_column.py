@@ -207,7 +207,7 @@ def test_fields_of_a_structured_array():
         ([["a"]], TypeError, "a list is no table"),
         (np.zeros((1, 1, 1)), ValueError, r"the table has shape \(1, 1, 1\)"),
         ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
-        ({"a": 3}, TypeError, "column 'a' is a int, which has no rows"),
+        ({"a": 3}, TypeError, "column 'a' is an int, which has no rows; of one row"),
         ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column has shape"),
         ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
     ],

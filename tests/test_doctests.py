@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import re
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -26,6 +27,15 @@ MODULES = sorted(
     }
 )
 
+# What an example imports, which the module itself may not.
+IMPORT = re.compile(r"^ *>>> (?:import|from) (\w+)", re.M)
+
+
+def source_of(module: ModuleType) -> str:
+    """Return the source of a module, "" of one that is compiled."""
+    path = Path(module.__file__ or "")
+    return path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+
 
 @pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="they show NumPy 2's repr"
@@ -37,6 +47,8 @@ def test_examples_give_what_they_show(name: str) -> None:
         module = importlib.import_module(name)
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed")
+    for library in IMPORT.findall(source_of(module)):
+        pytest.importorskip(library)
 
     assert doctest.testmod(module).failed == 0
 

@@ -45,7 +45,10 @@ def test_fit_refuses(options, message):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"columns": "price"}, TypeError, "columns = 'price' is a str"),
+        ({"prefix": ["p", "q"]}, TypeError, "is a list; .* a mapping from columns to prefixes"),
+        ({"remainder": "dorp"}, ValueError, "did you mean 'drop'"),
+        ({"drop_first": True}, TypeError, "'drop_first' is no option: here it is drop='first'"),
+        ({"colums": "a"}, TypeError, "'colums' is no option: did you mean 'columns'?"),
         ({"columns": ["a", "b", "a"]}, ValueError, "columns names 'a' more than once"),
         ({"drop": "second"}, ValueError, "drop = 'second' is unknown"),
         ({"handle_missing": "drop"}, ValueError, "handle_missing = 'drop' is unknown"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import datetime
 import json
 import math
+import pickle
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import onehot_fast
 from onehot_fast import Column, Encoder
 from onehot_fast._categories.scalar_json import from_json, to_json
 
@@ -128,6 +132,7 @@ def check_return(encoder, table):
     new, old = back.transform(table), encoder.transform(table)
 
     assert back.to_json() == encoder.to_json()
+    assert back == encoder == copy.deepcopy(encoder) == pickle.loads(pickle.dumps(encoder))
     assert tuple(back.get_feature_names_out()) == tuple(encoder.get_feature_names_out())
     assert repr(back) == repr(encoder)
     assert (new.dtype, new.tobytes()) == (old.dtype, old.tobytes())
@@ -166,7 +171,8 @@ def test_the_text_is_readable():
 
     assert document == {
         "format": "onehot_fast.Encoder",
-        "version": 1,
+        "version": 2,
+        "written by": f"onehot_fast {onehot_fast.__version__}",
         "columns": None,
         "options": {"drop": "first"},
         "fitted": {
@@ -184,8 +190,14 @@ def test_the_text_is_readable():
     [
         ("[]", "the text is no encoder"),
         ("{}", "the text is no encoder"),
-        ("nothing", "Expecting value"),
-        ('{"format": "onehot_fast.Encoder", "version": 2}', "has version 2; this release reads 1"),
+        ("nothing", "is no JSON .Expecting value"),
+        ("encoder.json", r"a file is read by Encoder.load\(path\)"),
+        (
+            '{"format": "onehot_fast.Encoder", "version": 9, "written by": "onehot_fast 8.1"}',
+            r"was written by onehot_fast 8.1 \(document version 9\); this is onehot_fast .*, which"
+            " reads up to 2: upgrade onehot_fast",
+        ),
+        ('{"format": "onehot_fast.Encoder", "version": "2"}', "by an unknown release .*'2'"),
         ('{"format": "onehot_fast.Encoder", "version": 1}', "no complete encoder"),
         (
             '{"format": "onehot_fast.Encoder", "version": 1, "columns": [{"pickle": ""}],'
@@ -230,3 +242,73 @@ def test_pandas_scalars_come_back():
 
     assert back == values
     assert list(map(repr, back)) == list(map(repr, values))
+
+
+def test_documents_of_the_first_version_are_read():
+    """They have no writer, and none of the options that came later."""
+    encoder = Encoder(drop="first").fit({"p": ["b", "a", "b"]})
+    document = json.loads(encoder.to_json()) | {"version": 1}
+    del document["written by"]
+
+    assert Encoder.from_json(json.dumps(document)) == encoder
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, kind):
+    """An error leaves what was there, and nothing beside it; a link stays one."""
+    file, link = tmp_path / "encoder.json", kind(tmp_path / "link.json")
+    Path(link).symlink_to(file)
+    good = Encoder().fit({"p": ["a", "\ud800"]})
+    good.save(link)
+
+    with pytest.raises(TypeError, match="cannot be written as JSON"):
+        Encoder().fit({"p": [Point()]}).save(link)
+    assert Encoder.load(kind(file)) == good == Encoder.load(link)
+    assert Path(link).is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {"encoder.json", "link.json"}
+    with pytest.raises(IsADirectoryError):
+        good.save(tmp_path)
+    assert {path.name for path in tmp_path.parent.glob("*.part")} == set()
+    with pytest.raises(TypeError, match=r"Encoder.load reads a file"):
+        Encoder.from_json(file)
+
+
+def test_a_function_that_chooses_columns_has_no_form():
+    """Once it has chosen, the names have one."""
+    encoder = Encoder(lambda table: "p")
+
+    with pytest.raises(TypeError, match="has no form in JSON before fit"):
+        encoder.to_json()
+    encoder.fit({"p": ["a"], "q": [1]})
+    assert Encoder.from_json(encoder.to_json()) == encoder
+
+
+SAME = Encoder("p", drop={"p": 1}).fit({"p": [1, 2, 2]})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "an encoder",
+        Encoder("p", drop={"p": 1}),
+        Encoder("p", drop={"p": 1}).fit({"p": [1, 1, 2]}),
+        Encoder("p", drop={"p": 1}).fit({"p": [1.0, 2.0, 2.0]}),
+        Encoder("p", drop={"p": True}).fit({"p": [1, 2, 2]}),
+        Encoder("p", drop="first").fit({"p": [1, 2, 2]}),
+        Encoder("q", drop={"q": 1}).fit({"q": [1, 2, 2]}),
+        Encoder("p", drop={"p": 1}, remainder="drop").fit({"p": [1, 2, 2]}),
+    ],
+)
+def test_encoders_that_differ_are_not_equal(other):
+    """In what they learned, in the types of it, or in their options."""
+    assert other != SAME
+
+
+def test_encoders_that_do_the_same_are_equal():
+    """However they came to it; and all have one hash, as what they are equal to changes."""
+    parts = [Encoder(["p"], drop={"p": 1}).fit({"p": values}) for values in ([2, 1], [2, 1])]
+
+    assert parts[0].merge(parts[1]) == Encoder("p", drop={"p": 1}).fit({"p": [2, 2, 1, 1]})
+    assert Encoder(lambda table: "p", drop={"p": 1}).fit({"p": np.array([2, 2, 1], "i1")}) == SAME
+    assert Encoder() == Encoder(None) != Encoder([])
+    assert hash(SAME) == hash(Encoder())

@@ -212,3 +212,61 @@ def test_unsigned_values_are_looked_up_among_signed_categories():
     encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
 
     assert encoded.tolist() == [[0, 1], [0, 0], [1, 0]]
+
+
+COLUMNS = {"number": [1, 2], "city": ["b", "a"], "size": ["S", "L"]}
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ("size", ["size_L", "size_S"]),
+        (("size", "city"), ["city_a", "city_b", "size_L", "size_S"]),
+        (lambda table: ["city"], ["city_a", "city_b"]),
+        (lambda table: "number", ["number_1", "number_2"]),
+        (lambda table: [], []),
+        (None, ["city_a", "city_b", "size_L", "size_S"]),
+    ],
+    ids=["name", "names", "function", "function of a name", "none", "default"],
+)
+def test_columns_are_chosen_by_name_names_or_a_function(library, columns, names):
+    """The function is called with the very table."""
+    table = library.table(COLUMNS)
+    encoder = Encoder(columns).fit(table)
+
+    assert encoder.get_feature_names_out().tolist() == names
+    assert Encoder(columns).partial_fit(table).get_feature_names_out().tolist() == names
+
+
+def test_the_remainder_can_be_dropped(library):
+    """A table of the features alone, in the order of a matrix; the other way round too."""
+    table = library.table(COLUMNS)
+    encoder = Encoder(["size", "city"], remainder="drop").fit(table)
+
+    encoded = encoder.set_output(transform="arrow").transform(table)
+    assert encoded.column_names == encoder.get_feature_names_out().tolist()
+    values = encoder.inverse_transform(encoder.transform(table, "numpy"))
+    assert {name: column.tolist() for name, column in values.items()} == {
+        name: COLUMNS[name] for name in ("city", "size")
+    }
+    back = Encoder.from_json(encoder.to_json()).transform(table, "arrow")
+    assert back.column_names == encoded.column_names
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        ({"columns": "size"}, False),
+        ({"drop": "last"}, True),
+        ({"remainder": "drop"}, True),
+        ({"categories": {"size": ["S"]}}, False),
+    ],
+)
+def test_parameters_of_a_fitted_encoder_change(library, change, kept):
+    """It is as if it had been fitted with them, or forgets."""
+    table = library.table(COLUMNS)
+    encoder = Encoder(handle_unknown="ignore").fit(table).set_params(**change)
+
+    assert encoder.__sklearn_is_fitted__() == kept
+    whole = Encoder(handle_unknown="ignore", **change).fit(table)
+    assert (encoder if kept else encoder.fit(table)).to_json() == whole.to_json()

@@ -105,7 +105,7 @@ class EncodePlan:
                 if position in index_of:
                     index = index_of[position]
                     self._parts.append(_nested_column(schema, index, name, layout, num_threads))
-                else:
+                elif schema.remainder == "passthrough":
                     self._parts.append(PassThrough(position))
         fields: list[pa.Field] = []
         for part in self._parts:

@@ -222,7 +222,7 @@ class _Function:
             row = int(np.argmax(codes))
             raise ValueError(
                 f"column {column.name!r}, row {row} of a batch: the value is unknown;"
-                " handle_unknown= accepts 'ignore', 'indicator' and 'infrequent' beside 'error'"
+                " handle_unknown='ignore' (or 'indicator', 'infrequent') accepts it"
             )
 
 

@@ -21,6 +21,7 @@ require("polars")
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
+from ._read import selected_names as selected_names
 from ._write import wrap as wrap
 from .expr import ExprNamespace
 from .frame import DataFrameNamespace, LazyFrameNamespace

@@ -9,7 +9,6 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import TableKeywords, check_options
 
 from ._dtypes import result_dtype
-from ._read import is_encodable
 
 __all__ = ["declared_encoder", "new_encoder"]
 
@@ -59,10 +58,7 @@ def declared_encoder(
     array(['size_S', 'size_L'], dtype=object)
     """
     encoder = new_encoder(columns, options)
-    names = encoder.columns
-    if names is None:
-        names = tuple(name for name, dtype in schema.items() if is_encodable(dtype))
-    for name in names:
+    for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
         of_column = {option: _of_column(value, name) for option, value in options.items()}
         _check_declared(name, schema.get(str(name)), of_column)
     return encoder.fit(pl.DataFrame(schema=schema))

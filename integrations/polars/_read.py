@@ -10,11 +10,19 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from polars import selectors
 
 from onehot_fast.adapter import Column, Rows, Table, Values, check_separator, read_arrow, spread
 from onehot_fast.adapter import read_column as hash_values
 
-__all__ = ["is_encodable", "read_column", "read_labels", "read_lists", "read_table"]
+__all__ = [
+    "is_encodable",
+    "read_column",
+    "read_labels",
+    "read_lists",
+    "read_table",
+    "selected_names",
+]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Offsets: TypeAlias = npt.NDArray[np.int64]
@@ -39,6 +47,11 @@ FIRST_ROWS = 1 << 13
 def is_encodable(dtype: Any) -> bool:
     """Tell whether a column of this dtype is encoded where nobody says which."""
     return dtype.base_type() in ENCODABLE
+
+
+def selected_names(frame: Any, selector: Any) -> tuple[str, ...]:
+    """Return the names of the columns of a DataFrame that a selector or ``pl.col`` chooses."""
+    return selectors.expand_selector(frame, selector, strict=False)
 
 
 def read_table(table: Any) -> Table:

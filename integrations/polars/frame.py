@@ -8,12 +8,11 @@ from polars.selectors import by_name
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
-    PassThrough,
     Schema,
     TableAccessor,
     TableKeywords,
     check_no_options,
-    table_layout,
+    table_names,
 )
 
 from ._options import declared_encoder, new_encoder
@@ -143,7 +142,7 @@ class LazyFrameNamespace:
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
     names = frame.collect_schema().names()
-    layout = table_layout(names, schema)
+    order = [str(name) for name in table_names(names, schema)]
     # By name, since pl.col takes "*" and "^x$" for patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct") for column in schema.columns
@@ -151,12 +150,6 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     encoded = [str(column.name) for column in schema.columns]
     in_place = sorted(encoded, key=names.index)
     result = frame.with_columns(structs).unnest(by_name(*in_place))
-    if encoded == in_place:
+    if encoded == in_place and schema.remainder == "passthrough":
         return result
-    order: list[str] = []
-    for part in layout:
-        if isinstance(part, PassThrough):
-            order.append(names[part.position])
-        else:
-            order += schema.names[schema.starts[part.first] : schema.starts[part.stop]]
     return result.select(by_name(*order))

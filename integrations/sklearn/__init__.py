@@ -23,6 +23,7 @@ from onehot_fast.adapter import require
 
 require("sklearn")
 
+from .conversion import from_sklearn, to_sklearn
 from .label_binarizer import LabelBinarizer, label_binarize
 from .multilabel_binarizer import MultiLabelBinarizer
 from .one_hot_encoder import OneHotEncoder
@@ -31,5 +32,7 @@ __all__ = [
     "LabelBinarizer",
     "MultiLabelBinarizer",
     "OneHotEncoder",
+    "from_sklearn",
     "label_binarize",
+    "to_sklearn",
 ]

@@ -5,22 +5,49 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
+# So many letters of a value are shown.
+SHOWN_LETTERS = 40
+# How other libraries spell what has another name here.
+ELSEWHERE = {
+    "drop_first": "drop='first'",
+    "dummy_na": "handle_missing='indicator'",
+    "drop_nulls": "handle_missing='ignore', the default; 'indicator' gives nulls a column",
+    "sparse": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
+    "sparse_output": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
+    "separator": "prefix_sep=",
+    "cols": "columns=",
+    "variables": "columns=",
+    "subset": "columns=",
+    "top_categories": "max_categories=, which counts the column of the others too",
+}
+
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
     """Refuse what is not one of the choices."""
     if not isinstance(value, str):
         raise TypeError(f"{name} = {value!r} is no string: accepted are {_listed(choices)}")
     if value not in choices:
-        raise ValueError(f"{name} = {value!r} is unknown: accepted are {_listed(choices)}")
+        hint = did_you_mean(value, choices)
+        raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
 
 
 def check_options(given: Iterable[str], accepted: Collection[str]) -> None:
     """Refuse an option that does not exist, and name the one that may be meant."""
     for name in given:
         if name not in accepted:
-            close = get_close_matches(name, accepted, 1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise TypeError(f"{name!r} is no option: {hint}accepted are {_listed(accepted)}")
+            if name in ELSEWHERE:
+                raise TypeError(f"{name!r} is no option: here it is {ELSEWHERE[name]}")
+            hint = did_you_mean(name, accepted)
+            raise TypeError(f"{name!r} is no option:{hint} accepted are {_listed(accepted)}")
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return a question about the most similar of the known names, "" if none is similar."""
+    texts = [other for other in known if isinstance(other, str)]
+    close = get_close_matches(name, texts, 1) if isinstance(name, str) else []
+    if not close and isinstance(name, str):  # difflib takes capitals for other letters
+        close = [other for other in texts if other.casefold() == name.casefold()]
+    return f" did you mean {close[0]!r}?" if close else ""
 
 
 def check_text(value: object, name: str) -> str:
@@ -41,6 +68,12 @@ def with_article(value: object) -> str:
     """Return the type of a value as a sentence names it: a list, an int."""
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it, shortened where it is long."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_LETTERS else f"{text[: SHOWN_LETTERS - 1]}…"
 
 
 def _listed(choices: Iterable[str]) -> str:

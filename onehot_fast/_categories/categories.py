@@ -112,6 +112,16 @@ class Categories:
         """The position of each key."""
         return {key: position for position, key in enumerate(self.to_keys())}
 
+    def is_same(self, others: Categories) -> bool:
+        """Tell whether both are the same values in the same order and of the same types."""
+        mine, theirs = self.tolist(), others.tolist()
+        are_times = self.family in ("instant", "duration")  # whose unit is part of what they are
+        return (
+            mine == theirs
+            and [*map(type, mine)] == [*map(type, theirs)]
+            and not (are_times and self.dtype != others.dtype)
+        )
+
     def tolist(self) -> list[Any]:
         """Return the values as objects: Python's, or scalars of NumPy where Python has none."""
         if isinstance(self.values, Strings) or self.values.dtype.kind in "biuO":

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.options import DropValue
 
@@ -104,5 +105,5 @@ def _group_of(name: Hashable, value: Any, groups: Groups, categories: Categories
 def shortened(categories: Categories, limit: int = 20) -> str:
     """Return the first categories as text, and how many there are where those are not all."""
     n = len(categories)
-    text = ", ".join(map(repr, categories.take(range(min(n, limit))).tolist()))
+    text = ", ".join(map(shown, categories.take(range(min(n, limit))).tolist()))
     return text if n <= limit else f"{text}, … ({n} in all)"

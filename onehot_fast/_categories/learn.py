@@ -8,10 +8,19 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
 from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
 from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
+from onehot_fast._categories.review import (
+    Check,
+    UnknownValueError,
+    check_of,
+    find,
+    warn_of_unknown,
+    with_all_unknown,
+)
 from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, column_schema
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime import parallel
@@ -47,7 +56,7 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
         if name not in names:
             raise ValueError(
                 f"{next(iter(special))}[{name!r}] is given, but the column is not among those that"
-                f" are encoded: {list(names)!r}; columns= chooses them"
+                f" are encoded:{did_you_mean(name, names)} {list(names)!r}; columns= chooses them"
             )
 
 
@@ -80,7 +89,7 @@ def schema_of(state: State, options: Options) -> Schema:
     """Return the output columns that follow from what was learned."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    schema = Schema(tuple(columns))
+    schema = Schema(tuple(columns), options.remainder)
     check_names(schema)
     return schema
 
@@ -88,14 +97,34 @@ def schema_of(state: State, options: Options) -> Schema:
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     """Return the rows to encode: each column of the schema as codes and their outputs."""
 
+    def read(column: ColumnSchema) -> Column | Values:
+        return _read_named(table, column.name)
+
     def coded(position: int, column: ColumnSchema) -> CodedColumn:
-        return code_values(column, _named(column.name, table.read, position))
+        return _code_values(column, _named(column.name, table.read, position))
 
     positions = schema.remember(_positions, table.names)
     pairs = zip(positions, schema.columns, strict=True)
-    return parallel.each(
-        lambda pair: coded(*pair), pairs, len(positions) * table.n_rows * VALUE_BYTES
-    )
+    n_bytes = len(positions) * table.n_rows * VALUE_BYTES
+    try:
+        columns = parallel.each(lambda pair: coded(*pair), pairs, n_bytes)
+    except UnknownValueError as error:
+        raise with_all_unknown(error, schema.columns, read) from None
+    warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
+    warn_of_unknown((column for column, _ in warned), read)
+    return columns
+
+
+def check_table(table: Table, schema: Schema) -> Check:
+    """Return what a table holds that has no feature of its own."""
+    pairs = ((column, _read_named(table, column.name)) for column in schema.columns)
+    findings = [_named(column.name, find, column, read) for column, read in pairs]
+    return check_of(findings, table.n_rows)
+
+
+def _read_named(table: Table, name: Hashable) -> Column | Values:
+    """Return the one column of a name."""
+    return _named(name, table.read, table.position(name))
 
 
 def _positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
@@ -105,6 +134,22 @@ def _positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
 
 def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
     """Return a column as codes and their outputs; plain values are looked up where they lie."""
+    coded = _code_values(schema, read)
+    if _may_hold_unknown((schema, coded)):
+        warn_of_unknown([schema], lambda _: read)
+    return coded
+
+
+def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
+    """Tell whether a column may hold unknown values that somebody wants to be warned of."""
+    schema, coded = pair
+    if schema.options.handle_unknown != "warn":
+        return False
+    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
+
+
+def _code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
+    """Return what `code_values` does, without a warning."""
     if isinstance(read, Values):
         found = _named(schema.name, read.lookup, schema.known)
         codes = None if found is None else codes_of_known(schema, found)
@@ -112,7 +157,8 @@ def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
             propagates = schema.options.handle_missing == "propagate"
             return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
     column = _named(schema.name, read.encode)
-    return code_column(schema, column.codes, column.stored)
+    lut = lut_of(schema, column.codes, column.stored)
+    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
 
 
 def code_column(
@@ -126,6 +172,8 @@ def code_column(
     `outputs` is what `outputs_of` returns, where these categories were met before.
     """
     lut = lut_of(schema, codes, categories, outputs)
+    if schema.options.handle_unknown == "warn":
+        warn_of_unknown([schema], lambda _: Column.of_checked(codes, categories, False, "hash"))
     return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
 
 

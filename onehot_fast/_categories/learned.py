@@ -57,6 +57,15 @@ class Learned:
             conflict = conflict or not same
         return Learned(categories, counts, None if conflict else self.n_declared, conflict)
 
+    def is_same(self, other: Learned) -> bool:
+        """Tell whether both hold the same categories, types included, and counts."""
+        if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
+            return False
+        (mine, counts), (others, other_counts) = (
+            learned.sorted_after_declared() for learned in (self, other)
+        )
+        return np.array_equal(counts, other_counts) and mine.is_same(others)
+
     def ordered(self) -> tuple[Categories, Counts]:
         """Return the categories in their order, and their counts.
 
@@ -94,6 +103,12 @@ class State:
         pairs = zip(self.columns, other.columns, strict=True)
         merged = tuple(one.merge(two) for one, two in pairs)
         return State(self.names, merged, self.n_rows + other.n_rows)
+
+    def is_same(self, other: State) -> bool:
+        """Tell whether both were learned from tables that teach the same, their sizes included."""
+        if (self.names, self.n_rows) != (other.names, other.n_rows):
+            return False
+        return all(map(Learned.is_same, self.columns, other.columns))
 
 
 def learn(column: Column, declared: bool) -> Learned:

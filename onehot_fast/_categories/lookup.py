@@ -11,15 +11,21 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import shortened
 from onehot_fast._categories.keys import plain
+from onehot_fast._categories.review import UnknownValueError
 from onehot_fast._categories.schema import ColumnSchema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 # So few codes Python looks through in less time than NumPy.
 FEW_CODES = 64
+# How a refusal says what to do.
+ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
+# It names so many categories.
+SOME_CATEGORIES = 6
 UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
@@ -98,8 +104,7 @@ def check_known(
     if rows.any():
         row = int(np.argmax(rows))
         value = plain(categories[codes[row]])
-        raise ValueError(
-            f"column {name!r}, row {row}: {value!r} is unknown; the categories are"
-            f" {shortened(known)}; handle_unknown= accepts 'ignore', 'indicator' and 'infrequent'"
-            " beside 'error'"
+        raise UnknownValueError(
+            f"column {name!r}, row {row}: {shown(value)} is unknown; {ACCEPTING_UNKNOWN} accepts"
+            f" it; the categories are {shortened(known, SOME_CATEGORIES)}"
         )

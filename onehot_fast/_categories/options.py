@@ -11,14 +11,17 @@ import numpy as np
 
 from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._categories.keys import is_missing, keys, plain
+from onehot_fast._runtime.registry import integration, reader_of
+from onehot_fast.table import Table
 
 Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
 HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
-HandleUnknown: TypeAlias = Literal["error", "ignore", "indicator", "infrequent"]
+HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
 DROP_WORDS: tuple[Drop, ...] = get_args(Drop)
 MISSING_WORDS: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
+REMAINDER_WORDS = ("passthrough", "drop")
 UNKNOWN_WORDS: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
@@ -53,6 +56,7 @@ class Options:
 
     common: ColumnOptions
     special: dict[Hashable, dict[str, Any]]
+    remainder: str = "passthrough"
 
     def of(self, name: Hashable) -> ColumnOptions:
         """Return the options of a column, checked against each other."""
@@ -72,6 +76,22 @@ class Options:
             value = per_column or getattr(self.common, name)
             if value != getattr(default, name):
                 yield name, value
+        if self.remainder != "passthrough":
+            yield "remainder", self.remainder
+
+    def identity(self) -> Iterator[Hashable]:
+        """Yield what tells options apart that compare equal too: 1, 1.0 and True."""
+        for name, value in self.chosen():
+            yield name
+            per_column = value if isinstance(value, Mapping) else {None: value}
+            yield frozenset((c, type(c), _typed(v)) for c, v in per_column.items())
+
+
+def _typed(value: Any) -> Hashable:
+    """Return the value of an option with its types."""
+    if isinstance(value, DropValue):
+        return _typed((value.value,))
+    return tuple((type(v), v) for v in value) if isinstance(value, tuple) else (type(value), value)
 
 
 class ColumnKeywords(TypedDict, total=False):
@@ -97,22 +117,44 @@ def resolve(given: Mapping[str, Any]) -> Options:
         for column, one in value.items():
             where = f"{option}[{column!r}]"
             special.setdefault(column, {})[option] = _checked(option, one, where)
-    return Options(ColumnOptions(**common), special)
+    check_choice(given["remainder"], "remainder", REMAINDER_WORDS)
+    return Options(ColumnOptions(**common), special, given["remainder"])
 
 
-def column_names(columns: Iterable[Hashable] | None) -> tuple[Hashable, ...] | None:
-    """Return the names to encode; a text is one name and not a sequence of letters."""
-    if columns is None:
+def column_names(columns: Any) -> tuple[Hashable, ...] | None:
+    """Return the names to encode; a text is one name and not a sequence of letters.
+
+    None where a table decides: for None, a function, or a selector of polars.
+    """
+    if columns is None or callable(columns) or is_selector(columns):
         return None
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
-        raise TypeError(
-            f"columns = {columns!r} is a {type(columns).__name__}; accepted is a sequence of names"
-        )
+        hash(columns)  # which says what is wrong with it
+        return (columns,)
     names = tuple(columns)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
         raise ValueError(f"columns names {twice!r} more than once")
     return names
+
+
+def is_selector(columns: Any) -> bool:
+    """Tell a selector, or another expression of polars, from names."""
+    return hasattr(columns, "meta") and reader_of(columns) == "polars"
+
+
+def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
+    """Return the names to encode of a table, None for those that are encoded unasked."""
+    if columns is None:
+        return None
+    if is_selector(columns):
+        if table.library != "polars":
+            raise TypeError(f"columns = {columns!r} selects from a polars DataFrame only")
+        return column_names(integration("polars").selected_names(table.source, columns))
+    names = columns(table.source) if callable(columns) else columns
+    if callable(names) or names is None:
+        raise TypeError(f"columns = {columns!r} returned {names!r}; accepted are names of columns")
+    return column_names(names)
 
 
 def _checked(option: str, value: Any, where: str) -> Any:
@@ -235,8 +277,13 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _text_or_none(value: Any, where: str) -> str | None:
-    """Return a text, or None for the default."""
+def _prefix(value: Any, where: str) -> str | None:
+    """Return a prefix, or None for the default."""
+    if isinstance(value, list | tuple):
+        raise TypeError(
+            f"{where} = {value!r} is {with_article(value)}; accepted are a str, and a mapping from"
+            " columns to prefixes: prefix={'size': 's'}"
+        )
     return None if value is None else _text(value, where)
 
 
@@ -255,6 +302,6 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "min_frequency": _min_frequency,
     "max_categories": _max_categories,
     "dtype": number_dtype,
-    "prefix": _text_or_none,
+    "prefix": _prefix,
     "prefix_sep": _text,
 }

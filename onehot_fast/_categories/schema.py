@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
-from onehot_fast._categories.learned import Learned
+from onehot_fast._categories.learned import Counts, Learned
 from onehot_fast._categories.options import ColumnOptions
 
 Made = TypeVar("Made")
@@ -91,6 +91,14 @@ class ColumnSchema:
         return np.flatnonzero(is_own)
 
     @cached_property
+    def is_infrequent(self) -> npt.NDArray[np.bool_]:
+        """Whether each category shares the output of the infrequent ones, or is dropped with it."""
+        is_dropped = Special.INFREQUENT in self.all_off
+        output = -1 if is_dropped else self.specials.get(Special.INFREQUENT, -2)
+        flags: npt.NDArray[np.bool_] = self.outputs == output
+        return flags
+
+    @cached_property
     def labels(self) -> tuple[Any, ...]:
         """What each output column stands for: a category or a Special."""
         return (*self.known.take(self.labelled).tolist(), *self.specials)
@@ -100,7 +108,8 @@ class ColumnSchema:
         """The names of the output columns."""
         titles = self.known.take(self.labelled).titles()
         titles += [_special_title(special) for special in self.specials]
-        return [self.prefix + title for title in titles]
+        prefix = self.prefix
+        return [prefix + title for title in titles]
 
     @property
     def prefix(self) -> str:
@@ -155,9 +164,13 @@ class ColumnSchema:
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all input columns, side by side."""
+    """The output columns of all input columns, side by side.
+
+    `remainder` is what becomes of the other columns of a table: "passthrough" or "drop".
+    """
 
     columns: tuple[ColumnSchema, ...]
+    remainder: str = "passthrough"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: all else is made again."""
@@ -215,12 +228,7 @@ def column_schema(
     name: Hashable, options: ColumnOptions, learned: Learned, n_rows: int
 ) -> ColumnSchema:
     """Return the output columns of an input column."""
-    if options.categories is None:
-        known, counts = learned.ordered()
-    else:
-        known = Categories.of(options.categories)
-        counts = np.zeros(len(known), np.int64)
-        counts[known.find(learned.categories)] = learned.counts
+    known, counts = ordered_counts(options, learned)
     rare = infrequent(counts, n_rows, options.min_frequency, options.max_categories)
     groups = group(counts, rare)
     dropped = which_to_drop(name, options.drop, groups, known)
@@ -242,6 +250,16 @@ def column_schema(
     return ColumnSchema(name, options, known, outputs, special_outputs, n_outputs, tuple(all_off))
 
 
+def ordered_counts(options: ColumnOptions, learned: Learned) -> tuple[Categories, Counts]:
+    """Return the categories in their order, and in how many rows each occurs."""
+    if options.categories is None:
+        return learned.ordered()
+    known = Categories.of(options.categories)
+    counts = np.zeros(len(known), np.int64)
+    counts[known.find(learned.categories)] = learned.counts
+    return known, counts
+
+
 def _label_of(groups: Groups, position: int, known: Categories) -> Any:
     """Return what a group stands for."""
     if groups.has_infrequent and position == len(groups) - 1:
@@ -253,7 +271,7 @@ def _label_of(groups: Groups, position: int, known: Categories) -> Any:
 def _ignores_unknown(options: ColumnOptions, groups: Groups) -> bool:
     """Tell whether the row of an unknown value is all off for that reason alone."""
     rule = options.handle_unknown
-    return rule == "ignore" or (rule == "infrequent" and not groups.has_infrequent)
+    return rule in ("ignore", "warn") or (rule == "infrequent" and not groups.has_infrequent)
 
 
 def _special_title(special: Special) -> str:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import secrets
 from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State
 from onehot_fast._categories.options import DROP_WORDS, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
+from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
-VERSION = 1
+VERSION = 2  # 1 knew no remainder, no handle_unknown="warn", and not who wrote it
 # The types that are written as they are: of these only floats can be what JSON has not.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
@@ -25,6 +30,7 @@ def dumps(wanted: tuple[Hashable, ...] | None, options: Options, state: State | 
     document = {
         "format": FORMAT,
         "version": VERSION,
+        "written by": f"onehot_fast {__version__}",
         "columns": None if wanted is None else [to_json(name) for name in wanted],
         "options": {name: _option_to_json(name, value) for name, value in options.chosen()},
         "fitted": None if state is None else _state_to_json(state),
@@ -59,21 +65,35 @@ def _dump(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def read_document(text: str | bytes, wanted: str, version: int) -> dict[str, Any]:
-    """Return the object in a text, if it is of the format and the version."""
-    document = json.loads(text)
-    if not isinstance(document, dict) or document.get("format") != wanted:
-        raise ValueError(f"the text is no encoder: it has no 'format': {wanted!r}")
-    if document.get("version") != version:
+def _read_document(text: str | bytes) -> dict[str, Any]:
+    """Return the object in a text, if it is an encoder of a version that is known."""
+    if not isinstance(text, str | bytes | bytearray):
+        hint = ": Encoder.load reads a file" if hasattr(text, "__fspath__") else ""
+        raise TypeError(f"the text is {with_article(text)}, no JSON{hint}")
+    try:
+        document = json.loads(text)
+    except ValueError as error:
         raise ValueError(
-            f"the encoder has version {document.get('version')!r}; this release reads {version}"
+            f"the text is no JSON ({error}): it begins with {text[:40]!r}; a file is read by"
+            " Encoder.load(path)"
+        ) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(
+            f"the text is no encoder: it has no 'format': {FORMAT!r}; Encoder.to_json writes it"
+        )
+    version = document.get("version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        writer = document.get("written by", "an unknown release")
+        raise ValueError(
+            f"the encoder was written by {writer} (document version {version!r}); this is"
+            f" onehot_fast {__version__}, which reads up to {VERSION}: upgrade onehot_fast"
         )
     return document
 
 
 def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], State | None]:
     """Return the columns, the options as one passes them, and what was learned."""
-    document = read_document(text, FORMAT, VERSION)
+    document = _read_document(text)
     try:
         wanted, fitted = document["columns"], document["fitted"]
         columns = None if wanted is None else [from_json(name) for name in wanted]
@@ -172,3 +192,19 @@ def learned_from_json(source: Json) -> Learned:
     if n_declared is not None:
         n_declared = min(n_declared, len(categories))
     return Learned(categories, counts, n_declared, source["conflict"])
+
+
+def save(path: str | os.PathLike[str], text: str) -> None:
+    """Write a file that is there whole or not at all, whatever happens meanwhile."""
+    target = os.path.realpath(path)  # through a link, as a plain write would go
+    temporary = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.part"
+    try:
+        with open(temporary, "xb") as file:
+            file.write(text.encode("utf-8", "surrogatepass"))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

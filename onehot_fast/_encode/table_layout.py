@@ -83,6 +83,9 @@ def table_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough 
         A column of the schema is absent or there twice, or two output columns have one name.
     """
     encoded = {column_position(names, column.name) for column in schema.columns}
+    if schema.remainder == "drop":
+        names = [names[i] for i in sorted(encoded)]
+        encoded = set(range(len(names)))
     check_names(schema, (names[i] for i in range(len(names)) if i not in encoded))
     layout: list[PassThrough | OutputRange] = []
     first = 0
@@ -123,6 +126,17 @@ class EncodedLayout:
             else Outputs(part[1], tuple(columns[part[0]]), part[2])
             for part in self._parts
         ]
+
+
+def table_names(names: Sequence[Hashable], schema: Schema) -> list[Hashable]:
+    """Return the names of the columns of the encoded table."""
+    result: list[Hashable] = []
+    for part in table_layout(names, schema):
+        if isinstance(part, PassThrough):
+            result.append(names[part.position])
+        else:
+            result += schema.names[schema.starts[part.first] : schema.starts[part.stop]]
+    return result
 
 
 def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:

@@ -291,15 +291,16 @@ def test_an_encoder_brings_its_columns_and_options(library):
 @pytest.mark.parametrize(
     ("columns", "options", "error", "message"),
     [
-        ("size", {}, TypeError, "columns = 'size' is a str; .* a sequence of names"),
+        ("kinds", {}, ValueError, "no column 'kinds': did you mean 'kind'"),
+        (None, {"dummy_na": 1}, TypeError, "here it is handle_missing='indicator'"),
         (["no"], {}, ValueError, "no column 'no'"),
         (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
         (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
         (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
     ],
-    ids=["text", "absent", "option", "not fitted", "encoder"],
+    ids=["name", "elsewhere", "absent", "option", "not fitted", "encoder"],
 )
 def test_a_table_refuses(library, columns, options, error, message):
-    """One text is no list of names, and an Encoder has its options."""
+    """A name is that of a column, an option one of ours, and an Encoder has its own."""
     with pytest.raises(error, match=message):
         library.table(BARE).onehot(columns, **options)

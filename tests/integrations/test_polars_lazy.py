@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 pl = pytest.importorskip("polars")
 
+from polars import selectors as cs  # noqa: E402  after the skip above
 from polars_strategies import LETTERS, matrix, series  # noqa: E402  after the skip above
 
 import onehot_fast.integrations.polars  # noqa: E402, F401
@@ -270,9 +271,25 @@ class TestFrames:
         assert table.onehot(["k"], drop="first").rows() == [(1,), (2,)]
 
     @pytest.mark.parametrize(
+        "columns", [cs.string(), pl.col("kind"), cs.starts_with("k") | cs.by_name("kind")]
+    )
+    def test_selectors_choose_columns(self, frame: Any, columns: Any) -> None:
+        """And ``pl.col``; of other libraries' tables they choose none."""
+        encoder = frame.onehot.fit(columns, remainder="drop")
+        names = ["kind_x", "kind_y"]
+
+        assert encoder.columns == ("kind",)
+        assert frame.onehot(encoder).lazy().collect().columns == names
+        declared = frame.onehot(columns, categories={"kind": ["x", "y"]}, remainder="drop")
+        assert declared.lazy().collect().columns == names
+        with pytest.raises(TypeError, match="selects from a polars DataFrame only"):
+            Encoder(columns).fit({"kind": ["x"]})
+
+    @pytest.mark.parametrize("frame", [FRAME, FRAME.lazy()], ids=["eager", "lazy"])
+    @pytest.mark.parametrize(
         ("columns", "options", "kind", "message"),
         [
-            ("size", {}, TypeError, "columns = 'size' is a str"),
+            ("Size", {"categories": ["a"]}, ValueError, "did you mean 'size'"),
             (["no"], {"categories": ["a"]}, ValueError, "the table has no column 'no'"),
             (["size"], {"prefix": "n", "prefix_sep": "", "categories": ["", "S", "L"]},
              ValueError, "two output columns would be named 'n'"),

@@ -1,0 +1,298 @@
+"""What scikit-learn asks of an estimator; scikit-learn itself is imported when it asks."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.choices import check_choice, check_options, did_you_mean
+from onehot_fast._categories.keys import as_objects
+from onehot_fast._categories.schema import Schema
+from onehot_fast._encode.scipy_sparse import FORMATS
+from onehot_fast._encode.table_layout import table_names
+from onehot_fast._runtime.registry import wrappers
+from onehot_fast.column import Column
+from onehot_fast.table import Table
+
+P = ParamSpec("P")
+Self = TypeVar("Self", bound="Estimator")
+
+MATRICES = ("numpy", *FORMATS)
+# The options that decide what is learned, and where that stands; all others, what is made of it.
+DECIDING = ("columns", "categories")
+LEARNED = ("_state", "_input", "_is_unasked")
+
+
+def named_options(init: Callable[P, None]) -> Callable[P, None]:
+    """Refuse a keyword that an ``__init__`` does not have, and name the one that may be meant."""
+    accepted = [*inspect.signature(init).parameters][1:]
+
+    @functools.wraps(init)
+    def checked(*args: P.args, **options: P.kwargs) -> None:
+        if not options.keys() <= set(accepted):
+            check_options(options, accepted)
+        init(*args, **options)
+
+    return checked
+
+
+class NotFitted(RuntimeError, ValueError):
+    """Nothing was learned yet; scikit-learn expects a ValueError."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """The table that `fit` saw: its columns, whether they have names, and its library."""
+
+    names: tuple[Hashable, ...]
+    is_named: bool
+    library: str
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether there are columns to choose among."""
+        return self.is_named and len(self.names) > 1
+
+    @classmethod
+    def of(cls, table: Table) -> Input:
+        """Return what is kept of a table."""
+        source = table.source
+        is_array = isinstance(source, np.ndarray) and source.dtype.names is None
+        return cls(table.names, not (is_array or isinstance(source, Column)), table.library)
+
+
+class Estimator:
+    """The methods of an estimator that do not depend on what it learns."""
+
+    _params: dict[str, Any]
+    _input: Input | None
+
+    @property
+    def schema(self) -> Schema:
+        """The output columns of each encoded column."""
+        raise NotImplementedError
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the options by name, as they were passed.
+
+        Parameters
+        ----------
+        deep : bool, default True
+            For scikit-learn; there is nothing deeper.
+
+        Returns
+        -------
+        dict of str to object
+        """
+        return dict(self._params)
+
+    def set_params(self: Self, **params: Any) -> Self:
+        """Change some options, all or none of them.
+
+        A fitted encoder stays fitted: its outputs follow from the new options. Only `columns` and
+        `categories` decide what is learned, and make it forget.
+
+        Parameters
+        ----------
+        **params
+            As for the class.
+
+        Returns
+        -------
+        Encoder
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An option does not exist or is refused. Nothing has changed.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.set_params(handle_unknown="ignore").transform({"size": ["M", "S"]})
+        array([[False, False],
+               [False,  True]])
+        """
+        for name in params:
+            if name not in self._params:
+                hint = did_you_mean(name, self._params)
+                raise ValueError(
+                    f"{name!r} is no parameter of {type(self).__name__}:{hint} there are"
+                    f" {[*self._params]}"
+                )
+        changed = {name for name, value in params.items() if value is not self._params[name]}
+        new = type(self)(**{**self._params, **params})
+        unchanged = LEARNED if changed.isdisjoint(DECIDING) else ()
+        self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
+        return self
+
+    def set_output(self: Self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns where it is not told, as scikit-learn's pipelines do.
+
+        Parameters
+        ----------
+        transform : {"default", "pandas", "polars", "arrow", "numpy", "csr", "csc"}, optional
+            One of the forms of `transform`; "default" is a table of the library of the input, or
+            else a matrix. None changes nothing. Until it is called, scikit-learn's own
+            ``set_config(transform_output=...)`` counts, if scikit-learn is loaded.
+
+        Returns
+        -------
+        Encoder
+            Itself.
+
+        Raises
+        ------
+        TypeError, ValueError
+            There is no such form.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(dtype="uint8").set_output(transform="csr")
+        >>> encoder.fit_transform({"size": ["S", "L"]}).indices
+        array([1, 0], dtype=int32)
+        """
+        if transform is not None:
+            check_choice(transform, "transform", ("default", *MATRICES, *wrappers()))
+            # scikit-learn's `clone` copies the attribute of this name.
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _output_form(self) -> str | None:
+        """Return the form that was chosen for `transform`, None for that of the input."""
+        config = self.__dict__.get("_sklearn_output_config")
+        if config is None:
+            sklearn = sys.modules.get("sklearn")
+            get_config = getattr(sklearn, "get_config", None)  # None while it is being imported
+            form = "default" if get_config is None else get_config()["transform_output"]
+        else:
+            form = config["transform"]
+        return None if form == "default" else form
+
+    def get_feature_names_out(
+        self, input_features: Iterable[Hashable] | None = None
+    ) -> npt.NDArray[np.object_]:
+        """Return the names of the outputs in order.
+
+        Parameters
+        ----------
+        input_features : sequence of column names, optional
+            Those of a table to encode: then the names of all columns that `transform` gives for it,
+            kept ones included where it gives a table. For an encoder that was fitted to an array
+            without names they take the place of "x0", "x1", ... By default the names of the
+            features alone; after ``set_output(transform="pandas")`` or another table, those of the
+            table that `fit` saw, encoded.
+
+        Returns
+        -------
+        ndarray of str, shape (n_features,)
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            `input_features` lacks an encoded column, or has another length than the array.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from onehot_fast import Encoder
+        >>> frame = pd.DataFrame({"price": [2, 3], "size": ["S", "L"]})
+        >>> encoder = Encoder().fit(frame)
+        >>> encoder.get_feature_names_out().tolist()
+        ['size_L', 'size_S']
+        >>> encoder.get_feature_names_out(frame.columns).tolist()
+        ['price', 'size_L', 'size_S']
+        """
+        schema, form = self.schema, self._output_form()
+        is_chosen = form is not None and form not in MATRICES
+        if input_features is None and not is_chosen:
+            return as_objects(list(schema.names))
+        seen = self._seen
+        names = seen.names if input_features is None else tuple(input_features)
+        if not seen.is_named:
+            schema = _renamed(schema, dict(zip(seen.names, self._of_length(names), strict=True)))
+        if is_chosen or (form is None and seen.library != "numpy"):
+            return as_objects(table_names(names, schema))
+        return as_objects(list(schema.names))
+
+    def _of_length(self, names: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
+        """Return names, as many as the array has columns that `fit` saw."""
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"input_features should have length equal to the number of columns"
+                f" ({self.n_features_in_}), got {len(names)}"
+            )
+        return names
+
+    def _check_width(self, table: Table) -> None:
+        """Refuse an array of fewer or more columns, which no names tell apart."""
+        seen = self._input
+        if seen is None or seen.is_named or len(seen.names) == len(table.names):
+            return
+        if not Input.of(table).is_named:
+            raise ValueError(
+                f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
+                f" {len(seen.names)} features as input"
+            )
+
+    @property
+    def _seen(self) -> Input:
+        """The table that `fit` saw; of an encoder that was read, its encoded columns."""
+        columns = tuple(column.name for column in self.schema.columns)
+        return self._input or Input(columns, True, "numpy")
+
+    def _check_is_fitted(self, attribute: str) -> None:
+        """Refuse an attribute that only `fit` gives, as `hasattr` expects it."""
+        if not self.__sklearn_is_fitted__():
+            raise AttributeError(f"the encoder has no {attribute} before fit")
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns the table had that `fit` saw."""
+        self._check_is_fitted("n_features_in_")
+        return len(self._seen.names)
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The names of the columns of the table that `fit` saw, if all of them are texts.
+
+        Of an encoder that came from JSON, the encoded ones.
+        """
+        self._check_is_fitted("feature_names_in_")
+        seen = self._seen
+        if not (seen.is_named and all(isinstance(name, str) for name in seen.names)):
+            raise AttributeError("the columns had no names that are texts")
+        return as_objects(list(seen.names))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Tell `sklearn.utils.validation.check_is_fitted`."""
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know of an estimator; only it calls this."""
+        utils = importlib.import_module("sklearn.utils")
+        return utils.Tags(
+            estimator_type=None,
+            target_tags=utils.TargetTags(required=False),
+            transformer_tags=utils.TransformerTags(preserves_dtype=[]),
+            input_tags=utils.InputTags(categorical=True, string=True, allow_nan=True),
+        )
+
+
+def _renamed(schema: Schema, names: dict[Hashable, Hashable]) -> Schema:
+    """Return a schema whose columns have other names."""
+    columns = (dataclasses.replace(column, name=names[column.name]) for column in schema.columns)
+    return dataclasses.replace(schema, columns=tuple(columns))

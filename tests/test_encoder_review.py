@@ -1,0 +1,246 @@
+"""What an encoder tells of its features, and of the values of a table that it has not learned."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+import encoder_oracle
+import numpy as np
+import pytest
+from encoder_oracle import Options
+from hypothesis import given
+from hypothesis import strategies as st
+
+from onehot_fast import Encoder
+
+VALUES = st.lists(st.sampled_from(["a", "b", "c", "dd", None]), min_size=1, max_size=12)
+TRAIN = {"size": ["S", "L", "S", None], "city": ["x", "y", "x", "x"], "n": [1, 2, 3, 4]}
+TEST = {"size": ["M", "S", "M", None], "city": ["x", "x", "x", "q"], "n": [1, 2, 3, 4]}
+
+
+def rows_of(listing):
+    """Return the rows of a listing."""
+    return list(zip(*(column.tolist() for column in listing.values()), strict=True))
+
+
+@given(values=VALUES, drop=st.sampled_from([None, "first"]), least=st.sampled_from([None, 2, 3]))
+def test_features_are_those_of_the_matrix(library, values, drop, least):
+    """Names, categories and counts, which are the sums of the encoded rows of `fit`."""
+    table = library.table({"k": [*values, "b"]})
+    encoder = Encoder(["k"], drop=drop, min_frequency=least, handle_missing="indicator").fit(table)
+    features = encoder.features
+
+    sums = encoder.transform(table, "numpy").sum(0).tolist()
+    assert features["name"].tolist() == encoder.get_feature_names_out().tolist()
+    assert features["count"].tolist() == sums
+    for column, kind, category, name, _, dtype in rows_of(features):
+        assert (column, dtype) == ("k", "bool")
+        assert name == f"k_{category if kind == 'category' else f'({kind})'}"
+        assert (category is None) == (kind != "category")
+    assert features["kind"].tolist()[-1] == "missing"
+
+
+def test_features_of_several_columns(library):
+    """One row for each, also of columns without any; unknown rows of `fit` are not counted."""
+    encoder = Encoder(
+        ["size", "n", "city"],
+        categories={"n": [1, 9]},
+        drop={"city": "first", "size": ["S"]},
+        handle_unknown="indicator",
+        dtype={"n": "int8"},
+    ).fit(library.table(TRAIN))
+
+    assert set(rows_of(encoder.features)) == {
+        ("size", "category", "L", "size_L", 1, "bool"),
+        ("size", "unknown", None, "size_(unknown)", 0, "bool"),
+        ("city", "category", "y", "city_y", 1, "bool"),
+        ("city", "unknown", None, "city_(unknown)", 0, "bool"),
+        ("n", "category", 1, "n_1", 1, "int8"),
+        ("n", "category", 9, "n_9", 0, "int8"),
+        ("n", "unknown", None, "n_(unknown)", -1, "int8"),
+    }
+    assert Encoder([]).fit(library.table(TRAIN)).features.n_rows == 0
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
+def test_a_listing_is_a_table_of_any_library(name):
+    """As every dict of arrays is."""
+    module = pytest.importorskip(name)
+    features = Encoder().fit(TRAIN).features
+    frame = getattr(module, "DataFrame", None) or module.table
+
+    assert frame(features).shape == (4, 6)
+
+
+def test_a_listing_shows_its_first_rows():
+    """However long it is, and however strange its values."""
+    shown = repr(Encoder().fit({"k": [f"v{i:03}" for i in range(900)] + ["a\nb" * 50]}).features)
+
+    assert len(shown.splitlines()) == 22
+    assert shown.endswith("… 881 more rows")
+    assert max(map(len, shown.splitlines())) < 150
+
+
+@given(fitted=VALUES, values=VALUES, least=st.sampled_from([None, 2]))
+def test_check_counts_what_is_not_learned(library, fitted, values, least):
+    """By the oracle of what is infrequent, and by counting."""
+    encoder = Encoder(["k"], min_frequency=least).fit({"k": fitted})
+    check = encoder.check(library.table({"k": [*values, "zz"]}))
+
+    counts = Counter([*values, "zz"])
+    names = encoder_oracle.names("k", fitted, Options(min_frequency=least))
+    expected = set()
+    for value, count in counts.items():
+        kind = "missing" if value is None else "infrequent" if value in fitted else "unknown"
+        if f"k_{value}" not in names:
+            expected.add(("k", kind, value, count, count / (len(values) + 1)))
+    assert set(rows_of(check)) == expected
+    assert check.has_unknown
+    assert check["share"].sum() < 1.001
+
+
+def test_equal_tables_are_said_to_be_equal(library):
+    """In a word, and without rows; what differs stands by column and count."""
+    encoder = Encoder(["size", "city"]).fit(library.table(TRAIN))
+    alike = encoder.check(library.table({"size": ["S", "L"], "city": ["x", "y"], "n": [1, 2]}))
+    differs = encoder.check(library.table(TEST))
+
+    assert repr(alike) == "<Check of 2 rows: every value is a category that fit has met>"
+    assert (alike.n_rows, alike.has_unknown) == (0, False)
+    assert repr(differs).splitlines()[0] == (
+        "<Check of 4 rows: some values are unknown or missing>"
+    )
+    assert sorted(rows_of(differs)) == [
+        ("city", "unknown", "q", 1, 0.25),
+        ("size", "missing", None, 1, 0.25),
+        ("size", "unknown", "M", 2, 0.5),
+    ]
+
+
+def test_one_warning_tells_of_all_columns(library):
+    """It names columns, values and counts, and points at the line of the caller."""
+    encoder = Encoder(["city", "size"], handle_unknown="warn").fit(library.table(TRAIN))
+    table = library.table(TEST)
+    ignoring = Encoder(["city", "size"], handle_unknown="ignore").fit(library.table(TRAIN))
+
+    with pytest.warns(UserWarning, match="unknown values") as caught:
+        matrix = encoder.transform(table, "numpy")
+
+    [warning] = caught
+    assert warning.filename == __file__
+    assert {"'size': 'M' (2 rows)", "'city': 'q' (1 row)"} <= set(
+        str(warning.message).partition(", in ")[2].split("; ")
+    )
+    assert matrix.tolist() == ignoring.transform(table, "numpy").tolist()
+    back = encoder.inverse_transform(matrix[-1:] & False, unknown="?", missing="-")
+    assert {name: values.tolist() for name, values in back.items()} == {
+        "city": ["-"], "size": ["-"],
+    }  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        encoder.transform(library.table(TRAIN))
+
+
+def test_one_column_alone_warns_too():
+    """In the forms of a Series, in expressions and in the batches of a reader."""
+    pa = pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    arrow = pytest.importorskip("onehot_fast.integrations.arrow")
+    importorskip = pytest.importorskip("onehot_fast.integrations.pandas")
+    assert importorskip
+    encoder = Encoder(["size"], handle_unknown="warn").fit(TRAIN)
+    coded = pa.table({"size": pa.array(["S", "M"]).dictionary_encode()})
+
+    for table in (pa.table({"size": ["S", "M"]}), coded):
+        with pytest.warns(UserWarning, match=r"in 'size': 'M' \(1 row\)"):
+            arrow.encode(table, encoder)
+    with pytest.warns(UserWarning, match=r"'M' \(1 row\)"):
+        pd.Series(["S", "M"], name="k").onehot.to_numpy(categories=["S"], handle_unknown="warn")
+
+
+def test_an_error_tells_of_all_unknown_values(library):
+    """What to do stands before the values, of which each column shows some; it is short."""
+    many = [f"a text that is rather long, number {i}" for i in range(1000)]
+    columns = {f"c{i}": ["x", *many[:999]] for i in range(8)}
+    encoder = Encoder([*columns], handle_unknown={"c7": "ignore"}).fit({c: many for c in columns})
+
+    with pytest.raises(ValueError, match="column 'c0', row 0: 'x' is unknown; handle") as caught:
+        encoder.transform(library.table(columns))
+    text = str(caught.value)
+    assert text.index("handle_unknown='ignore'") < 60
+    assert "unknown are, in 'c0': 'x' (1 row); 'c1': 'x' (1 row)" in text
+    assert text.endswith("… and 3 more columns")
+    assert len(text) < 700
+
+
+def test_a_column_of_many_unknown_values_is_summed_up():
+    """The most frequent first."""
+    encoder = Encoder(["k"]).fit({"k": [0]})
+
+    with pytest.raises(ValueError, match=r"'k': 7 \(3 rows\), 1 \(1 row\), 2 \(1 row\), … \(5 v"):
+        encoder.transform({"k": np.array([1, 2, 3, 4, 7, 7, 7])})
+
+
+N = 1500
+IDS = {"id": [f"id{i}" for i in range(N)], "size": ["S", "L"] * (N // 2), "n": [1] * N}
+
+
+def test_identifiers_are_warned_of(library):
+    """Where nobody named them: with their names and what to do."""
+    table = library.table(IDS)
+
+    message = r"column 'id' with 1,500 categories, nearly as many as rows.* columns=\[\.\.\.\]"
+    with pytest.warns(UserWarning, match=message) as caught:
+        encoder = Encoder().fit(table)
+    assert [warning.filename for warning in caught] == [__file__]
+    assert encoder.n_features == N + 2
+    twice = Encoder().partial_fit(table).partial_fit(table)
+    assert twice.n_features == N + 2  # each occurs twice, as identifiers do not
+    parts = [Encoder().merge(Encoder().partial_fit(table)), Encoder().partial_fit(table)]
+    for part in parts:
+        with pytest.warns(UserWarning, match="with 1,500 categories"):
+            assert part.n_features == N + 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"columns": ["id"]}, {"columns": ["size"]}, {"max_categories": 9}, {"min_frequency": 2}],
+    ids=str,
+)
+def test_what_was_meant_is_not_warned_of(library, options):
+    """Columns by name, and limits: a warning is an error in these tests."""
+    encoder = Encoder(**options).fit(library.table(IDS))
+
+    assert Encoder.from_json(encoder.to_json()).transform(library.table(IDS), "csr").shape[0] == N
+
+
+def test_what_there_is_no_choice_about_is_not_warned_of(library):
+    """One column, a plain array, many rows of few values, declared categories."""
+    ids = IDS["id"]
+    tables = [
+        library.table({"id": ids}),
+        np.array([ids, ids], object).T,
+        library.table({**IDS, "id": ids[: N // 2] * 2}),
+    ]
+
+    sizes = [Encoder().fit(table).n_features for table in tables]
+    assert sizes == [N, 2 * N, N // 2 + 2]
+    if library.name != "arrow":  # whose dictionaries are no declarations
+        table = library.table({**IDS, "id": library.coded(ids, ids)})
+        assert Encoder().fit(table).n_features == N + 2
+
+
+def test_too_many_features_that_nobody_named_are_refused(library):
+    """Before anything is built; what was learned before stays, and a name makes it right."""
+    n = 100_001
+    table = library.table({"id": [f"id{i}" for i in range(n)], "size": ["S"] * n})
+    encoder = Encoder().fit({"size": ["S"], "id": ["x"]})
+    message = "100,002 features of columns that nobody named, column 'id' with 100,001 categories"
+
+    with pytest.raises(ValueError, match=message):
+        encoder.fit(table)
+    assert encoder.n_features == 2
+    with pytest.raises(ValueError, match=message):
+        _ = Encoder().partial_fit(table).schema
+    assert Encoder("id").fit(table).n_features == n
