@@ -41,8 +41,8 @@ def from_sklearn(encoder: Any) -> Encoder:
         elif dropped is not None:
             options["drop"][name] = [items[dropped]]
         options["categories"][name] = items[: len(items) - has_missing]
-    unknown, dtype = UNKNOWN[encoder.handle_unknown], encoder.dtype
-    known = Encoder(names, handle_unknown=unknown, dtype=dtype, **options)
+    options |= {"handle_unknown": UNKNOWN[encoder.handle_unknown], "dtype": encoder.dtype}
+    known = Encoder(names, **options)
     return known.fit({n: [] for n in names} if is_named else np.empty((0, n_columns), object))
 
 

@@ -238,7 +238,8 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
             accepted = numbers if option == "min_frequency" else "a whole number"
             raise CommandError(Exit.USAGE, f"{typed}: accepted is {accepted}") from None
         try:
-            Encoder(columns, **{option: parsed if column is None else {column: parsed}})
+            keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
+            Encoder(columns, **keyword)
         except (TypeError, ValueError) as error:
             text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
             raise CommandError(Exit.USAGE, text) from error
