@@ -14,7 +14,8 @@ TEXT = [object, "string[python]", "string[pyarrow]", pd.ArrowDtype(pa.string())]
 TEXT += ["str", pd.ArrowDtype(pa.large_string())] if PANDAS_3 else []
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 NULLABLE_WHOLE = ["Int8", "Int64", "UInt64", pd.ArrowDtype(pa.int16())]
-REAL = ["float32", "float64", "Float64", pd.ArrowDtype(pa.float64())]
+REAL = ["float32", "float64", "Float64"]
+ARROW_REAL = [pd.ArrowDtype(pa.float64())]  # pandas itself refuses both zeros in a column
 TRUTH = ["bool", "boolean", object, pd.ArrowDtype(pa.bool_())]
 
 labels = st.text("ab_é€", max_size=2) | st.text(
@@ -77,6 +78,7 @@ def columns(n_rows: int) -> st.SearchStrategy[Any]:
         whole(n_rows),
         typed(missing | st.integers(0, 99), NULLABLE_WHOLE, n_rows),
         typed(st.sampled_from([0.0, -0.0, 1.5, None, float("inf")]), REAL, n_rows),
+        typed(st.sampled_from([-0.0, 1.5, None, float("inf")]), ARROW_REAL, n_rows),
         typed(st.booleans(), TRUTH, n_rows),
         typed(missing | st.booleans(), [object, "boolean", pd.ArrowDtype(pa.bool_())], n_rows),
         typed(missing | moments, ["datetime64[ns]", "datetime64[ns, UTC]", object], n_rows),

@@ -21,6 +21,8 @@ from ._read import KIND_TYPES, OBJECT, AnyArray, Coded, DType, LeftToSklearn, py
 Positions: TypeAlias = npt.NDArray[np.intp]
 
 UNKNOWN = -1
+# From here on float64 has not all integers.
+EXACT = 2**53
 # So many outputs the kernels can number.
 LIMIT = np.iinfo(np.int32).max
 
@@ -126,7 +128,11 @@ class Known:
 
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
-        if self.type is not float and set(map(type, values)) == {self.type}:
+        types = set(map(type, values))
+        # NumPy may compare integers as floats; below this bound that is exact.
+        if int in types and any(type(v) is int and abs(v) >= EXACT for v in values):
+            return None
+        if self.type is not float and types == {self.type}:
             return [self._position_of.get(value, UNKNOWN) for value in values]
         is_nan = [type(value) is float and value != value for value in values]
         types = {type(value) for value, nan in zip(values, is_nan, strict=True) if not nan}

@@ -26,7 +26,7 @@ ctypedef fused integer_t:
     uint32_t
     uint64_t
 
-CODES = np.dtype(np.int32)
+_CODES = np.dtype(np.int32)
 
 # Rows between two looks at whether the user wants to stop.
 cdef enum:
@@ -147,7 +147,7 @@ def number_integers(const integer_t[::1] values, uint64_t most_span):
         return None
     occurs = np.zeros(span + 2, np.uint8)
     order = np.empty(span + 2, np.int32)
-    codes = memory.allocate((n,), CODES)[0]
+    codes = memory.allocate((n,), _CODES)[0]
     marks = <uint8_t *> cnp.PyArray_DATA(occurs)
     ranks = <int32_t *> cnp.PyArray_DATA(order)
     with nogil:

@@ -336,7 +336,7 @@ def test_too_many_features_are_noticed_early(refused: Any, monkeypatch: pytest.M
         ("--drop x", Exit.USAGE, "--drop x: drop = 'x' is unknown: accepted are 'first'"),
         ("--drop x", Exit.USAGE, "a category is COLUMN=CATEGORY"),
         ("--handle-missing propagate", Exit.VALUE, "pass --dtype='float32'"),
-        ("--drop b=z", Exit.VALUE, "'z' is no category"),
+        ("--drop b=z", Exit.VALUE, "'z' is not a category"),
         ("--dtype floot", Exit.USAGE, "such as bool, uint8 or float32"),
         ("--min-frequency many", Exit.USAGE, "a number of rows as 10, or a share of them as 0.01"),
         ("--max-categories 1.5", Exit.USAGE, "accepted is a whole number"),

@@ -85,6 +85,12 @@ def test_every_dtype_that_pandas_encodes(data):
     np.testing.assert_array_equal(data.onehot.to_numpy("uint8"), frame.to_numpy())
 
 
+def test_zeros_of_two_signs_are_one_category_in_arrow_memory_too():
+    data = pd.Series([-0.0, 0.0, None, 2.0], dtype=pd.ArrowDtype(pa.float64()))
+
+    assert data.onehot(dtype="uint8").to_dict("list") == {0.0: [1, 1, 0, 0], 2.0: [0, 0, 0, 1]}
+
+
 @given(data=series() | st.sampled_from([*OTHER.values()]))
 def test_missing_values_have_an_indicator(data):
     """Of any dtype, and None, NaN and NA alike."""

@@ -270,6 +270,7 @@ class TestFrames:
         assert query.collect(engine=engine).rows() == [(1,), (2,)]
         assert table.onehot(["k"], drop="first").rows() == [(1,), (2,)]
 
+    @pytest.mark.parametrize("frame", [FRAME, FRAME.lazy()], ids=["eager", "lazy"])
     @pytest.mark.parametrize(
         "columns", [cs.string(), pl.col("kind"), cs.starts_with("k") | cs.by_name("kind")]
     )
@@ -285,7 +286,6 @@ class TestFrames:
         with pytest.raises(TypeError, match="selects from a polars DataFrame only"):
             Encoder(columns).fit({"kind": ["x"]})
 
-    @pytest.mark.parametrize("frame", [FRAME, FRAME.lazy()], ids=["eager", "lazy"])
     @pytest.mark.parametrize(
         ("columns", "options", "kind", "message"),
         [
