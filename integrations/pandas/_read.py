@@ -279,11 +279,10 @@ def _is_arrow_dictionary(dtype: object) -> bool:
 
 def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return what pandas makes of values that only pandas can hash."""
-    if isinstance(series.dtype, pd.ArrowDtype) and series.dtype.kind == "f":
-        # Arrow takes 0.0 and -0.0 for two values, and pandas refuses these.
-        series = (series + 0.0).astype(series.dtype)
     try:
         values = pd.Categorical(series)
+    except ValueError:  # Arrow takes 0.0 and -0.0 for two values, and pandas for one
+        values = pd.Categorical((series + 0.0).astype(series.dtype))
     except NotImplementedError as error:  # Arrow's word for lists and structs
         raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     return _coding(values.codes, values.categories)
