@@ -180,8 +180,8 @@ cdef void walk_parts(
 ) noexcept nogil:
     """Take the rows of ``n`` parts, at most LANES, in turns.
 
-    A column's place is loaded, raised and stored again: rows of one column would wait for that next to one another,
-    those of different parts do not.
+    A column's place is loaded, raised and stored again. Rows of one column that follow one another would wait for
+    that; those of different parts do not.
     """
     cdef int32_t codes[LANES][LANE_CODES]
     cdef Py_ssize_t starts[LANES]
