@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import chart, machine, report
+from benchmarks.codes import CODES
 from benchmarks.frames import FRAMES
 from benchmarks.measure import QUICK, THOROUGH
 from benchmarks.peers import CONTENDERS
@@ -27,17 +28,18 @@ from benchmarks.scenarios import (
     Session,
     busy,
     compare,
+    compare_codes,
     compare_frames,
     first_calls,
 )
 from benchmarks.targets import verdicts
 from benchmarks.workloads import WORKLOADS
 
-PARTS = [*WORKLOADS, "first", "busy", *FRAMES]
+PARTS = [*WORKLOADS, "first", "busy", *FRAMES, *CODES]
 # Short for several parts.
-GROUPS = {"frames": [*FRAMES]}
-LIBRARIES = {each.library for each in CONTENDERS.values()} | {
-    each.library for each in FORMERS.values()
+GROUPS = {"frames": [*FRAMES], "codes": [*CODES]}
+LIBRARIES = {each.library for each in [*CONTENDERS.values(), *FORMERS.values()]} | {
+    each.peer for each in CODES.values()
 }
 PEERS = sorted(LIBRARIES - {OURSELVES})
 
@@ -107,6 +109,8 @@ def _part(session: Session, name: str, bar: Any) -> None:
 
         if name in FRAMES:
             compare_frames(session, FRAMES[name], progress)
+        elif name in CODES:
+            compare_codes(session, CODES[name], progress)
         else:
             compare(session, WORKLOADS[name], progress)
         bar.remove_task(visits)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 
 from benchmarks import machine
+from benchmarks.codes import CODES
 from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
 from benchmarks.peers.registry import OURSELVES
@@ -142,6 +143,22 @@ def _tables(session: Session) -> Iterator[str]:
         yield table(headers, rows) + "\n"
 
 
+def _codes(session: Session) -> Iterator[str]:
+    """Yield the table of values to codes, a row for each work."""
+    results = Results(session.records)
+    rows = []
+    for name in results.workloads("codes"):
+        [(ours, seconds)], best = results.own(name, "codes"), results.best_peer(name, ("codes",))
+        if best is not None:
+            times = [_time(seconds, small=False), _time(best[1], small=False)]
+            label = f"{CODES[name].rows:,} x {CODES[name].title}"
+            rows.append((name, label, ours, times[0], best[0], times[1], _ratio(best[1], seconds)))
+    if rows:
+        headers = ("", "values", "ours", "ms", "peer", "ms", "times as fast")
+        yield "## Values to codes\n"
+        yield table(headers, rows) + "\n"
+
+
 def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
     """Yield the table of a scenario that is not a comparison of peers."""
     rows = [
@@ -195,6 +212,7 @@ def markdown(session: Session, chart_name: str) -> str:
         *_floors(session),
         *_workloads(session),
         *_tables(session),
+        *_codes(session),
         *_modes(session, "first", "The first call of a process"),
         *_modes(session, "busy", "Beside a process that keeps one processor busy"),
         *_failures(session),

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import frames, machine
+from benchmarks.codes import CodesWork
 from benchmarks.first_call import FIRST
 from benchmarks.floor import Floor, Parts, warm_buffer
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
@@ -139,6 +140,24 @@ def compare_frames(
         command = [sys.executable, "-m", "benchmarks.peak", workload.name, key.name]
         session.records.append(summary(key, [_run(command, session.scale)]))
         progress(-1)
+
+
+def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], None]) -> None:
+    """Measure a work of codes by us and by its peer, each in one thread where that can be said."""
+    if missing := {"pandas", "pyarrow", work.peer} - session.libraries.keys():
+        session.failures.append(f"{work.name}: not measured without {', '.join(sorted(missing))}")
+        return
+    session.libraries["pyarrow"].set_cpu_count(1)
+    ways = work.ways(session.libraries, session.scale)
+    results = [way.read(way.call()) for way in ways.values()]
+    if not all(np.array_equal(results[0], other) for other in results[1:]):
+        raise AssertionError(f"{work.name}: the results differ")
+    entries = [
+        Entry(Key(work.name, f"{way.library} {name}", way.library, "codes", 0), clock(way.call))
+        for name, way in ways.items()
+    ]
+    progress(len(entries) * session.effort.rounds)
+    session.records += in_turns(entries, session.effort, lambda: progress(-1))
 
 
 def _former_entries(session: Session, work: frames.FrameWork) -> Iterator[Entry]:

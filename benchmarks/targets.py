@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from benchmarks.codes import CODES
 from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
 from benchmarks.peers.arrow import BARE
@@ -242,6 +243,14 @@ def estimators(results: Results) -> Iterator[Verdict]:
         yield Verdict("S6", ONE_ROW, measured, wanted, seconds <= ONE_ROW_SECONDS)
 
 
+def codes(results: Results) -> Iterator[Verdict]:
+    """Compare values to codes with the library that users know for it."""
+    for name in results.workloads("codes"):
+        best = results.best_peer(name, ("codes",))
+        for _, ours in results.own(name, "codes"):
+            yield from _at_least(name, best[0], best[1], ours, CODES[name].wanted) if best else ()
+
+
 def peaks(results: Results) -> Iterator[Verdict]:
     """Compare the memory that our calls on tables need with their results."""
     for workload, limit in PEAK_OF_OUTPUT.items():
@@ -259,6 +268,7 @@ RULES = (
     thread_counts,
     tables,
     estimators,
+    codes,
     peaks,
 )
 

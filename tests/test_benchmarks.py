@@ -42,6 +42,7 @@ load_benchmarks()
 bench_frames = importlib.import_module("benchmarks.bench_frames")
 compare = importlib.import_module("benchmarks.compare")
 floor = importlib.import_module("benchmarks.floor")
+codes = importlib.import_module("benchmarks.codes")
 machine = importlib.import_module("benchmarks.machine")
 forms = importlib.import_module("benchmarks.peers.forms")
 frames = importlib.import_module("benchmarks.frames")
@@ -414,6 +415,20 @@ def test_compare_reports_tables(tmp_path: Path) -> None:
     assert "## F1: 1,000,000 rows of category, to Boolean columns" in report
     assert "| pandas get_dummies" in report
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
+
+
+@pytest.mark.parametrize("name", [name for name in codes.CODES if name not in ("D5", "D6", "D16")])
+def test_values_get_the_codes_of_the_peer(name: str) -> None:
+    """Ours and the peer's results are the same; those that are left out have large pools."""
+    work = codes.CODES[name]
+    session = scenarios.Session(1, measure.Effort(1, 0.0, 0.0), 0.001)
+    for library in ("pandas", "pyarrow", work.peer):
+        pytest.importorskip(library)
+    session.load(["pandas", "pyarrow", work.peer])
+    scenarios.compare_codes(session, work, lambda change: None)
+
+    assert {record.key.library for record in session.records} == {"onehot_fast", work.peer}
+    assert [verdict.workload for verdict in targets.verdicts(session.records)] == [name]
 
 
 def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):

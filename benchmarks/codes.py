@@ -1,0 +1,243 @@
+"""The works of values → codes → categories: D1 and on, of texts, objects and integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from benchmarks.workloads import Array
+from onehot_fast import Encoder
+from onehot_fast._arrow.reader import read
+from onehot_fast._categories.dictionary import Dictionary
+
+Libraries = Mapping[str, Any]
+URL = "https://www.example.com/catalogue/%s/index.html"
+# An integer of a large span stands for itself: no table of all integers between is possible.
+SPAN = 2**62
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a library does a work: the call, and what of its result must be the same for all."""
+
+    library: str
+    call: Callable[[], Any]
+    read: Callable[[Any], Array]
+
+
+@dataclass(frozen=True)
+class CodesWork:
+    """One work: `make` takes the libraries, the values' categories and the row of each value."""
+
+    name: str
+    title: str
+    peer: str  # the library to be compared with
+    wanted: float  # how many times as fast as the peer
+    pool: Callable[[np.random.Generator], Array]  # distinct values
+    make: Callable[[Libraries, Array, Array], dict[str, Way]]
+    rows: int = 1_000_000
+
+    def ways(self, libraries: Libraries, scale: float) -> dict[str, Way]:
+        """Draw the values, always the same ones, and return who does the work with them."""
+        draw = np.random.default_rng(7)
+        pool = self.pool(draw)
+        rows = draw.integers(0, len(pool), max(1000, round(self.rows * scale)))
+        return self.make(libraries, pool, rows)
+
+
+def texts(n: int, low: int, high: int, form: str = "%s") -> Callable[[np.random.Generator], Array]:
+    """Return what draws different texts of `low` to `high` letters."""
+
+    def draw(random: np.random.Generator) -> Array:
+        made: dict[str, None] = {}
+        while len(made) < n:
+            lengths = random.integers(low, high + 1, n)
+            letters = random.integers(97, 123, (n, high), dtype=np.uint8)
+            words = letters.view(f"S{high}").ravel().tolist()
+            pairs = zip(words, lengths.tolist(), strict=True)
+            made.update(dict.fromkeys(form % word[:length].decode() for word, length in pairs))
+        return np.array(list(made)[:n], object)
+
+    return draw
+
+
+def integers(n: int) -> Callable[[np.random.Generator], Array]:
+    """Return what draws different integers, far from one another."""
+    return lambda random: np.unique(random.integers(-SPAN, SPAN, n))
+
+
+def small_integers(random: np.random.Generator) -> Array:
+    """Return integers next to one another."""
+    return np.arange(3000)
+
+
+def first_seen(codes: Array) -> Array:
+    """Return codes numbered in the order in which they are first seen."""
+    _, rows, codes = np.unique(codes, return_index=True, return_inverse=True)
+    rank = np.empty(len(rows), np.int64)
+    rank[np.argsort(rows)] = np.arange(len(rows))
+    return rank[codes]
+
+
+def learned(kind: str, values: Any) -> Way:
+    """Return our way to code values that nobody has seen."""
+    return Way("onehot_fast", lambda: Dictionary(kind, counting=False).encode(values), first_seen)
+
+
+def arrow(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Code Arrow's strings."""
+    array = libraries["pyarrow"].array(pool[rows], "large_string")
+    (chunk,) = read(array)
+    peer = Way(
+        "pyarrow", array.dictionary_encode, lambda coded: first_seen(np.array(coded.indices))
+    )
+    return {"Dictionary": learned("string", chunk), "dictionary_encode": peer}
+
+
+def look_up(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Find Arrow's strings among known ones."""
+    arrow = libraries["pyarrow"]
+    array, known = arrow.array(pool[rows], "large_string"), Dictionary("string")
+    (chunk,), (names,) = read(array), read(arrow.array(pool, "large_string"))
+    known.encode(names)
+    index_in = arrow.compute.index_in
+    return {
+        "Dictionary": Way("onehot_fast", lambda: known.lookup(chunk), np.asarray),
+        "index_in": Way(
+            "pyarrow", lambda: index_in(array, arrow.array(pool, "large_string")), np.array
+        ),
+    }
+
+
+def polars(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Code the strings of polars."""
+    pl = libraries["polars"]
+    series = pl.Series(pool[rows].tolist())
+    (chunk,) = read(series)
+    return {
+        "Dictionary": learned("string", chunk),
+        "cast(Categorical)": Way(
+            "polars",
+            lambda: series.cast(pl.Categorical),
+            lambda coded: first_seen(coded.to_physical().to_numpy()),
+        ),
+    }
+
+
+def numpy(convert: Callable[[Array], Array]) -> Callable[..., dict[str, Way]]:
+    """Code NumPy arrays, of objects or of what `convert` makes of them."""
+
+    def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+        values, factorize = convert(pool[rows]), libraries["pandas"].factorize
+        kind = "int64" if values.dtype.kind == "i" else "string"
+        plain = values.astype(object) if values.dtype.kind == "T" else None
+        peer = lambda: factorize(values if plain is None else values.astype(object))  # noqa: E731
+        return {
+            "Dictionary": learned(kind, values),
+            "factorize": Way("pandas", peer, lambda found: first_seen(found[0])),
+        }
+
+    return make
+
+
+def own_objects(values: Array) -> Array:
+    """Return texts of which each row has its own."""
+    return np.array(["".join([text[:1], text[1:]]) for text in values], object)
+
+
+def fit(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Learn sorted categories and how often they occur."""
+    values, pandas = pool[rows], libraries["pandas"]
+    return {
+        "Encoder.fit": Way(
+            "onehot_fast",
+            lambda: Encoder(["x"]).fit({"x": values}),
+            lambda encoder: np.asarray(encoder.categories["x"]),
+        ),
+        "factorize(sort=True)": Way(
+            "pandas",
+            lambda: pandas.factorize(values, sort=True),
+            lambda found: np.asarray(found[1]),
+        ),
+    }
+
+
+def estimator(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Learn and encode to CSR."""
+    ours = import_module("onehot_fast.integrations.sklearn")
+    theirs = import_module("sklearn.preprocessing")
+    column = libraries["pandas"].DataFrame({"x": pool[rows]})
+    return {
+        "OneHotEncoder (CSR)" if library == "onehot_fast" else "OneHotEncoder": Way(
+            library,
+            lambda made=module.OneHotEncoder: made().fit_transform(column),
+            lambda matrix: matrix.indices,
+        )
+        for library, module in (("onehot_fast", ours), ("sklearn", theirs))
+    }
+
+
+def dummies(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+    """Make a frame of sparse columns."""
+    pandas, ours = libraries["pandas"], import_module("onehot_fast.integrations.pandas")
+    column = pandas.Series(pool[rows], dtype="str")
+    return {
+        f"{name}(sparse=True)": Way(
+            library,
+            lambda make=make: make(column, sparse=True),
+            lambda frame: np.asarray(frame.sum()),
+        )
+        for name, library, make in (
+            ("get_dummies", "onehot_fast", ours.get_dummies),
+            ("pandas.get_dummies", "pandas", pandas.get_dummies),
+        )
+    }
+
+
+def _works() -> list[CodesWork]:
+    """Return all works, the name of each by its place."""
+    objects, own = numpy(np.asarray), numpy(own_objects)
+    unicode = numpy(lambda values: values.astype("U8"))
+    string = numpy(lambda values: values.astype(np.dtypes.StringDType()))
+    short, middle, fixed, long = (4000, 5, 8), (105, 16, 32), (105, 60, 60), (4000, 100, 100)
+    rows: list[tuple[str, str, float, Any, Any, int]] = [
+        ("Arrow strings, 2 levels", "pyarrow", 4.5, texts(2, 5, 8), arrow, 10**6),
+        ("Arrow strings, 16 levels", "pyarrow", 4.5, texts(16, 5, 8), arrow, 10**6),
+        ("Arrow strings, 105 levels", "pyarrow", 3.5, texts(105, 5, 8), arrow, 10**6),
+        ("Arrow strings, 4,000 levels", "pyarrow", 3.0, texts(*short), arrow, 10**6),
+        ("Arrow strings, 100,000 levels", "pyarrow", 2.2, texts(100_000, 5, 8), arrow, 10**6),
+        ("Arrow strings, 1,000,000 levels", "pyarrow", 2.5, texts(10**6, 5, 8), arrow, 10**6),
+        ("Arrow strings of 16-32 bytes, 105 levels", "pyarrow", 2.5, texts(*middle), arrow, 10**6),
+        ("the same, 4,000 levels", "pyarrow", 2.5, texts(4000, 16, 32), arrow, 10**6),
+        ("Arrow strings of 60 bytes, 105 levels", "pyarrow", 1.7, texts(*fixed), arrow, 10**6),
+        ("the same of 100 bytes, 4,000 levels", "pyarrow", 1.0, texts(*long), arrow, 10**6),
+        ("URLs in Arrow, 4,000 levels", "pyarrow", 1.7, texts(4000, 6, 6, URL), arrow, 10**6),
+        ("Arrow strings, 16 levels", "pyarrow", 1.0, texts(16, 5, 8), arrow, 1000),
+        ("Arrow strings, 4,000 levels", "pyarrow", 3.0, texts(*short), arrow, 10**7),
+        ("known Arrow strings, 4,000 levels", "pyarrow", 1.0, texts(*short), look_up, 10**6),
+        ("strings of polars, 4,000 levels", "polars", 3.0, texts(*short), polars, 10**6),
+        ("strings of polars, 100,000 levels", "polars", 2.0, texts(100_000, 5, 8), polars, 10**6),
+        ("shared objects, 16 levels", "pandas", 15.0, texts(16, 5, 8), objects, 10**6),
+        ("shared objects, 4,000 levels", "pandas", 15.0, texts(*short), objects, 10**6),
+        ("objects of their own, 16 levels", "pandas", 4.0, texts(16, 5, 8), own, 10**6),
+        ("objects of their own, 100,000 levels", "pandas", 4.0, texts(100_000, 5, 8), own, 10**6),
+        ("<U8, 4,000 levels", "pandas", 10.0, texts(*short), unicode, 10**6),
+        ("StringDType, 105 levels", "pandas", 10.0, texts(105, 5, 8), string, 10**6),
+        ("int64 of large span, 4,000 levels", "pandas", 1.8, integers(4000), objects, 10**6),
+        ("int64 of large span, 100,000 levels", "pandas", 1.2, integers(100_000), objects, 10**6),
+        ("objects, sorted, 3,000 levels", "pandas", 1.5, texts(3000, 5, 8), fit, 200_000),
+        ("objects, sorted, 90,000 levels", "pandas", 1.5, texts(90_000, 5, 8), fit, 200_000),
+        ("integers, sorted, 3,000 levels", "pandas", 1.5, small_integers, fit, 200_000),
+        ("objects to CSR, 3,000 levels", "sklearn", 6.0, texts(3000, 5, 8), estimator, 200_000),
+        ("objects to CSR, 90,000 levels", "sklearn", 4.0, texts(90_000, 5, 8), estimator, 200_000),
+        ("int64 to CSR, 300,000 levels", "sklearn", 4.0, integers(300_000), estimator, 200_000),
+        ("to sparse columns of 2,000 levels", "pandas", 20.0, texts(2000, 5, 8), dummies, 200_000),
+    ]
+    return [CodesWork(f"D{i}", *row) for i, row in enumerate(rows, 1)]
+
+
+CODES = {work.name: work for work in _works()}
