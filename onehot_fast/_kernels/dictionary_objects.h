@@ -17,7 +17,9 @@
 #  define OHF_PREFETCH(p) ((void)(p))
 #endif
 
-enum { OHF_BLOCK = 256, OHF_MEMO_BITS = 13, OHF_TRIAL = 4096, OHF_AHEAD = 32, OHF_MOST_MISSING = 4 };
+/* After OHF_TRIAL rows a memo that knew less than half of them is given up: so many, as thousands of objects that are
+ * met for the first time fill it. */
+enum { OHF_BLOCK = 256, OHF_MEMO_BITS = 13, OHF_TRIAL = 16384, OHF_AHEAD = 32, OHF_MOST_MISSING = 4 };
 
 typedef struct {
     const PyObject *object;
