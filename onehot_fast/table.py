@@ -131,7 +131,7 @@ def read_table(table: Any) -> Table:
         read: Table = integration(library).read_table(table)
         return read
     if hasattr(table, "tocoo"):
-        raise TypeError(f"a {type(table).__name__} is no table: sparse input is not supported")
+        raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
     if isinstance(table, Mapping):
         return _mapping_table(table)
     if isinstance(table, Column):
@@ -139,7 +139,7 @@ def read_table(table: Any) -> Table:
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
     raise TypeError(
-        f"a {type(table).__name__} is no table; accepted are a mapping from names to columns, an"
+        f"{with_article(table)} is not a table; accepted are a mapping from names to columns, an"
         " ndarray of one or two dimensions or of a structured dtype, a Column, and a table of"
         f" {', '.join(READERS)}"
     )
