@@ -208,6 +208,7 @@ def test_fields_of_a_structured_array():
         (np.zeros((1, 1, 1)), ValueError, r"the table has shape \(1, 1, 1\)"),
         ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
         ({"a": 3}, TypeError, "column 'a' is an int, which has no rows; of one row"),
+        ({"a": "xy"}, TypeError, r"column 'a' is a str, .* of one row it is \['xy'\]"),
         ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column has shape"),
         ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
     ],

@@ -308,3 +308,15 @@ def test_a_table_refuses(library, columns, options, error, message):
     """A name is that of a column, an option one of ours, and an Encoder has its own."""
     with pytest.raises(error, match=message):
         library.table(BARE).onehot(columns, **options)
+
+
+def test_an_accessor_says_what_to_call(library):
+    """What a prompt shows of it is of use, and its names are methods."""
+    column = series(library, ["a", "b", None]).onehot
+
+    start, _, forms = repr(column).partition(", or ")
+    assert start == "<onehot of 3 rows: call it for columns"
+    for name in forms.rstrip(">").replace(" or ", ", ").split(", "):
+        assert callable(getattr(column, name))
+    frame = library.table({"size": ["a", "b"]})
+    assert repr(frame.onehot) == "<onehot of 2 rows: call it with the columns to encode, or fit>"
