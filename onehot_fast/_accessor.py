@@ -91,7 +91,7 @@ class SeriesAccessor(Generic[Frame]):
     def __repr__(self) -> str:
         """Say what there is to call."""
         forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
-        return f"<onehot of {len(self._data):,} rows: call it for columns, or {forms}>"
+        return f"<onehot of a column: call it for its features, or {forms}>"
 
     def to_numpy(
         self,
@@ -369,7 +369,7 @@ class TableAccessor(Generic[Frame]):
 
     def __repr__(self) -> str:
         """Say what there is to call."""
-        return f"<onehot of {len(self._data):,} rows: call it with the columns to encode, or fit>"
+        return "<onehot of a table: call it with the columns to encode, or fit>"
 
     def __call__(
         self,

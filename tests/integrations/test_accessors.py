@@ -315,8 +315,8 @@ def test_an_accessor_says_what_to_call(library):
     column = series(library, ["a", "b", None]).onehot
 
     start, _, forms = repr(column).partition(", or ")
-    assert start == "<onehot of 3 rows: call it for columns"
+    assert start == "<onehot of a column: call it for its features"
     for name in forms.rstrip(">").replace(" or ", ", ").split(", "):
         assert callable(getattr(column, name))
     frame = library.table({"size": ["a", "b"]})
-    assert repr(frame.onehot) == "<onehot of 2 rows: call it with the columns to encode, or fit>"
+    assert repr(frame.onehot) == "<onehot of a table: call it with the columns to encode, or fit>"
