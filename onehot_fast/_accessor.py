@@ -88,6 +88,11 @@ class SeriesAccessor(Generic[Frame]):
     def __init__(self, data: Any) -> None:
         self._data = data
 
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
+        return f"<onehot of a column: call it for its features, or {forms}>"
+
     def to_numpy(
         self,
         dtype: Any = np.float32,
@@ -361,6 +366,10 @@ class TableAccessor(Generic[Frame]):
 
     def __init__(self, data: Any) -> None:
         self._data = data
+
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        return "<onehot of a table: call it with the columns to encode, or fit>"
 
     def __call__(
         self,

@@ -127,7 +127,7 @@ class Estimator:
             if name not in self._params:
                 hint = did_you_mean(name, self._params)
                 raise ValueError(
-                    f"{name!r} is no parameter of {type(self).__name__}:{hint} there are"
+                    f"{name!r} is not a parameter of {type(self).__name__}:{hint} there are"
                     f" {[*self._params]}"
                 )
         changed = {name for name, value in params.items() if value is not self._params[name]}

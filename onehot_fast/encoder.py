@@ -393,7 +393,7 @@ class Encoder(Estimator):
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
-            raise TypeError(f"y = {y!r} is no target; for a form of output, write output={y!r}")
+            raise TypeError(f"y = {y!r} is not a target; for a form of output, write output={y!r}")
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import did_you_mean, with_article
+from onehot_fast._arguments.choices import did_you_mean, shown, with_article
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
 
@@ -131,7 +131,7 @@ def read_table(table: Any) -> Table:
         read: Table = integration(library).read_table(table)
         return read
     if hasattr(table, "tocoo"):
-        raise TypeError(f"a {type(table).__name__} is no table: sparse input is not supported")
+        raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
     if isinstance(table, Mapping):
         return _mapping_table(table)
     if isinstance(table, Column):
@@ -139,7 +139,7 @@ def read_table(table: Any) -> Table:
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
     raise TypeError(
-        f"a {type(table).__name__} is no table; accepted are a mapping from names to columns, an"
+        f"{with_article(table)} is not a table; accepted are a mapping from names to columns, an"
         " ndarray of one or two dimensions or of a structured dtype, a Column, and a table of"
         f" {', '.join(READERS)}"
     )
@@ -191,12 +191,14 @@ def _array_table(
 def _length(column: Any, name: Hashable) -> int:
     """Return the number of rows of a column, or say which one has none."""
     try:
-        return len(column)
+        if not isinstance(column, str):
+            return len(column)
     except TypeError:
-        raise TypeError(
-            f"column {name!r} is {with_article(column)}, which has no rows; of one row it is"
-            f" [{column!r}]"
-        ) from None
+        pass
+    raise TypeError(
+        f"column {name!r} is {with_article(column)}, which has no rows; of one row it is"
+        f" [{shown(column)}]"
+    )
 
 
 def _is_encodable(column: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
     Policy,
@@ -340,6 +340,8 @@ def decode(
     (array([-1, -1]), array([1, 0]))
     """
     check_choice(rule, "rule", ("on", "argmax"))
+    if hasattr(tensor, "tocoo"):
+        raise TypeError(f"tensor is {with_article(tensor)}: pass its .toarray()")
     cells = as_array(tensor, "tensor")
     if rule == "argmax":
         if type(on_value) is not int or (on_value, all_off, multiple) != (1, -1, "error"):

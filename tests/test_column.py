@@ -117,7 +117,7 @@ def test_what_cannot_be_hashed_is_found_in_a_long_column():
     [
         (np.zeros((2, 2)), ValueError, r"shape \(2, 2\); accepted is one dimension"),
         (np.zeros(2, "V3"), TypeError, r"dtype \|V3 cannot be encoded"),
-        ([1, [2]], TypeError, "row 1 holds a list: unhashable"),
+        ([1, [2]], TypeError, "row 1 holds a list: unhashable type: 'list'; multi_hot encodes"),
         ("text", TypeError, "a str is not a column"),
         (3, TypeError, "an int is not a column"),
     ],
@@ -204,10 +204,11 @@ def test_fields_of_a_structured_array():
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ([["a"]], TypeError, "a list is no table"),
+        ([["a"]], TypeError, "a list is not a table"),
         (np.zeros((1, 1, 1)), ValueError, r"the table has shape \(1, 1, 1\)"),
         ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
         ({"a": 3}, TypeError, "column 'a' is an int, which has no rows; of one row"),
+        ({"a": "xy"}, TypeError, r"column 'a' is a str, .* of one row it is \['xy'\]"),
         ({"a": np.zeros((2, 2), "U1")}, ValueError, "column 'a': a column has shape"),
         ({"a": ["x", {}]}, TypeError, "column 'a': row 1 holds a dict"),
     ],

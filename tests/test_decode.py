@@ -195,6 +195,12 @@ def test_scores_have_no_on_value():
         ([[1j, 0]], {}, TypeError, "complex128"),
         (np.zeros((3, 0)), {}, ValueError, "of no classes none is the largest"),
         (5, {}, ValueError, "rank 0"),
+        (
+            type("csr_array", (), {"tocoo": None})(),
+            {},
+            TypeError,
+            r"a csr_array: pass its .toarray",
+        ),
     ],
 )
 def test_argmax_that_is_refused(tensor, options, error, message):

@@ -188,17 +188,17 @@ def test_the_text_is_readable():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[]", "the text is no encoder"),
-        ("{}", "the text is no encoder"),
-        ("nothing", "is no JSON .Expecting value"),
-        ("encoder.json", r"a file is read by Encoder.load\(path\)"),
+        ("[]", "the text is not an encoder"),
+        ("{}", "the text is not an encoder"),
+        ("nothing", "is not JSON .Expecting value"),
+        ("encoder.json", r"Encoder.load\(path\) reads a file"),
         (
             '{"format": "onehot_fast.Encoder", "version": 9, "written by": "onehot_fast 8.1"}',
             r"was written by onehot_fast 8.1 \(document version 9\); this is onehot_fast .*, which"
             " reads up to 2: upgrade onehot_fast",
         ),
         ('{"format": "onehot_fast.Encoder", "version": "2"}', "by an unknown release .*'2'"),
-        ('{"format": "onehot_fast.Encoder", "version": 1}', "no complete encoder"),
+        ('{"format": "onehot_fast.Encoder", "version": 1}', "not a complete encoder"),
         (
             '{"format": "onehot_fast.Encoder", "version": 1, "columns": [{"pickle": ""}],'
             ' "options": {}, "fitted": null}',

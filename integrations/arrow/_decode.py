@@ -71,7 +71,8 @@ def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.Dat
         return pa.array([value], kind)
     except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
         raise TypeError(
-            f"{special.value} = {value!r} is no {kind}, the type of column {column.name!r}: {error}"
+            f"{special.value} = {value!r} is not of type {kind}, that of column"
+            f" {column.name!r}: {error}"
         ) from None
 
 

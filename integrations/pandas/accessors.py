@@ -165,7 +165,13 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
     def _encode(self, options: Mapping[str, Any]) -> "tuple[CodedColumn, pd.Index[Any]]":
         series = self._series()
-        column, labels = code_series(series)
+        try:
+            column, labels = code_series(series)
+        except TypeError as error:
+            raise TypeError(
+                f"the values cannot be categories ({error}): multi_hot encodes rows of several"
+                " labels"
+            ) from error
         # An array of categories is no default, and has no truth value.
         if any(options[name] is not value for name, value in DEFAULTS.items() if name in options):
             # As declared, so that they keep pandas' order and its unobserved ones.
@@ -298,6 +304,7 @@ def onehot(
     columns: Any = None,
     *,
     sparse: bool = False,
+    num_threads: int | None = None,
     **options: Unpack[TableKeywords],
 ) -> pd.DataFrame: ...
 @overload

@@ -24,7 +24,11 @@ NAMESPACES: tuple[tuple[type, type], ...] = (
 
 @overload
 def onehot(
-    data: pl.DataFrame, columns: Any = None, **options: Unpack[TableKeywords]
+    data: pl.DataFrame,
+    columns: Any = None,
+    *,
+    num_threads: int | None = None,
+    **options: Unpack[TableKeywords],
 ) -> pl.DataFrame: ...
 @overload
 def onehot(

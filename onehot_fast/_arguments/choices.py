@@ -25,7 +25,7 @@ ELSEWHERE = {
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
     """Refuse what is not one of the choices."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} = {value!r} is no string: accepted are {_listed(choices)}")
+        raise TypeError(f"{name} = {shown(value)} is not a string: accepted are {_listed(choices)}")
     if value not in choices:
         hint = did_you_mean(value, choices)
         raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
@@ -36,9 +36,9 @@ def check_options(given: Iterable[str], accepted: Collection[str]) -> None:
     for name in given:
         if name not in accepted:
             if name in ELSEWHERE:
-                raise TypeError(f"{name!r} is no option: here it is {ELSEWHERE[name]}")
+                raise TypeError(f"{name!r} is not an option: here it is {ELSEWHERE[name]}")
             hint = did_you_mean(name, accepted)
-            raise TypeError(f"{name!r} is no option:{hint} accepted are {_listed(accepted)}")
+            raise TypeError(f"{name!r} is not an option:{hint} accepted are {_listed(accepted)}")
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
@@ -53,7 +53,7 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 def check_text(value: object, name: str) -> str:
     """Return a text, or refuse what is none."""
     if not isinstance(value, str):
-        raise TypeError(f"{name} = {value!r} is {with_article(value)}; accepted is a str")
+        raise TypeError(f"{name} = {shown(value)} is {with_article(value)}; accepted is a str")
     return value
 
 

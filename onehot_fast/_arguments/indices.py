@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, shown
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
@@ -159,7 +159,7 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
     """Return a Python or NumPy integer as int; a bool is none."""
     if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
         kind = type(value).__name__
-        raise TypeError(f"{name} = {value!r} is of type {kind}: accepted is {accepted}")
+        raise TypeError(f"{name} = {shown(value)} is of type {kind}: accepted is {accepted}")
     return operator.index(value)
 
 

@@ -196,5 +196,6 @@ def _unhashable(items: list[Any]) -> TypeError:
         try:
             hash(item)
         except (TypeError, ValueError) as error:
-            return TypeError(f"row {row} holds {with_article(item)}: {error}")
+            hint = "; multi_hot encodes rows of several labels" if hasattr(item, "__iter__") else ""
+            return TypeError(f"row {row} holds {with_article(item)}: {error}{hint}")
     return TypeError("a value cannot be compared with another one")

@@ -13,6 +13,8 @@ from onehot_fast._runtime.caller import warn
 MANY_FEATURES = 1_000
 # More features than this are an error where nobody named the columns.
 MOST_FEATURES = 100_000
+# A message names so many columns.
+SOME = 3
 
 
 def check_unasked(schema: Schema, state: State) -> None:
@@ -21,19 +23,21 @@ def check_unasked(schema: Schema, state: State) -> None:
     Columns that declare their categories are left alone: there somebody has thought of them.
     """
     unasked = list(_undeclared(schema, state))
-    suspects = [_described(column) for column, learned in unasked if _is_like_id(column, learned)]
+    suspects = [pair for pair in unasked if _is_like_id(*pair)]
     n_features = sum(column.n_outputs for column, _ in unasked)
     if n_features > MOST_FEATURES:
-        largest = max((column for column, _ in unasked), key=lambda column: column.n_outputs)
+        columns = sorted((column for column, _ in unasked), key=lambda column: -column.n_outputs)
+        largest = ", ".join(f"{column.name!r} {column.n_outputs:,}" for column in columns[:SOME])
         raise ValueError(
-            f"{n_features:,} features of columns that nobody named, {_described(largest)} among"
-            " them: name those to encode, columns=[...], or limit them by max_categories= or"
-            " min_frequency="
+            f"{n_features:,} features of columns that nobody named ({largest}); columns=[...]"
+            " names those to encode, max_categories= and min_frequency= limit their features"
         )
     if suspects:
         warn(
-            f"{'; '.join(suspects)}, nearly as many as rows, as an identifier has: leave it out by"
-            " naming the columns to encode, columns=[...]; to name it is to mean it"
+            f"{'; '.join(_described(*pair) for pair in suspects[:SOME])}"
+            f"{f'; and {len(suspects) - SOME} more columns' if len(suspects) > SOME else ''}:"
+            f" {'an identifier' if len(suspects) == 1 else 'identifiers'}? columns=[...] names the"
+            " columns to encode, and those that it names are not warned of"
         )
 
 
@@ -49,6 +53,7 @@ def _is_like_id(column: ColumnSchema, learned: Learned) -> bool:
     return column.n_outputs > MANY_FEATURES and 2 * len(column.known) > learned.counts.sum()
 
 
-def _described(column: ColumnSchema) -> str:
-    """Return a column and how much it makes."""
-    return f"column {column.name!r} with {len(column.known):,} categories"
+def _described(column: ColumnSchema, learned: Learned) -> str:
+    """Return a column and what it holds."""
+    n_rows = learned.counts.sum()
+    return f"column {column.name!r} has {len(column.known):,} categories in {n_rows:,} rows"

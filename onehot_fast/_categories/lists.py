@@ -124,12 +124,18 @@ def _split(rows: Any, sep: str) -> Rows:
         chunks = getattr(values, "chunks", ())
         if chunks and all(_is_text(chunk) for chunk in chunks):
             return split_texts(chunks, sep)
-        column = values.encode()
-        codes, distinct = column.codes, column.stored
-    else:
-        texts = np.empty(len(rows), object)
-        texts[:] = list(rows)
-        codes, distinct, _ = factorize(texts)
+    try:
+        if library is not None:
+            column = values.encode()
+            codes, distinct = column.codes, column.stored
+        else:
+            texts = np.empty(len(rows), object)
+            texts[:] = list(rows)
+            codes, distinct, _ = factorize(texts)
+    except TypeError as error:
+        raise TypeError(
+            "with sep= every row is a str or None; rows of lists are read without sep="
+        ) from error
     starts, elements = split_texts([_texts(distinct)], sep)
     offsets, positions = spread(starts, codes)
     return Rows(offsets, elements._replace(codes=elements.codes[positions]))

@@ -22,6 +22,7 @@ MISSING_WORDS: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDER_WORDS = ("passthrough", "drop")
+OF_A_COLUMN = "of a column pass .dropna().unique(), in polars .drop_nulls().unique()"
 UNKNOWN_WORDS: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
@@ -183,14 +184,13 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     for i, item in enumerate(items):
         if is_missing(item):
             raise ValueError(
-                f"{where}[{i}] = {item!r} is a missing value and no category: of a column pass"
-                " .dropna().unique(), and handle_missing='indicator' for a column of its own"
+                f"{where}[{i}] = {item!r} is a missing value and not a category:"
+                f" {OF_A_COLUMN}, and handle_missing='indicator' for a column of its own"
             )
         first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
         if first != i:
             raise ValueError(
-                f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}: of a column"
-                " pass .dropna().unique()"
+                f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}: {OF_A_COLUMN}"
             )
     return items
 

@@ -69,17 +69,17 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
     """Return the object in a text, if it is an encoder of a version that is known."""
     if not isinstance(text, str | bytes | bytearray):
         hint = ": Encoder.load reads a file" if hasattr(text, "__fspath__") else ""
-        raise TypeError(f"the text is {with_article(text)}, no JSON{hint}")
+        raise TypeError(f"the text is {with_article(text)}, not JSON{hint}")
     try:
         document = json.loads(text)
     except ValueError as error:
         raise ValueError(
-            f"the text is no JSON ({error}): it begins with {text[:40]!r}; a file is read by"
-            " Encoder.load(path)"
+            f"the text is not JSON ({error}): it begins with {text[:40]!r}; Encoder.load(path)"
+            " reads a file that Encoder.save wrote"
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(
-            f"the text is no encoder: it has no 'format': {FORMAT!r}; Encoder.to_json writes it"
+            f"the text is not an encoder: it has no 'format': {FORMAT!r}; Encoder.to_json writes it"
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
@@ -100,7 +100,7 @@ def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], Sta
         options = {name: _option_from_json(name, v) for name, v in document["options"].items()}
         return columns, options, None if fitted is None else _state_from_json(fitted)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the text is no complete encoder: {error!r}") from error
+        raise ValueError(f"the text is not a complete encoder: {error!r}") from error
 
 
 def _option_to_json(option: str, value: Any) -> Json:
@@ -187,7 +187,7 @@ def learned_from_json(source: Json) -> Learned:
     categories, repeated = Categories.distinct(items)
     counts = np.array(source["counts"], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("the text is no complete encoder: its categories and counts do not fit")
+        raise ValueError("the text is not a complete encoder: its categories and counts do not fit")
     n_declared = source["declared"]
     if n_declared is not None:
         n_declared = min(n_declared, len(categories))

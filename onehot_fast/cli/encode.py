@@ -22,7 +22,7 @@ from onehot_fast.cli.learning import (
     require_fit,
 )
 from onehot_fast.cli.options import new_encoder
-from onehot_fast.cli.progress import note, showing, tell
+from onehot_fast.cli.progress import note, noting_warnings, showing, tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.cli.target import require_free, save_text
 from onehot_fast.encoder import Encoder
@@ -79,7 +79,8 @@ def run_encode(
                 raise CommandError(Exit.USAGE, f"{save_encoder}: is the output too")
         encoder = find_encoder(source, learning, output, is_wide=layout != "dictionary")
         change = encoding(source, encoder, layout)
-        n_rows = convert(source, change, output)
+        with noting_warnings(source.name, output.is_quiet):
+            n_rows = convert(source, change, output)
         if save_encoder is not None:
             save_text(save_encoder, encoder.to_json(), output.may_replace)
     became = f"{plural(len(change.old), 'column')} became {plural(encoder.n_features, 'feature')}"

@@ -108,8 +108,9 @@ def notes_on(source: Source, encoder: Encoder) -> list[str]:
         what = f"{source.name}: column {str(column.name)!r}"
         hint = "-c names the columns to encode"
         if n_values > FEW and n_values >= 0.9 * n_rows:
-            values = plural(n_values, "value")
-            notes.append(f"{what} has {values} in {plural(n_rows, 'row')}: an identifier? {hint}")
+            notes.append(
+                f"{what} has {n_values:,} categories in {n_rows:,} rows: an identifier? {hint}"
+            )
         elif n_outputs > MANY and n_outputs > (n_kept + schema.n_features) / 2:
             notes.append(f"{what} makes {n_outputs:,} of {schema.n_features:,} features; {hint}")
     return notes
@@ -136,7 +137,7 @@ def parse_encoder(text: str | bytes, name: str) -> Encoder:
         encoder = Encoder.from_json(text)
         encoder.get_feature_names_out()
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        text = f"{name} is no encoder that --save-encoder wrote: {one_line(error)}"
+        text = f"{name} is not an encoder that --save-encoder wrote: {one_line(error)}"
         raise CommandError(Exit.SCHEMA, text) from error
     return encoder
 

@@ -33,7 +33,7 @@ COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 # What the encoder is told: the option, what it takes, and what it means.
 ENCODER_OPTIONS = (
     ("drop", "RULE", "Makes no feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
-    ("handle_unknown", "RULE", "Unseen values: error (default), ignore, indicator or infrequent."),
+    ("handle_unknown", "RULE", "Unseen: error (default), ignore, warn, indicator or infrequent."),
     ("handle_missing", "RULE", "Nulls: ignore (default), indicator, error or propagate."),
     ("min_frequency", "N", "Rarer categories share a feature; rows as 10, a share of all as 0.01."),
     ("max_categories", "N", "The most features of a column; the rarest categories share one."),
@@ -79,7 +79,7 @@ def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> 
         "".encode(name)
     except LookupError:
         raise click.BadParameter(
-            f"{text!r} is no encoding of text that Python knows, as utf-8, cp1252 or latin-1"
+            f"{text!r} is not a text encoding that Python knows, such as utf-8, cp1252 or latin-1"
         ) from None
     return "utf8" if name in ("utf-8", "utf-8-sig") else name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from onehot_fast.cli.errors import printable
 
-__all__ = ["note", "showing", "tell"]
+__all__ = ["note", "noting_warnings", "showing", "tell"]
 
 Step = Callable[[float], None]
 
@@ -46,6 +47,18 @@ def note(text: str, is_quiet: bool) -> None:
     """Say a line that is worth to be read in a log too."""
     if not is_quiet:
         print(f"onehot-fast: {printable(text)}", file=sys.stderr)
+
+
+@contextmanager
+def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
+    """Say what was warned of inside, batch by batch, in one line."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    texts = [str(warning.message) for warning in caught]
+    if texts:
+        which = f" (in the first of {len(texts):,} such batches)" if len(texts) > 1 else ""
+        note(f"{name}: {texts[0]}{which}", is_quiet)
 
 
 def _ignore(share: float) -> None:

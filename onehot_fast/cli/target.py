@@ -70,7 +70,7 @@ def _require_free_folder(folder: Path, inputs: Sequence[os.stat_result], may_rep
         if path.is_file() and any(os.path.samestat(path.stat(), each) for each in inputs):
             raise CommandError(Exit.OUTPUT, f"{folder}: holds the input; name another output")
         if may_replace and format_of_name(path) is None:
-            text = f"{folder}: holds {path.name}, which is no file of data; name another output"
+            text = f"{folder}: holds {path.name}, which is not a data file; name another output"
             raise CommandError(Exit.OUTPUT, text)
     if below and not may_replace:
         text = f"{folder}: is there already, and not empty; --overwrite replaces it"

@@ -89,7 +89,7 @@ def test_the_encoder_is_no_output_either(refused: Any, done: Any) -> None:
     done("encode t.csv --save-encoder e.csv -o o.csv")
     refused("encode t.csv --encoder e.csv --overwrite -o e.csv", Exit.OUTPUT, "is the input")
     refused("encode t.csv --save-encoder e.csv -o p.csv", Exit.OUTPUT, "--overwrite")
-    refused("encode t.csv --encoder o.csv -o p.csv", Exit.SCHEMA, "is no encoder that")
+    refused("encode t.csv --encoder o.csv -o p.csv", Exit.SCHEMA, "is not an encoder that")
     refused("encode t.csv --save-encoder ./p.csv -o p.csv", Exit.USAGE, "is the output")
 
 
@@ -293,7 +293,7 @@ def test_too_many_features_of_columns_that_nobody_named(refused: Any, done: Any)
     """They are refused before anything is written, the largest first, with both ways out."""
     says = "1,000 features", "'session' 900, 'city' 300, 'plan' 2", "-c COLUMN", "--max-features"
     refused("encode ids.csv -o o.parquet", Exit.COLUMN, *says)
-    assert "'session' has 900 values in 900 rows" in done(
+    assert "'session' has 900 categories in 900 rows" in done(
         "encode ids.csv --max-features 1202 -o o.parquet"
     )
     refused("encode ids.csv --max-features 1201 -o p.parquet", Exit.COLUMN)
@@ -322,6 +322,20 @@ def test_too_many_features_are_noticed_early(refused: Any, monkeypatch: pytest.M
     refused("encode ids.csv --max-features 250 -o o.parquet", Exit.COLUMN, "'session' 200, ")
     grouped = "encode ids.csv --max-features 9 --max-categories 4 -o o.parquet"
     refused(grouped, Exit.COLUMN, "'session' 4, ")
+
+
+def test_warnings_are_notes(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unseen values are said in one line, however many batches have some, and not with -q."""
+    done("encode t.csv -c b --handle-unknown warn --save-encoder e.json -o o.csv")
+    Path("new.csv").write_text("a,b\n" + "1,z\n" * 300)
+    said = (
+        "onehot-fast: new.csv: unknown values are encoded as no category, in 'b': 'z' (%s rows)%s\n"
+    )
+    assert done("encode new.csv --encoder e.json -o p.csv") == said % (300, "")
+    monkeypatch.setattr("onehot_fast.cli.conversion.batch_rows", lambda *row_bytes: 128)
+    several = said % (128, " (in the first of 3 such batches)")
+    assert done("encode new.csv --encoder e.json -o q.csv") == several
+    assert done("encode new.csv --encoder e.json -q -o r.csv") == ""
 
 
 # --- options

@@ -180,7 +180,11 @@ def test_missing_values_propagate(library, form):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"order": "a"}, TypeError, "'order' is no option: accepted are 'categories', 'drop', "),
+        (
+            {"order": "a"},
+            TypeError,
+            "'order' is not an option: accepted are 'categories', 'drop', ",
+        ),
         ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
         ({"drop": "z"}, ValueError, r"drop\['size'\] = 'z' is not a category of the column"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
@@ -294,7 +298,7 @@ def test_an_encoder_brings_its_columns_and_options(library):
         ("kinds", {}, ValueError, "no column 'kinds': did you mean 'kind'"),
         (None, {"dummy_na": 1}, TypeError, "here it is handle_missing='indicator'"),
         (["no"], {}, ValueError, "no column 'no'"),
-        (None, {"order": 1}, TypeError, "'order' is no option: accepted are 'categories'"),
+        (None, {"order": 1}, TypeError, "'order' is not an option: accepted are 'categories'"),
         (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
         (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
     ],
@@ -304,3 +308,15 @@ def test_a_table_refuses(library, columns, options, error, message):
     """A name is that of a column, an option one of ours, and an Encoder has its own."""
     with pytest.raises(error, match=message):
         library.table(BARE).onehot(columns, **options)
+
+
+def test_an_accessor_says_what_to_call(library):
+    """What a prompt shows of it is of use, and its names are methods."""
+    column = series(library, ["a", "b", None]).onehot
+
+    start, _, forms = repr(column).partition(", or ")
+    assert start == "<onehot of a column: call it for its features"
+    for name in forms.rstrip(">").replace(" or ", ", ").split(", "):
+        assert callable(getattr(column, name))
+    frame = library.table({"size": ["a", "b"]})
+    assert repr(frame.onehot) == "<onehot of a table: call it with the columns to encode, or fit>"

@@ -264,7 +264,7 @@ def test_substitutes_are_of_the_type_of_the_column():
 
     assert decoded["size"].to_pylist() == ["S", "-", "*", "?"]
     assert decode(encode(rows, encoder), encoder)["size"].to_pylist() == ["S", None, None, None]
-    with pytest.raises(TypeError, match="missing = 7 is no string, the type of column 'size'"):
+    with pytest.raises(TypeError, match="missing = 7 is not of type string, that of column 'size'"):
         decode(encode(rows, encoder), encoder, missing=7)
 
 

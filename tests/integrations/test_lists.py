@@ -236,7 +236,7 @@ def test_forms_and_categories(library, output, declare):
     [
         (["a"], {}, TypeError, "strings need sep=|has dtype String; accepted are List and Array"),
         ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|string)"),
-        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a string|unhashable type"),
+        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a str"),
         (["a"], {"sep": ""}, ValueError, "sep is empty"),
         (["a"], {"sep": 1}, TypeError, "sep = 1 is an int"),
         (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
@@ -249,6 +249,20 @@ def test_refuses(library, rows, options, error, message):
     """The error names the rows or the option."""
     with pytest.raises(error, match=message):
         SERIES[library.name](rows).onehot.multi_hot(**options)
+
+
+@every_accessor
+def test_lists_are_no_categories(library):
+    """One list is not one value: the error says what takes lists."""
+    column = SERIES[library.name]([["a"]])
+
+    for call in (
+        column.onehot,
+        column.onehot.to_csr,
+        lambda: column.to_frame("k").onehot(["k"]),
+    ):
+        with pytest.raises(TypeError, match=r"multi_hot encodes (rows of several labels|lists)"):
+            call()
 
 
 @pytest.mark.parametrize("dtype", [pl.UInt8, "float32"])

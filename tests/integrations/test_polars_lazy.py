@@ -294,7 +294,7 @@ class TestFrames:
             (["size"], {"prefix": "n", "prefix_sep": "", "categories": ["", "S", "L"]},
              ValueError, "two output columns would be named 'n'"),
             (["size"], {"dtype": pl.String}, TypeError, "dtype = String is not a Boolean"),
-            (["size"], {"nonsense": 1}, TypeError, "'nonsense' is no option"),
+            (["size"], {"nonsense": 1}, TypeError, "'nonsense' is not an option"),
             (Encoder(), {}, RuntimeError, "the encoder is not fitted"),
             (Encoder(), {"drop": "first"}, TypeError, "drop is given, and an Encoder"),
         ],

@@ -40,7 +40,7 @@ OTHERWISE = {
     "check_do_not_raise_errors_in_init_or_set_params": "an option is refused where it is written",
     "check_complex_data": "complex numbers are categories like others",
     "check_estimators_empty_data_messages": "a table of no rows or no columns can be encoded",
-    "check_transformer_data_not_an_array": "a list of rows is no table: of what it is is not told",
+    "check_transformer_data_not_an_array": "a list of rows is not a table",
     "check_fit1d": "an array of one dimension is a table of one column",
     "check_fit2d_predict1d": "so it has too few columns, which is said in other words",
 }
@@ -200,7 +200,9 @@ def test_set_params_of_a_fitted_encoder() -> None:
     encoder.set_params(drop="first", dtype="uint8", handle_unknown="ignore")
     assert list(encoder.transform(FRAME))[:2] == ["size_M", "size_S"]
     check_is_fitted(encoder)
-    with pytest.raises(ValueError, match="'dorp' is no parameter of Encoder: did you mean 'drop'"):
+    with pytest.raises(
+        ValueError, match="'dorp' is not a parameter of Encoder: did you mean 'drop'"
+    ):
         encoder.set_params(dtype="int8", dorp=None)
     with pytest.raises(ValueError, match="handle_missing = 'no'"):
         encoder.set_params(dtype="int8", handle_missing="no")

@@ -59,7 +59,7 @@ def encoder(frame: pd.DataFrame) -> None:
 def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
     """What pandas adds at run time is here as a function and as classes."""
     assert_type(onehot(frame), pd.DataFrame)
-    assert_type(onehot(frame, ["size"], drop="first", sparse=True), pd.DataFrame)
+    assert_type(onehot(frame, ["size"], drop="first", sparse=True, num_threads=1), pd.DataFrame)
     assert_type(onehot(series, "is", dtype="uint8", handle_missing="indicator"), pd.DataFrame)
     assert_type(OneHotAccessor(series)(), pd.DataFrame)
     assert_type(OneHotAccessor(series).to_numpy(), AnyArray)
@@ -75,7 +75,7 @@ def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
 
 def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> None:
     """As for pandas, lazily too."""
-    assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8), pl.DataFrame)
+    assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8, num_threads=1), pl.DataFrame)
     assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
     assert_type(polars_door.onehot(series, "is"), pl.DataFrame)
     assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], "struct"), pl.Expr)
