@@ -26,7 +26,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize bench compare docs build clean
+.PHONY: help demo test coverage lint format types sanitize emulate bench compare docs build clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 
 sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers
 	.ci/sanitize $(abspath $(BIN)/python) $(ARGS)
+
+emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
+	.ci/emulate
 
 bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick)
 	$(BIN)/asv machine --yes

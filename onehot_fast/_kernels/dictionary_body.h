@@ -65,13 +65,13 @@ OHF_INLINE int OHF(read_view)(const ohf_texts *texts, int64_t i, OHF(register) *
 {
     const uint8_t *view = (const uint8_t *)texts->rows + 16 * i;
     uint32_t buffer, offset;
-    *length = ohf_read32(view);
+    *length = ohf_view_word(view, 0);
     if (OHF_LIKELY(*length <= 12)) {
         *key = OHF(key_of_view)(view, *length);
         return OHF(SHORT);
     }
-    buffer = ohf_read32(view + 8);
-    offset = ohf_read32(view + 12);
+    buffer = ohf_view_word(view, 2);
+    offset = ohf_view_word(view, 3);
     if (buffer >= (uint64_t)texts->n_buffers || offset + *length > (uint64_t)texts->sizes[buffer])
         return OHF_MALFORMED;
     return OHF(read_text)(texts->buffers[buffer] + offset, *length, key, text);

@@ -41,6 +41,14 @@ static const uint8_t ohf_order_then_none[32] = {
 };
 #endif
 
+/* A number of a view: in the byte order of the machine, as all numbers of Arrow are in memory. */
+OHF_INLINE uint32_t ohf_view_word(const uint8_t *view, int word)
+{
+    uint32_t number;
+    memcpy(&number, view + 4 * word, sizeof number);
+    return number;
+}
+
 /* The offset of a row; 0 of a layout without offsets. A negative one becomes larger than any limit. */
 OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
 {

@@ -8,6 +8,7 @@
  */
 #include "microkernels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,116 @@ static void test_narrow(const ohf_microkernels *microkernels)
     TEST_NARROW(OHF_U64, uint64_t, uint64_t, 0);
 }
 
+/* Truncated towards zero; what int64 cannot hold has no class. */
+#define TEST_NARROW_FLOAT(KIND, T)                                                                             \
+    do {                                                                                                       \
+        T indices[300] = {0};                                                                                  \
+        for (size_t i = 0; i < n; i++)                                                                         \
+            indices[i] = (T)(draw(4) ? ((double)draw(8 * policy.depth + 8) - 4.0 * (double)policy.depth) / 4   \
+                                     : PICK(hostile_floats));                                                  \
+        microkernels->narrow8[KIND](indices, n, &policy, small);                                               \
+        microkernels->narrow32[KIND](indices, n, &wide, codes);                                                \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            const int fits = indices[i] >= (T)-0x1p63 && indices[i] < (T)0x1p63;                               \
+            const int64_t k = fits ? class_of((uint64_t)(int64_t)indices[i], 1, &policy) : -1;                 \
+            const int64_t window = k - (int64_t)policy.base;                                                   \
+            if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))     \
+                fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                      \
+            if (codes[i] != (int32_t)k)                                                                        \
+                fail(microkernels, "narrow32 " #T, 0, policy.depth, n, i);                                     \
+        }                                                                                                      \
+        n_compared += 2;                                                                                       \
+    } while (0)
+
+static void test_narrow_floats(const ohf_microkernels *microkernels)
+{
+    static const double hostile_floats[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0, -0.75, 0.999, -0x1p63, 0x1p63,
+                                            -0x1.1p63, 0x1.fffffep62, 0x1p32, 0x1p31, 1e30, -1e30, 1e-40};
+    const size_t n = PICK(counts);
+    uint8_t small[300 + OHF_PAD];
+    int32_t codes[300];
+    ohf_policy policy = {.depth = PICK(depths)}, wide;
+    policy.wrap = (int)draw(2);
+    policy.has_ignored = (int)draw(2);
+    policy.ignored = draw(policy.depth);
+    wide = policy;
+    wide.span = policy.depth;
+    policy.base = draw(policy.depth);
+    policy.span = policy.depth - policy.base < OHF_SPAN8 ? policy.depth - policy.base : OHF_SPAN8;
+    TEST_NARROW_FLOAT(OHF_F32, float);
+    TEST_NARROW_FLOAT(OHF_F64, double);
+}
+
+enum { MOST_ENTRIES = 65537 + 1, MOST_MAPPED = 2 * OHF_MAP_BLOCK + 3 };
+static int32_t entries[MOST_ENTRIES];
+
+/* The class of a local code, from the table and nothing else, relative to the window; -1 for none. */
+static int64_t mapped(uint64_t raw, int is_signed, const ohf_table *table)
+{
+    const int is_code = !(is_signed && (int64_t)raw < 0) && raw < table->n_codes;
+    const int64_t entry = table->entries[is_code ? raw : table->n_codes], code = entry - (int64_t)table->base;
+    return entry >= 0 && code >= 0 && (uint64_t)code < table->span ? code : -1;
+}
+
+/* Local codes in the table, on either side of its ends, at the limits of their type, and any. */
+#define TEST_MAP(KIND, T, WIDE, IS_SIGNED)                                                                     \
+    do {                                                                                                       \
+        static T local[MOST_MAPPED];                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            const uint64_t choice = draw(8), power = (uint64_t)1 << (8 * sizeof(T) - draw(2)) % 64;            \
+            local[i] = (T)(choice < 5   ? draw(table.n_codes + 1)                                              \
+                           : choice < 7 ? (draw(2) ? table.n_codes : power) + draw(4) - 2                      \
+                                        : draw(0));                                                            \
+        }                                                                                                      \
+        memset(small, MARK, sizeof small);                                                                     \
+        memset(codes, MARK, sizeof codes);                                                                     \
+        microkernels->map8[KIND](local, n, &table, small);                                                     \
+        microkernels->map32[KIND](local, n, &wide, codes);                                                     \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            const int64_t k8 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &table);                            \
+            const int64_t k32 = mapped((uint64_t)(WIDE)local[i], IS_SIGNED, &wide);                            \
+            if (small[i] != (k8 < 0 ? OHF_NONE8 : k8))                                                         \
+                fail(microkernels, "map8 " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, i);          \
+            if (codes[i] != (k32 < 0 ? OHF_NONE32 : k32))                                                      \
+                fail(microkernels, "map32 " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, i);         \
+        }                                                                                                      \
+        if (small[n] != MARK || ((unsigned char *)(codes + n))[0] != MARK)                                     \
+            fail(microkernels, "the end of map " #T, (size_t)table.only_adds, (size_t)table.n_codes, n, n);    \
+        n_compared += 2;                                                                                       \
+    } while (0)
+
+static void test_map(const ohf_microkernels *microkernels)
+{
+    static const size_t sizes[] = {0, 1, 2, 5, 100, 127, 128, 129, 254, 255, 256, 257, 1000};
+    static const size_t large_sizes[] = {32767, 32768, 32769, 65535, 65536, 65537};
+    static const int64_t firsts[] = {-1, 0, 1, 7, 254, 255, 256, 70000, INT32_MAX - 65537};
+    static uint8_t small[MOST_MAPPED + 1];
+    static int32_t codes[MOST_MAPPED + 1];
+    const size_t n = draw(4) ? PICK(counts) : OHF_MAP_BLOCK - 1 + draw(OHF_MAP_BLOCK + 4);
+    ohf_table table = {.entries = entries}, wide;
+    const int64_t first = PICK(firsts);
+    table.n_codes = draw(8) ? PICK(sizes) : PICK(large_sizes);
+    table.only_adds = table.n_codes > 0 && draw(2);
+    for (size_t i = 0; i < table.n_codes; i++)
+        entries[i] = (int32_t)(table.only_adds ? first + (int64_t)i
+                               : draw(4) == 0  ? -1
+                                               : first + (int64_t)draw(table.n_codes));
+    entries[table.n_codes] = (int32_t)(draw(2) ? -1 : first + (int64_t)draw(table.n_codes + 1));
+    wide = table;
+    wide.span = draw(4) ? OHF_SPAN32 : 1 + draw(1000);
+    wide.base = draw(2) ? 0 : (uint64_t)(first + 1) + draw(table.n_codes + 1);
+    table.span = draw(2) ? OHF_SPAN8 : 1 + draw(OHF_SPAN8);
+    table.base = draw(8) ? (uint64_t)(first + 1) + draw(table.n_codes + 1) : (uint64_t)draw(4) << 31;
+    TEST_MAP(OHF_I8, int8_t, int64_t, 1);
+    TEST_MAP(OHF_I16, int16_t, int64_t, 1);
+    TEST_MAP(OHF_I32, int32_t, int64_t, 1);
+    TEST_MAP(OHF_I64, int64_t, int64_t, 1);
+    TEST_MAP(OHF_U8, uint8_t, uint64_t, 0);
+    TEST_MAP(OHF_U16, uint16_t, uint64_t, 0);
+    TEST_MAP(OHF_U32, uint32_t, uint64_t, 0);
+    TEST_MAP(OHF_U64, uint64_t, uint64_t, 0);
+}
+
 int main(void)
 {
     const ohf_microkernels *found[4];
@@ -207,6 +318,8 @@ int main(void)
     for (int v = 0; v < n_variants; v++) {
         for (int round = 0; round < ROUNDS; round++) {
             test_narrow(found[v]);
+            test_narrow_floats(found[v]);
+            test_map(found[v]);
             test_writers(found[v]);
             test_bits(found[v]);
         }
