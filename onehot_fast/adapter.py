@@ -28,30 +28,16 @@ from onehot_fast._accessor import (
     check_no_options,
     encode_alone,
 )
-from onehot_fast._arguments.choices import (
-    check_choice,
-    check_options,
-    check_text,
-    with_article,
-)
+from onehot_fast._arguments.choices import check_choice, check_options, check_text, with_article
 from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arguments.shapes import human_size
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_array as category_array
 from onehot_fast._categories.keys import is_missing, title
-from onehot_fast._categories.keys import keys as category_keys
-from onehot_fast._categories.learn import (
-    code_column,
-    code_table,
-    code_values,
-    declared_column,
-    sorted_categories,
-)
+from onehot_fast._categories.learn import code_column, code_table, code_values
 from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
 from onehot_fast._categories.lookup import check_no_missing
-from onehot_fast._categories.lookup import outputs_of as category_outputs
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import (
     ColumnKeywords,
@@ -105,9 +91,6 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
-    "category_array",
-    "category_keys",
-    "category_outputs",
     "check_choice",
     "check_names",
     "check_no_missing",
@@ -119,7 +102,6 @@ __all__ = [
     "code_table",
     "code_values",
     "column_position",
-    "declared_column",
     "decode",
     "decoded_layout",
     "encode_alone",
@@ -137,7 +119,6 @@ __all__ = [
     "read_values",
     "reader_of",
     "require",
-    "sorted_categories",
     "split_texts",
     "spread",
     "table_layout",

@@ -16,7 +16,6 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Values,
-    category_outputs,
     code_column,
     code_values,
     column_position,
@@ -53,7 +52,7 @@ class ColumnCoder:
             return code_values(self._schema, column)
         if column.stored is not self._categories:
             self._categories = column.stored
-            self._outputs = category_outputs(self._schema, column.stored)
+            self._outputs = self._schema.outputs_of(column.stored)
         return code_column(self._schema, column.codes, column.stored, self._outputs)
 
 

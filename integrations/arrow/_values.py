@@ -10,14 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import (
-    ColumnSchema,
-    Special,
-    category_array,
-    category_keys,
-    read_arrow,
-    title,
-)
+from onehot_fast.adapter import Categories, ColumnSchema, Special, read_arrow, title
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -134,10 +127,11 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
+    keys = Categories.of(items).to_keys()
     for convert in (_with_inferred_type, _with_uint64, _with_nanoseconds):
         try:
             values = convert(items)
-            if category_keys(as_categories(values)) == category_keys(items):
+            if Categories.of(as_categories(values)).to_keys() == keys:
                 return values
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue
@@ -166,7 +160,7 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 def _with_inferred_type(items: list[Any]) -> pa.Array:
     """Return values of the type that pyarrow, or NumPy, infers for them."""
-    array = category_array(items)
+    array = Categories.of(items).to_array()
     return pa.array(items if array.dtype == object else array)
 
 

@@ -19,12 +19,9 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
-    category_array,
-    category_outputs,
     check_choice,
     check_no_missing,
     check_text,
-    declared_column,
     with_article,
 )
 
@@ -186,7 +183,7 @@ class _Function:
     def __init__(self, column: ColumnSchema, layout: FunctionLayout) -> None:
         self._column = column
         self._type, self._write = nested(column, layout)
-        outputs = category_outputs(column, category_array(column.categories))
+        outputs = column.outputs_of(column.known)
         self._lut = np.insert(outputs, -1, column.unknown_output).astype(np.int32)
         rules = column.options.handle_missing, column.options.handle_unknown
         names = column.names if layout == "struct" else None
@@ -232,7 +229,9 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
         if column is not None:
             raise TypeError(f"column = {column!r} is given without an Encoder that could have it")
         is_arrow = isinstance(encoder, pa.Array | pa.ChunkedArray)
-        return declared_column(encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8))
+        return ColumnSchema.declared(
+            encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
+        )
     columns = {schema.name: schema for schema in encoder.schema.columns}
     if column is None:
         if len(columns) != 1:

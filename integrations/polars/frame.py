@@ -7,13 +7,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    Schema,
-    TableAccessor,
-    TableKeywords,
-    check_no_options,
-    table_names,
-)
+from onehot_fast.adapter import Schema, TableAccessor, TableKeywords, check_no_options, table_names
 
 from ._options import declared_encoder, new_encoder
 from .expr import encode_expr

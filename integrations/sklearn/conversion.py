@@ -9,7 +9,7 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, category_array, is_missing
+from onehot_fast.adapter import Categories, ColumnSchema, is_missing
 
 __all__ = ["from_sklearn", "to_sklearn"]
 
@@ -52,7 +52,7 @@ def to_sklearn(encoder: Encoder) -> Any:
     rules = {_rule(column) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"scikit-learn has one handle_unknown for all columns, not {rules!r}")
-    categories = [category_array(list(column.categories)) for column in columns]
+    categories = [column.known.to_array() for column in columns]
     known = preprocessing.OneHotEncoder(
         categories=categories,
         drop=_drop(columns),
@@ -97,7 +97,8 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
         return None
     if n_dropped == {1}:
         pairs = zip(columns, dropped, strict=True)
-        return category_array([column.categories[positions[0]] for column, positions in pairs])
+        labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
+        return Categories.of(labels).to_array()
     of_binary = [[0] if len(column.known) == 2 else [] for column in columns]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"

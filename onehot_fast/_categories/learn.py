@@ -12,7 +12,7 @@ from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
 from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
-from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
+from onehot_fast._categories.options import ColumnOptions, Options
 from onehot_fast._categories.review import (
     Check,
     UnknownValueError,
@@ -169,34 +169,9 @@ def code_column(
 ) -> CodedColumn:
     """Return a column whose codes stand for other categories than those of the schema.
 
-    `outputs` is what `outputs_of` returns, where these categories were met before.
+    `outputs` is what `ColumnSchema.outputs_of` returns, where these categories were met before.
     """
     lut = lut_of(schema, codes, categories, outputs)
     if schema.options.handle_unknown == "warn":
         warn_of_unknown([schema], lambda _: Column.of_checked(codes, categories, False, "hash"))
     return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
-
-
-def declared_column(categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
-    """Return the schema of a column of given categories; any other value is all off.
-
-    Its outputs are named by the categories alone.
-    """
-    declared = declared_categories(categories, "categories")
-    if declared is None:
-        raise ValueError("categories = 'auto' is not accepted here")
-    options = ColumnOptions(
-        declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
-    )
-    known = Categories.of(declared)
-    outputs = np.arange(len(known), dtype=np.int32)
-    return ColumnSchema("array", options, known, outputs, {}, len(known), ())
-
-
-def sorted_categories(categories: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Return categories in the order in which `fit` puts them, and the look-up table to it."""
-    every = Categories.of(categories)
-    order = every.argsort()
-    lut = np.full(len(order) + 1, -1, np.int32)
-    lut[order] = np.arange(len(order))
-    return every.take(order).to_array(), lut

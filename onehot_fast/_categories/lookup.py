@@ -16,7 +16,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import shortened
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.review import UnknownValueError
-from onehot_fast._categories.schema import ColumnSchema
+from onehot_fast._categories.schema import UNKNOWN, ColumnSchema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -26,7 +26,6 @@ FEW_CODES = 64
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
 # It names so many categories.
 SOME_CATEGORIES = 6
-UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
 def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
@@ -55,30 +54,18 @@ def lut_of(
 ) -> npt.NDArray[np.int32]:
     """Return the look-up table of a column, code → output column, or refuse a row of it.
 
-    `outputs` is what `outputs_of` returns, where the categories were met before.
+    `outputs` is what `ColumnSchema.outputs_of` returns, where the categories were met before.
     """
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
     if outputs is None:
-        outputs = outputs_of(schema, categories)
+        outputs = schema.outputs_of(categories)
     is_unknown = outputs == UNKNOWN
     if is_unknown[:-1].any():
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.known, codes, categories, is_unknown)
         outputs = np.where(is_unknown, schema.unknown_output, outputs)
     return np.maximum(outputs, -1).astype(np.int32)
-
-
-def outputs_of(schema: ColumnSchema, categories: Any) -> npt.NDArray[np.int64]:
-    """Return the output column of each local category, and in the last entry of a missing value."""
-    if not isinstance(categories, Categories):
-        categories = Categories.of(categories)
-    positions = schema.known.find(categories)
-    outputs = np.full(len(positions) + 1, schema.missing_output, np.int64)
-    is_known = positions >= 0
-    outputs[:-1] = UNKNOWN
-    outputs[:-1][is_known] = schema.outputs[positions[is_known]]
-    return outputs
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:

@@ -19,13 +19,14 @@ import numpy.typing as npt
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Counts, Learned
-from onehot_fast._categories.options import ColumnOptions
+from onehot_fast._categories.options import ColumnOptions, declared_categories
 
 Made = TypeVar("Made")
 
 # So many kinds of tables are remembered, of so many columns each; then they are made anew.
 MOST_REMEMBERED = 64
 MOST_NAMES = 1 << 14
+UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
 class Special(enum.Enum):
@@ -76,6 +77,36 @@ class ColumnSchema:
     specials: dict[Special, int]
     n_outputs: int
     all_off: tuple[Any, ...]
+
+    @classmethod
+    def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
+        """Return the schema of a column of given categories; any other value is all off.
+
+        Its outputs are named by the categories alone.
+        """
+        declared = declared_categories(categories, "categories")
+        if declared is None:
+            raise ValueError("categories = 'auto' is not accepted here")
+        options = ColumnOptions(
+            declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
+        )
+        known = Categories.of(declared)
+        outputs = np.arange(len(known), dtype=np.int32)
+        return cls("array", options, known, outputs, {}, len(known), ())
+
+    def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
+        """Return the output of each of some categories, and in the last entry of a missing value.
+
+        That of a known category which is dropped is -1, that of an unknown one `UNKNOWN`.
+        """
+        if not isinstance(categories, Categories):
+            categories = Categories.of(categories)
+        positions = self.known.find(categories)
+        outputs = np.full(len(positions) + 1, self.missing_output, np.int64)
+        is_known = positions >= 0
+        outputs[:-1] = UNKNOWN
+        outputs[:-1][is_known] = self.outputs[positions[is_known]]
+        return outputs
 
     @cached_property
     def categories(self) -> tuple[Any, ...]:
