@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix
-from onehot_fast._categories.learn import code_column
+from onehot_fast._categories.lookup import code_column
 from onehot_fast._categories.options import (
     ColumnKeywords,
     Drop,
@@ -461,6 +461,6 @@ def encode_alone(
     by_column = drop if isinstance(drop, Mapping) else {name: drop}
     encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)
     [schema] = encoder.schema.columns
-    coded = code_column(schema, column.codes, column.categories)
+    coded = code_column(schema, column)
     identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)
     return (identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded), schema

@@ -33,11 +33,10 @@ from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arguments.shapes import human_size
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
+from onehot_fast._categories import lookup
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, title
-from onehot_fast._categories.learn import code_column, code_table, code_values
 from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
-from onehot_fast._categories.lookup import check_no_missing
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import (
     ColumnKeywords,
@@ -48,23 +47,12 @@ from onehot_fast._categories.options import (
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import (
-    Decoded,
-    EncodedLayout,
-    OutputRange,
-    Outputs,
-    Part,
-    PassThrough,
-    decoded_layout,
-    part_names,
-    table_layout,
-    table_names,
-)
+from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import library, reader_of, require
 from onehot_fast.column import Column, Values, read_column, read_values
-from onehot_fast.table import Table, column_position
+from onehot_fast.table import Table
 
 __all__ = [
     "ArrowBlock",
@@ -78,7 +66,6 @@ __all__ = [
     "HandleMissing",
     "HandleUnknown",
     "Integration",
-    "OutputRange",
     "Outputs",
     "Part",
     "PassThrough",
@@ -93,26 +80,20 @@ __all__ = [
     "Values",
     "check_choice",
     "check_names",
-    "check_no_missing",
     "check_no_options",
     "check_options",
     "check_separator",
     "check_text",
-    "code_column",
-    "code_table",
-    "code_values",
-    "column_position",
     "decode",
-    "decoded_layout",
     "encode_alone",
     "human_size",
     "is_missing",
     "library",
+    "lookup",
     "map_columns",
     "normalize_depth",
     "number_dtype",
     "number_labels",
-    "part_names",
     "read_arrow",
     "read_column",
     "read_rows",
@@ -121,8 +102,6 @@ __all__ = [
     "require",
     "split_texts",
     "spread",
-    "table_layout",
-    "table_names",
     "title",
     "with_article",
     "write",

@@ -20,8 +20,8 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     check_choice,
-    check_no_missing,
     check_text,
+    lookup,
     with_article,
 )
 
@@ -211,7 +211,7 @@ class _Function:
         """Refuse what is no position of a category, and what the encoder refuses."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error":
-            check_no_missing(column.name, codes)
+            lookup.check_no_missing(column.name, codes)
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
             raise ValueError(f"category = {largest} is outside [0, {n_known}]")

@@ -20,8 +20,8 @@ from onehot_fast.adapter import (
     TableAccessor,
     TableKeywords,
     check_no_options,
-    code_table,
     encode_alone,
+    lookup,
     with_article,
     write,
 )
@@ -280,7 +280,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             schema = columns.schema
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
-        coded_columns = code_table(table, schema)
+        coded_columns = lookup.code_table(table, schema)
         check_sparse(coded_columns)
         parts = EncodedLayout(schema, table.names).parts(coded_columns)
         return wrap(table, parts, sparse=True)

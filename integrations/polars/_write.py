@@ -15,7 +15,6 @@ from onehot_fast.adapter import (
     PassThrough,
     Special,
     Table,
-    part_names,
     title,
     write,
 )
@@ -75,7 +74,7 @@ def wrap(
     """
     memo = {} if memo is None else memo
     if "polars" not in memo:
-        _check_names(part_names(table, parts))
+        _check_names([name for part in parts for name in part.names_in(table)])
         memo["polars"] = {}
     frames = []
     for part in parts:

@@ -17,7 +17,7 @@ from onehot_fast.adapter import (
     check_choice,
     check_no_options,
     check_options,
-    code_table,
+    lookup,
     write,
 )
 
@@ -141,7 +141,7 @@ def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
 def _encode_batch(schema: Schema, layout: Layout, series: pl.Series) -> pl.Series:
     [column] = schema.columns
     table = dataclasses.replace(read_table(series), names=(column.name,))
-    coded = code_table(table, schema)
+    coded = lookup.code_table(table, schema)
     if layout == "array":
         return pl.Series(series.name, write.rows(coded, schema.dtype))
     outputs = Outputs(schema.names, tuple(coded), schema.dtype)

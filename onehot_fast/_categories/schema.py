@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -20,6 +20,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Counts, Learned
 from onehot_fast._categories.options import ColumnOptions, declared_categories
+from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
 
@@ -228,6 +229,10 @@ class Schema:
                 self._remembered.clear()
             self._remembered[key] = found
         return found
+
+    def positions_in(self, names: Sequence[Hashable]) -> list[int]:
+        """Return where each column of the schema is in a table of these columns."""
+        return [column_position(names, column.name) for column in self.columns]
 
     @cached_property
     def starts(self) -> list[int]:
