@@ -21,29 +21,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from onehot_fast._accessor import (
-    SeriesAccessor,
-    TableAccessor,
-    TableKeywords,
-    check_no_options,
-    encode_alone,
-)
-from onehot_fast._arguments.choices import check_choice, check_options, check_text, with_article
+from onehot_fast._accessor import SeriesAccessor, TableAccessor, TableKeywords
+from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
-from onehot_fast._arguments.shapes import human_size
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories import lookup
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, title
-from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
+from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
-from onehot_fast._categories.options import (
-    ColumnKeywords,
-    HandleMissing,
-    HandleUnknown,
-    number_dtype,
-)
+from onehot_fast._categories.options import ColumnKeywords, HandleMissing, HandleUnknown
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
@@ -78,32 +66,21 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
-    "check_choice",
     "check_names",
-    "check_no_options",
-    "check_options",
-    "check_separator",
-    "check_text",
+    "checks",
     "decode",
-    "encode_alone",
-    "human_size",
     "is_missing",
     "library",
     "lookup",
     "map_columns",
     "normalize_depth",
-    "number_dtype",
     "number_labels",
     "read_arrow",
     "read_column",
-    "read_rows",
     "read_values",
     "reader_of",
     "require",
-    "split_texts",
-    "spread",
     "title",
-    "with_article",
     "write",
 ]
 

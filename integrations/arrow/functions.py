@@ -16,14 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    CodedColumn,
-    ColumnSchema,
-    check_choice,
-    check_text,
-    lookup,
-    with_article,
-)
+from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup
 
 from ._read import read_integers
 from ._values import comparable_values
@@ -88,9 +81,9 @@ def register(
     array([[0, 0, 1],
            [0, 0, 0]], dtype=uint8)
     """
-    check_choice(layout, "layout", FUNCTION_LAYOUTS)
+    checks.check_choice(layout, "layout", FUNCTION_LAYOUTS)
     if name is not None:
-        check_text(name, "name")
+        checks.check_text(name, "name")
     function = _Function(_column(encoder, column), layout)
     name = f"onehot_fast.{function.digest}" if name is None else name
     with _lock:
@@ -147,7 +140,7 @@ def expression(
     if column is None and isinstance(encoder, Encoder) and isinstance(field, str):
         column = field if field in (encoder.columns or ()) else None
     if not isinstance(field, str | pc.Expression):
-        raise TypeError(f"field is {with_article(field)}; accepted are str and Expression")
+        raise TypeError(f"field is {checks.with_article(field)}; accepted are str and Expression")
     values = pc.field(field) if isinstance(field, str) else field
     position = _category_position(_column(encoder, column), values)
     name = register(encoder, column=column, layout=layout)

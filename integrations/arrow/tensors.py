@@ -14,9 +14,8 @@ from onehot_fast.adapter import (
     Categories,
     CodedColumn,
     ColumnSchema,
-    check_choice,
+    checks,
     normalize_depth,
-    number_dtype,
     read_arrow,
     write,
 )
@@ -102,8 +101,8 @@ def one_hot(
            [1, 0, 0],
            [0, 0, 0]], dtype=uint8)
     """
-    check_choice(layout, "layout", LAYOUTS)
-    element = number_dtype(dtype, "dtype").newbyteorder("=")
+    checks.check_choice(layout, "layout", LAYOUTS)
+    element = checks.number_dtype(dtype, "dtype").newbyteorder("=")
     arrow_type(element)
     coded, known = _read(array, categories, depth, element)
     if layout == "tensor" or layout == "array":

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from onehot_fast.adapter import Column, Rows, Table, Values, check_separator, read_arrow, spread
+from onehot_fast.adapter import Column, Rows, Table, Values, checks, read_arrow
 from onehot_fast.adapter import read_column as hash_values
 
 __all__ = [
@@ -324,7 +324,7 @@ def _integers(elements: pl.Series, name: str) -> AnyArray:
 
 def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     """Return the labels in separated texts, after each distinct text was split once."""
-    check_separator(sep)
+    checks.check_separator(sep)
     if series.dtype.base_type() not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(
             f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a string"
@@ -332,8 +332,7 @@ def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     texts = read_column(series).encode()
     offsets, elements = _flatten(pl.Series(texts.categories, dtype=pl.String).str.split(sep))
     labels = read_column(elements.replace("", None)).encode()
-    offsets, positions = spread(offsets, texts.codes)
-    return offsets, Column(labels.codes.take(positions), labels.categories, source="dictionary")
+    return Rows(offsets, labels).take(texts.codes)
 
 
 def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:
