@@ -5,6 +5,10 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
+Most of what is here is value types, whose methods do the work. Four modules stand beside them:
+`lookup` (tables and columns → codes of known categories), `write` (codes → memory), `decode` (the
+way back) and `checks` (of options, and the words of messages).
+
 Examples
 --------
 >>> import numpy as np
@@ -28,18 +32,17 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories import lookup
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import is_missing, title
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import ColumnKeywords, HandleMissing, HandleUnknown
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.registry import library, reader_of, require
-from onehot_fast.column import Column, Values, read_column, read_values
+from onehot_fast._runtime.registry import reader_of, require
+from onehot_fast.column import Column, Values, read_values
 from onehot_fast.table import Table
 
 __all__ = [
@@ -66,21 +69,16 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
-    "check_names",
     "checks",
     "decode",
-    "is_missing",
-    "library",
     "lookup",
     "map_columns",
     "normalize_depth",
     "number_labels",
     "read_arrow",
-    "read_column",
     "read_values",
     "reader_of",
     "require",
-    "title",
     "write",
 ]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import Categories, ColumnSchema, Special, read_arrow, title
+from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -185,10 +185,7 @@ def output_labels(column: ColumnSchema) -> pa.Array:
             return common_values(column.labels, f"column {column.name!r}")
         except TypeError:
             pass
-    texts = [
-        f"({label.value})" if isinstance(label, Special) else title(label)
-        for label in column.labels
-    ]
+    texts = column.titles
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise ValueError(f"column {column.name!r}: two values of the dictionary would be {twice!r}")

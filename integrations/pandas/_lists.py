@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import adapter
-from onehot_fast.adapter import Column, Rows
+from onehot_fast.adapter import Column, Rows, read_values
 from onehot_fast.adapter import Strings as TextArray
 
 from ._read import (
@@ -102,7 +101,7 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
     if lists is not None:
         return Rows(lists.offsets, _arrow_column(lists.elements))
     rows = Rows.read(list(series))
-    return Rows(rows.offsets, adapter.read_column(rows.elements))
+    return Rows(rows.offsets, read_values(rows.elements).encode())
 
 
 def _arrow_lists(rows: Any) -> Rows | None:

@@ -9,13 +9,13 @@ import polars as pl
 
 from onehot_fast.adapter import (
     ArrowBlock,
+    Categories,
     Decoded,
     Outputs,
     Part,
     PassThrough,
     Special,
     Table,
-    title,
     write,
 )
 
@@ -146,7 +146,7 @@ def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
     ValueError
         If two columns would have one name.
     """
-    names = list(map(title, labels))
+    names = Categories.of(labels).titles()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
     if block.dtype.kind == "b":

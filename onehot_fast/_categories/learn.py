@@ -18,7 +18,7 @@ from onehot_fast._categories.lookup import (
 )
 from onehot_fast._categories.options import ColumnOptions, Options
 from onehot_fast._categories.review import Check, check_of, find
-from onehot_fast._categories.schema import Schema, check_names, column_schema
+from onehot_fast._categories.schema import Schema, column_schema
 from onehot_fast._runtime import parallel
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
@@ -71,7 +71,7 @@ def schema_of(state: State, options: Options) -> Schema:
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
     schema = Schema(tuple(columns), options.remainder)
-    check_names(schema)
+    schema.check_names()
     return schema
 
 

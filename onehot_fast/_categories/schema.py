@@ -135,13 +135,17 @@ class ColumnSchema:
         """What each output column stands for: a category or a Special."""
         return (*self.known.take(self.labelled).tolist(), *self.specials)
 
+    @property
+    def titles(self) -> list[str]:
+        """What the names of the output columns say after the prefix."""
+        titles = self.known.take(self.labelled).titles()
+        return titles + [_special_title(special) for special in self.specials]
+
     @cached_property
     def names(self) -> list[str]:
         """The names of the output columns."""
-        titles = self.known.take(self.labelled).titles()
-        titles += [_special_title(special) for special in self.specials]
         prefix = self.prefix
-        return [prefix + title for title in titles]
+        return [prefix + title for title in self.titles]
 
     @property
     def prefix(self) -> str:
@@ -255,6 +259,21 @@ class Schema:
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
+    def check_names(self, kept: Iterable[Hashable] = ()) -> None:
+        """Refuse two output columns of one name, those included that are kept as they are.
+
+        The names are made only for columns whose prefixes and categories do not rule it out.
+        """
+        others = set(kept)
+        doubtful = _doubtful_columns(self, others)
+        makers: dict[Hashable, str] = {}
+        for column in self.columns:
+            if id(column) in doubtful:
+                for name, label in zip(column.names, column.labels, strict=True):
+                    _add_maker(makers, name, f"column {column.name!r}, {_describe(label)}")
+        for other in others if makers else ():
+            _add_maker(makers, other, f"column {other!r}, which is not encoded")
+
 
 def _fields_of(schema: Any) -> dict[str, Any]:
     return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}
@@ -313,22 +332,6 @@ def _ignores_unknown(options: ColumnOptions, groups: Groups) -> bool:
 def _special_title(special: Special) -> str:
     """Return what a name says after the prefix; parentheses keep apart what is no category."""
     return f"({special.value})"
-
-
-def check_names(schema: Schema, kept: Iterable[Hashable] = ()) -> None:
-    """Refuse two output columns of one name, those included that are kept as they are.
-
-    The names are made only for columns whose prefixes and categories do not rule it out.
-    """
-    others = set(kept)
-    doubtful = _doubtful_columns(schema, others)
-    makers: dict[Hashable, str] = {}
-    for column in schema.columns:
-        if id(column) in doubtful:
-            for name, label in zip(column.names, column.labels, strict=True):
-                _add_maker(makers, name, f"column {column.name!r}, {_describe(label)}")
-    for other in others if makers else ():
-        _add_maker(makers, other, f"column {other!r}, which is not encoded")
 
 
 def _doubtful_columns(schema: Schema, kept: Iterable[Hashable]) -> set[int]:

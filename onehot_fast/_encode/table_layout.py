@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.schema import Schema, check_names
+from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast.table import Table
 
@@ -106,7 +106,7 @@ class EncodedLayout:
             names = [names[i] for i in sorted(encoded)]
             encoded = set(range(len(names)))
         self._source = names
-        check_names(schema, (names[i] for i in range(len(names)) if i not in encoded))
+        schema.check_names(names[i] for i in range(len(names)) if i not in encoded)
         first = 0
         for is_encoded, positions in _runs(len(names), encoded):
             if is_encoded:
