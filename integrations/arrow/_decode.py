@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast.adapter import Categories, ColumnSchema, Special, decode
+from onehot_fast.adapter import ColumnSchema, Special, decode
 
 from ._read import flattened, read_column
 from ._values import as_categories, as_values, common_values, output_labels, storage
@@ -46,15 +46,17 @@ class Meanings:
         self.type = categories.type
         specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
         values = pa.concat_arrays([categories, *specials])
-        keys = [*column.known.to_keys(), *Special]
-        positions = {key: position for position, key in enumerate(keys)}
-        labels = decode.meanings_of(column, np.empty(0, np.int64))
-        by_class = [positions[key] for key in Categories.of(labels).to_keys()]
+        position_of = {special: len(categories) + i for i, special in enumerate(Special)}
+        missing = position_of[Special.MISSING]
+        all_off = column.all_off[0] if column.all_off else Special.MISSING
+        dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
+        by_class = [missing, position_of.get(all_off, dropped), *column.labelled.tolist()]
+        by_class += [position_of[special] for special in column.specials]
         self._values = values.take(pa.array(by_class, pa.int64()))
 
     def of(self, classes: Classes) -> pa.Array:
         """Return the values of the rows, or refuse one that stands for nothing."""
-        decode.meanings_of(self._column, classes)
+        decode.check_all_off(self._column, classes)
         return self._values.take(pa.array(classes - decode.NO_VALUE))
 
 

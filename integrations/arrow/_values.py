@@ -127,10 +127,11 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
-    keys = Categories.of(items).to_keys()
+    known = Categories.of(items)
+    keys = known.to_keys()
     for convert in (_with_inferred_type, _with_uint64, _with_nanoseconds):
         try:
-            values = convert(items)
+            values = convert(known)
             if Categories.of(as_categories(values)).to_keys() == keys:
                 return values
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -158,19 +159,20 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
         return values
 
 
-def _with_inferred_type(items: list[Any]) -> pa.Array:
+def _with_inferred_type(categories: Categories) -> pa.Array:
     """Return values of the type that pyarrow, or NumPy, infers for them."""
-    array = Categories.of(items).to_array()
-    return pa.array(items if array.dtype == object else array)
+    array = categories.to_array()
+    return pa.array(categories.tolist() if array.dtype == object else array)
 
 
-def _with_uint64(items: list[Any]) -> pa.Array:
+def _with_uint64(categories: Categories) -> pa.Array:
     """Return integers of which some are beyond int64."""
-    return pa.array(items, pa.uint64())
+    return pa.array(categories.tolist(), pa.uint64())
 
 
-def _with_nanoseconds(items: list[Any]) -> pa.Array:
+def _with_nanoseconds(categories: Categories) -> pa.Array:
     """Return times that differ in nanoseconds, which pyarrow does not infer."""
+    items = categories.tolist()
     return pa.array(items, pa.timestamp("ns", pa.array(items).type.tz))
 
 

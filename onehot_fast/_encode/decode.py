@@ -143,12 +143,6 @@ def check_all_off(column: ColumnSchema, classes: Classes) -> None:
         )
 
 
-def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
-    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
-    check_all_off(column, classes)
-    return [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
-
-
 def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
     """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
     check_all_off(column, classes)
