@@ -23,15 +23,15 @@ from typing import (
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, check_options, check_prefix
-from onehot_fast._categories.learn import code_column
-from onehot_fast._categories.options import (
-    ColumnKeywords,
-    Drop,
-    HandleMissing,
-    HandleUnknown,
+from onehot_fast._arguments.choices import (
+    check_choice,
+    check_no_options,
+    check_options,
+    check_prefix,
     number_dtype,
 )
+from onehot_fast._categories.lookup import code_column
+from onehot_fast._categories.options import ColumnKeywords, Drop, HandleMissing, HandleUnknown
 from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._encode import write
 from onehot_fast._encode.write import CodedColumn
@@ -343,8 +343,30 @@ class SeriesAccessor(Generic[Frame]):
         return number_dtype(dtype, "dtype")
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Any]:
-        """Return the column under all options of `encode_alone`, and the labels of its outputs."""
+        """Return the column under all options of `_encode_alone`, and the labels of its outputs."""
         raise NotImplementedError
+
+    @staticmethod
+    def _encode_alone(
+        column: Column, name: Hashable, options: Mapping[str, Any]
+    ) -> tuple[CodedColumn, ColumnSchema]:
+        """Return a column under the options of an `Encoder` that is fitted to it alone.
+
+        As there is one column, `drop` may be a category of it too, ``["first"]`` where it is
+        spelled like a rule.
+        """
+        table = Table(
+            (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
+        )
+        drop = options.get("drop")
+        by_column = drop if isinstance(drop, Mapping) else {name: drop}
+        encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)
+        [schema] = encoder.schema.columns
+        coded = code_column(schema, column)
+        identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)
+        return (
+            identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded
+        ), schema
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
         """Return rows of labels: row ``i`` has those of ``offsets[i]:offsets[i + 1]``."""
@@ -445,31 +467,3 @@ class TableAccessor(Generic[Frame]):
         """Return an encoder that has learned nothing; a library may have dtypes of its own."""
         check_options(options, TableKeywords.__annotations__)
         return Encoder(columns, **options)
-
-
-def check_no_options(options: Mapping[str, Any]) -> None:
-    """Refuse options beside an Encoder."""
-    if options:
-        raise TypeError(
-            f"{next(iter(options))} is given, and an Encoder, which has options of its own"
-        )
-
-
-def encode_alone(
-    column: Column, name: Hashable, options: Mapping[str, Any]
-) -> tuple[CodedColumn, ColumnSchema]:
-    """Return a column under the options of an `Encoder` that is fitted to it alone.
-
-    As there is one column, `drop` may be a category of it too, ``["first"]`` where it is spelled
-    like a rule.
-    """
-    table = Table(
-        (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
-    )
-    drop = options.get("drop")
-    by_column = drop if isinstance(drop, Mapping) else {name: drop}
-    encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)
-    [schema] = encoder.schema.columns
-    coded = code_column(schema, column.codes, column.categories)
-    identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)
-    return (identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded), schema

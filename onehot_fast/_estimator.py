@@ -17,7 +17,7 @@ from onehot_fast._arguments.choices import check_choice, check_options, did_you_
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.scipy_sparse import FORMATS
-from onehot_fast._encode.table_layout import table_names
+from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast.column import Column
 from onehot_fast.table import Table
@@ -225,7 +225,7 @@ class Estimator:
         if not seen.is_named:
             schema = _renamed(schema, dict(zip(seen.names, self._of_length(names), strict=True)))
         if is_chosen or (form is None and seen.library != "numpy"):
-            return as_objects(table_names(names, schema))
+            return as_objects(EncodedLayout(schema, names).names)
         return as_objects(list(schema.names))
 
     def _of_length(self, names: tuple[Hashable, ...]) -> tuple[Hashable, ...]:

@@ -5,6 +5,10 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
+Most of what is here is value types, whose methods do the work. Four modules stand beside them:
+`lookup` (tables and columns → codes of known categories), `write` (codes → memory), `decode` (the
+way back) and `checks` (of options, and the words of messages).
+
 Examples
 --------
 >>> import numpy as np
@@ -21,64 +25,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from onehot_fast._accessor import (
-    SeriesAccessor,
-    TableAccessor,
-    TableKeywords,
-    check_no_options,
-    encode_alone,
-)
-from onehot_fast._arguments.choices import (
-    check_choice,
-    check_options,
-    check_text,
-    with_article,
-)
+from onehot_fast._accessor import SeriesAccessor, TableAccessor, TableKeywords
+from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
-from onehot_fast._arguments.shapes import human_size
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
+from onehot_fast._categories import lookup
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_array as category_array
-from onehot_fast._categories.keys import is_missing, title
-from onehot_fast._categories.keys import keys as category_keys
-from onehot_fast._categories.learn import (
-    code_column,
-    code_table,
-    code_values,
-    declared_column,
-    sorted_categories,
-)
-from onehot_fast._categories.lists import Rows, check_separator, read_rows, split_texts, spread
-from onehot_fast._categories.lookup import check_no_missing
-from onehot_fast._categories.lookup import outputs_of as category_outputs
+from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
-from onehot_fast._categories.options import (
-    ColumnKeywords,
-    HandleMissing,
-    HandleUnknown,
-    number_dtype,
-)
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special, check_names
+from onehot_fast._categories.options import ColumnKeywords, HandleMissing, HandleUnknown
+from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import (
-    Decoded,
-    EncodedLayout,
-    OutputRange,
-    Outputs,
-    Part,
-    PassThrough,
-    decoded_layout,
-    part_names,
-    table_layout,
-    table_names,
-)
+from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.registry import library, reader_of, require
-from onehot_fast.column import Column, Values, read_column, read_values
-from onehot_fast.table import Table, column_position
+from onehot_fast._runtime.registry import reader_of, require
+from onehot_fast.column import Column, Values, read_values
+from onehot_fast.table import Table
 
 __all__ = [
     "ArrowBlock",
@@ -92,7 +57,6 @@ __all__ = [
     "HandleMissing",
     "HandleUnknown",
     "Integration",
-    "OutputRange",
     "Outputs",
     "Part",
     "PassThrough",
@@ -105,45 +69,16 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
-    "category_array",
-    "category_keys",
-    "category_outputs",
-    "check_choice",
-    "check_names",
-    "check_no_missing",
-    "check_no_options",
-    "check_options",
-    "check_separator",
-    "check_text",
-    "code_column",
-    "code_table",
-    "code_values",
-    "column_position",
-    "declared_column",
+    "checks",
     "decode",
-    "decoded_layout",
-    "encode_alone",
-    "human_size",
-    "is_missing",
-    "library",
+    "lookup",
     "map_columns",
     "normalize_depth",
-    "number_dtype",
     "number_labels",
-    "part_names",
     "read_arrow",
-    "read_column",
-    "read_rows",
     "read_values",
     "reader_of",
     "require",
-    "sorted_categories",
-    "split_texts",
-    "spread",
-    "table_layout",
-    "table_names",
-    "title",
-    "with_article",
     "write",
 ]
 

@@ -130,6 +130,11 @@ class Column:
         """Return the column itself: it holds codes already."""
         return self
 
+    def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
+        """Return the rows at some positions; the categories stay."""
+        codes = self.codes.take(positions)
+        return Column.of_checked(codes, self.stored, self.ordered, self.source)
+
     def __len__(self) -> int:
         """Return the number of rows."""
         return len(self.codes)

@@ -16,9 +16,10 @@ from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._categories import serialize
 from onehot_fast._categories.identifiers import check_unasked
-from onehot_fast._categories.learn import check_table, code_table, learn_table, schema_of
+from onehot_fast._categories.learn import check_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
 from onehot_fast._categories.listing import Listing, feature_listing
+from onehot_fast._categories.lookup import code_table
 from onehot_fast._categories.options import (
     Drop,
     HandleMissing,
@@ -32,7 +33,7 @@ from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import EncodedLayout, decoded_mapping, decoded_parts
+from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
@@ -448,9 +449,9 @@ class Encoder(Estimator):
             return dict(zip(names, decode.decode_matrix(schema, encoded, words), strict=True))
         table = read_table(encoded)
         values = decode.decode_features(schema, table, words)
-        parts = decoded_parts(table, schema, values)
+        parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
-            return decoded_mapping(table, parts)
+            return decode.decoded_mapping(table, parts)
         return integration(table.library).wrap(table, parts)
 
     def check(self, table: Any) -> Check:

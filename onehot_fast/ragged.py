@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice
+from onehot_fast._arguments.choices import check_choice, number_dtype
 from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
-from onehot_fast._categories.lists import Rows, read_rows
-from onehot_fast._categories.options import declared_categories, number_dtype
+from onehot_fast._categories.lists import Rows
+from onehot_fast._categories.options import declared_categories
 from onehot_fast._encode import write
 from onehot_fast._encode.scipy_sparse import sparse_array
 from onehot_fast._encode.write import CodedColumn
@@ -130,7 +130,7 @@ def multi_hot(
     check_choice(out_of_range, "out_of_range", ("ignore", "error"))
     check_choice(output, "output", ("numpy", "csr"))
     element = _element(dtype, mode)
-    ragged = read_rows(rows, offsets, sep)
+    ragged = Rows.read(rows, offsets, sep)
     if categories is not None and depth is not None:
         raise ValueError("depth and categories are both given; accepted is one of them")
     coded = _classes(ragged, depth) if categories is None else _labelled(ragged, categories)
@@ -218,7 +218,7 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     >>> distinct_labels(["new|red", None, "red|red"], sep="|")
     array(['new', 'red'], dtype=object)
     """
-    ragged = read_rows(rows, offsets, sep)
+    ragged = Rows.read(rows, offsets, sep)
     column = read_column(ragged.elements)
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
     occurring = np.flatnonzero(write.count(used, column.n_categories))

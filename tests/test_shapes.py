@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from onehot_fast._arguments import shapes
+from onehot_fast._arguments.choices import human_size
 from onehot_fast._arguments.shapes import (
     check_size,
     infer_shape,
@@ -146,7 +147,7 @@ def test_small_results_ask_nobody(monkeypatch):
      (2**63 - 1, "8.0 EiB")],
 )  # fmt: skip
 def test_human_sizes(n_bytes, expected):
-    assert expected == shapes.human_size(n_bytes)
+    assert expected == human_size(n_bytes)
 
 
 @pytest.mark.parametrize(

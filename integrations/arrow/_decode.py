@@ -10,14 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast.adapter import (
-    ColumnSchema,
-    Special,
-    category_keys,
-    category_outputs,
-    declared_column,
-    decode,
-)
+from onehot_fast.adapter import ColumnSchema, Special, decode
 
 from ._read import flattened, read_column
 from ._values import as_categories, as_values, common_values, output_labels, storage
@@ -53,15 +46,17 @@ class Meanings:
         self.type = categories.type
         specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
         values = pa.concat_arrays([categories, *specials])
-        keys = [*category_keys(column.categories), *Special]
-        positions = {key: position for position, key in enumerate(keys)}
-        labels = decode.meanings_of(column, np.empty(0, np.int64))
-        by_class = [positions[key] for key in category_keys(labels)]
+        position_of = {special: len(categories) + i for i, special in enumerate(Special)}
+        missing = position_of[Special.MISSING]
+        all_off = column.all_off[0] if column.all_off else Special.MISSING
+        dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
+        by_class = [missing, position_of.get(all_off, dropped), *column.labelled.tolist()]
+        by_class += [position_of[special] for special in column.specials]
         self._values = values.take(pa.array(by_class, pa.int64()))
 
     def of(self, classes: Classes) -> pa.Array:
         """Return the values of the rows, or refuse one that stands for nothing."""
-        decode.meanings_of(self._column, classes)
+        decode.check_all_off(self._column, classes)
         return self._values.take(pa.array(classes - decode.NO_VALUE))
 
 
@@ -88,7 +83,8 @@ def classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: i
 def reader_of_classes(column: ColumnSchema, layout: Layout) -> Callable[[Any], Classes]:
     """Return what reads the classes of rows whose outputs are one array in a layout."""
     if layout == "dictionary":
-        labels = declared_column(as_categories(output_labels(column)), column.options.dtype)
+        categories = as_categories(output_labels(column))
+        labels = ColumnSchema.declared(categories, column.options.dtype)
         return partial(_classes_of_labels, column, labels)
     return partial(_classes_of_struct if layout == "struct" else _classes_of_lists, column)
 
@@ -128,7 +124,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
     """Return the classes of values, which are those of the dictionary that `encode` makes."""
     rows = read_column(storage(values)).encode()
-    classes = category_outputs(labels, rows.stored)[rows.codes.astype(np.int64)]
+    classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
     is_unknown = (classes < 0) & (rows.codes >= 0)
     if is_unknown.any():
         row = int(np.argmax(is_unknown))

@@ -12,16 +12,12 @@ import pyarrow as pa
 from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
-    OutputRange,
+    EncodedLayout,
     PassThrough,
     Schema,
     Values,
-    category_outputs,
-    code_column,
-    code_values,
-    column_position,
+    lookup,
     map_columns,
-    table_layout,
 )
 
 from ._read import ColumnReader
@@ -50,18 +46,17 @@ class ColumnCoder:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"column {self._schema.name!r}: {error}") from error
         if isinstance(column, Values):
-            return code_values(self._schema, column)
+            return lookup.code_column(self._schema, column)
         if column.stored is not self._categories:
             self._categories = column.stored
-            self._outputs = category_outputs(self._schema, column.stored)
-        return code_column(self._schema, column.codes, column.stored, self._outputs)
+            self._outputs = self._schema.outputs_of(column.stored)
+        return lookup.code_column(self._schema, column, self._outputs)
 
 
 class NewColumns(NamedTuple):
-    """What becomes of the encoded columns ``first`` to ``stop - 1`` of the encoder."""
+    """What becomes of the encoded columns ``schema.columns[columns]`` of the encoder."""
 
-    first: int
-    stop: int
+    columns: slice
     fields: list[pa.Field]
     write: Callable[[Sequence[CodedColumn]], list[pa.Array]]
 
@@ -89,15 +84,15 @@ class EncodePlan:
     def __init__(
         self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
     ) -> None:
-        self._positions = [column_position(source.names, c.name) for c in schema.columns]
+        self._positions = schema.positions_in(source.names)
         self._coders = [ColumnCoder(column) for column in schema.columns]
         self._parts: list[PassThrough | NewColumns] = []
         if layout == "columns":
             self._parts += [
                 part
                 if isinstance(part, PassThrough)
-                else _output_columns(schema, part, num_threads)
-                for part in table_layout(source.names, schema)
+                else _output_columns(schema, part.columns, num_threads)
+                for part in EncodedLayout(schema, source.names).columns
             ]
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
@@ -131,20 +126,20 @@ class EncodePlan:
             if isinstance(part, PassThrough):
                 columns.append(rows.column(part.position))
             else:
-                columns += part.write(coded[part.first : part.stop])
+                columns += part.write(coded[part.columns])
         return columns
 
 
-def _output_columns(schema: Schema, part: OutputRange, num_threads: int | None) -> NewColumns:
+def _output_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
     """Return how the outputs of several columns of the encoder become columns."""
-    columns = schema.columns[part.first : part.stop]
+    columns = schema.columns[positions]
     dtype = columns[0].options.dtype
     fields = [field for column in columns for field in output_fields(column)]
 
     def write(coded: Sequence[CodedColumn]) -> list[pa.Array]:
         return output_arrays(coded, dtype, num_threads)
 
-    return NewColumns(part.first, part.stop, fields, write)
+    return NewColumns(positions, fields, write)
 
 
 def _nested_column(
@@ -153,4 +148,4 @@ def _nested_column(
     """Return how the outputs of one column of the encoder become a column in its place."""
     kind, write = nested(schema.columns[index], layout, num_threads)
     field = pa.field(name, kind, nullable=layout == "dictionary")
-    return NewColumns(index, index + 1, [field], lambda coded: [write(coded[0])])
+    return NewColumns(slice(index, index + 1), [field], lambda coded: [write(coded[0])])

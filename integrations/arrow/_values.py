@@ -10,14 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import (
-    ColumnSchema,
-    Special,
-    category_array,
-    category_keys,
-    read_arrow,
-    title,
-)
+from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -134,10 +127,12 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
+    known = Categories.of(items)
+    keys = known.to_keys()
     for convert in (_with_inferred_type, _with_uint64, _with_nanoseconds):
         try:
-            values = convert(items)
-            if category_keys(as_categories(values)) == category_keys(items):
+            values = convert(known)
+            if Categories.of(as_categories(values)).to_keys() == keys:
                 return values
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue
@@ -164,19 +159,20 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
         return values
 
 
-def _with_inferred_type(items: list[Any]) -> pa.Array:
+def _with_inferred_type(categories: Categories) -> pa.Array:
     """Return values of the type that pyarrow, or NumPy, infers for them."""
-    array = category_array(items)
-    return pa.array(items if array.dtype == object else array)
+    array = categories.to_array()
+    return pa.array(categories.tolist() if array.dtype == object else array)
 
 
-def _with_uint64(items: list[Any]) -> pa.Array:
+def _with_uint64(categories: Categories) -> pa.Array:
     """Return integers of which some are beyond int64."""
-    return pa.array(items, pa.uint64())
+    return pa.array(categories.tolist(), pa.uint64())
 
 
-def _with_nanoseconds(items: list[Any]) -> pa.Array:
+def _with_nanoseconds(categories: Categories) -> pa.Array:
     """Return times that differ in nanoseconds, which pyarrow does not infer."""
+    items = categories.tolist()
     return pa.array(items, pa.timestamp("ns", pa.array(items).type.tz))
 
 
@@ -191,10 +187,7 @@ def output_labels(column: ColumnSchema) -> pa.Array:
             return common_values(column.labels, f"column {column.name!r}")
         except TypeError:
             pass
-    texts = [
-        f"({label.value})" if isinstance(label, Special) else title(label)
-        for label in column.labels
-    ]
+    texts = column.titles
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise ValueError(f"column {column.name!r}: two values of the dictionary would be {twice!r}")

@@ -23,7 +23,6 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Table,
-    check_names,
     write,
 )
 
@@ -234,7 +233,7 @@ def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
 
 def output_fields(column: ColumnSchema) -> list[pa.Field]:
     """Return the fields of the outputs of a column, of which none is ever null."""
-    check_names(Schema((column,)))
+    Schema((column,)).check_names()
     kind = arrow_type(column.options.dtype.newbyteorder("="))
     return [pa.field(name, kind, nullable=False) for name in column.names]
 

@@ -7,15 +7,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    ColumnSchema,
-    PassThrough,
-    Schema,
-    Special,
-    column_position,
-    decoded_layout,
-)
+from onehot_fast import Encoder, adapter
+from onehot_fast.adapter import ColumnSchema, PassThrough, Schema, Special
 
 from ._decode import Classes, Meanings, classes_of_features, reader_of_classes
 from ._plan import Rows
@@ -117,15 +110,15 @@ def _output_columns(
         return OutputColumn(pa.field(str(column.name), meanings.type), read, meanings)
 
     if layout == "columns":
-        positions = [_feature_position(source, name) for name in schema.names]
-        for part in decoded_layout(source.names, schema):
+        positions = adapter.decode.feature_positions(schema, source.names)
+        for part in adapter.decode.decoded_layout(source.names, schema):
             if isinstance(part, PassThrough):
                 yield _unchanged(source, part.position)
             else:
                 column, features = schema.columns[part], schema.starts[part : part + 2]
                 yield decoded(column, _from_features(column, positions[slice(*features)]))
         return
-    encoded = {column_position(source.names, column.name): column for column in schema.columns}
+    encoded = dict(zip(schema.positions_in(source.names), schema.columns, strict=True))
     for position in range(len(source)):
         if position in encoded:
             column = encoded[position]
@@ -136,12 +129,6 @@ def _output_columns(
 
 def _unchanged(source: pa.Schema, position: int) -> OutputColumn:
     return OutputColumn(source.field(position), lambda rows: rows.column(position))
-
-
-def _feature_position(source: pa.Schema, name: str) -> int:
-    """Return where the one column of a name is: pyarrow looks it up, as features may be many."""
-    position: int = source.get_field_index(name)
-    return position if position >= 0 else column_position(source.names, name)
 
 
 def _from_features(column: ColumnSchema, positions: list[int]) -> Callable[[Rows], Classes]:

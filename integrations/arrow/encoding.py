@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Schema, check_choice, with_article
+from onehot_fast.adapter import Schema, checks
 
 from ._plan import EncodePlan
 from ._read import as_table
@@ -109,7 +109,7 @@ def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "col
 
 def fitted_schema(encoder: Any, layout: Any) -> Schema:
     """Return the schema of an encoder, after a check of both arguments."""
-    check_choice(layout, "layout", LAYOUTS)
+    checks.check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder is {with_article(encoder)}; accepted is an Encoder")
+        raise TypeError(f"encoder is {checks.with_article(encoder)}; accepted is an Encoder")
     return encoder.schema

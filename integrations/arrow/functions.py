@@ -16,17 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    CodedColumn,
-    ColumnSchema,
-    category_array,
-    category_outputs,
-    check_choice,
-    check_no_missing,
-    check_text,
-    declared_column,
-    with_article,
-)
+from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup
 
 from ._read import read_integers
 from ._values import comparable_values
@@ -91,9 +81,9 @@ def register(
     array([[0, 0, 1],
            [0, 0, 0]], dtype=uint8)
     """
-    check_choice(layout, "layout", FUNCTION_LAYOUTS)
+    checks.check_choice(layout, "layout", FUNCTION_LAYOUTS)
     if name is not None:
-        check_text(name, "name")
+        checks.check_text(name, "name")
     function = _Function(_column(encoder, column), layout)
     name = f"onehot_fast.{function.digest}" if name is None else name
     with _lock:
@@ -150,7 +140,7 @@ def expression(
     if column is None and isinstance(encoder, Encoder) and isinstance(field, str):
         column = field if field in (encoder.columns or ()) else None
     if not isinstance(field, str | pc.Expression):
-        raise TypeError(f"field is {with_article(field)}; accepted are str and Expression")
+        raise TypeError(f"field is {checks.with_article(field)}; accepted are str and Expression")
     values = pc.field(field) if isinstance(field, str) else field
     position = _category_position(_column(encoder, column), values)
     name = register(encoder, column=column, layout=layout)
@@ -186,7 +176,7 @@ class _Function:
     def __init__(self, column: ColumnSchema, layout: FunctionLayout) -> None:
         self._column = column
         self._type, self._write = nested(column, layout)
-        outputs = category_outputs(column, category_array(column.categories))
+        outputs = column.outputs_of(column.known)
         self._lut = np.insert(outputs, -1, column.unknown_output).astype(np.int32)
         rules = column.options.handle_missing, column.options.handle_unknown
         names = column.names if layout == "struct" else None
@@ -214,7 +204,7 @@ class _Function:
         """Refuse what is no position of a category, and what the encoder refuses."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error":
-            check_no_missing(column.name, codes)
+            lookup.check_no_missing(column.name, codes)
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
             raise ValueError(f"category = {largest} is outside [0, {n_known}]")
@@ -232,7 +222,9 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
         if column is not None:
             raise TypeError(f"column = {column!r} is given without an Encoder that could have it")
         is_arrow = isinstance(encoder, pa.Array | pa.ChunkedArray)
-        return declared_column(encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8))
+        return ColumnSchema.declared(
+            encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
+        )
     columns = {schema.name: schema for schema in encoder.schema.columns}
     if column is None:
         if len(columns) != 1:

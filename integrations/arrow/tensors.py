@@ -11,15 +11,12 @@ import pyarrow as pa
 
 import onehot_fast
 from onehot_fast.adapter import (
+    Categories,
     CodedColumn,
-    category_array,
-    category_outputs,
-    check_choice,
-    declared_column,
+    ColumnSchema,
+    checks,
     normalize_depth,
-    number_dtype,
     read_arrow,
-    sorted_categories,
     write,
 )
 
@@ -104,15 +101,15 @@ def one_hot(
            [1, 0, 0],
            [0, 0, 0]], dtype=uint8)
     """
-    check_choice(layout, "layout", LAYOUTS)
-    element = number_dtype(dtype, "dtype").newbyteorder("=")
+    checks.check_choice(layout, "layout", LAYOUTS)
+    element = checks.number_dtype(dtype, "dtype").newbyteorder("=")
     arrow_type(element)
     coded, known = _read(array, categories, depth, element)
     if layout == "tensor" or layout == "array":
         matrix = _matrix(coded, row_element(element), num_threads)
         kind = rows_type(matrix.dtype, matrix.shape[1], layout)
         return OneHotArray(rows_array(matrix, kind), matrix.dtype, known, matrix)
-    column = declared_column(known, element)
+    column = ColumnSchema.declared(known, element)
     rows: Any
     if layout == "columns":
         fields = pa.schema(output_fields(column))
@@ -143,13 +140,14 @@ def _read(
         known = column.categories
         return CodedColumn(column.codes, None, len(known)), known
     if categories is None:
-        known, lut = sorted_categories(column.stored)
-        return CodedColumn(column.codes, lut, len(known)), known
+        ordered, positions = Categories.of(column.stored).sorted()
+        lut = np.append(positions, -1).astype(np.int32)
+        return CodedColumn(column.codes, lut, len(ordered)), ordered.to_array()
     is_arrow = isinstance(categories, pa.Array | pa.ChunkedArray)
-    schema = declared_column(categories.to_pylist() if is_arrow else categories, element)
-    lut = np.maximum(category_outputs(schema, column.stored), -1).astype(np.int32)
-    coded = CodedColumn(column.codes, lut, len(schema.categories))
-    return coded, category_array(schema.categories)
+    schema = ColumnSchema.declared(categories.to_pylist() if is_arrow else categories, element)
+    lut = np.maximum(schema.outputs_of(column.stored), -1).astype(np.int32)
+    coded = CodedColumn(column.codes, lut, schema.n_outputs)
+    return coded, schema.known.to_array()
 
 
 def _matrix(coded: CodedColumn, dtype: np.dtype[Any], num_threads: int | None = None) -> AnyArray:

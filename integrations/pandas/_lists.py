@@ -7,8 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast import adapter
-from onehot_fast.adapter import Column, Rows, read_rows, split_texts, spread
+from onehot_fast.adapter import Column, Rows, read_values
 from onehot_fast.adapter import Strings as TextArray
 
 from ._read import (
@@ -27,7 +26,6 @@ __all__ = [
     "is_arrow",
     "read_labels",
     "read_lists",
-    "repeat_rows",
     "split_arrow",
     "split_python",
 ]
@@ -61,7 +59,7 @@ def read_lists(rows: Any) -> Rows:
     """
     lists = _arrow_lists(rows)
     if lists is None:
-        return read_rows(list(rows), None, None)
+        return Rows.read(list(rows))
     import pyarrow as pa
 
     if pa.types.is_integer(lists.elements.type):
@@ -98,12 +96,12 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
     (array([0, 2, 2, 3]), array(['a', 'b', 'b'], dtype=object))
     """
     if sep is not None:
-        return _sorted_rows(read_rows(series, None, sep))
+        return _sorted_rows(Rows.read(series, sep=sep))
     lists = _arrow_lists(series)
     if lists is not None:
         return Rows(lists.offsets, _arrow_column(lists.elements))
-    rows = read_rows(list(series), None, None)
-    return Rows(rows.offsets, adapter.read_column(rows.elements))
+    rows = Rows.read(list(series))
+    return Rows(rows.offsets, read_values(rows.elements).encode())
 
 
 def _arrow_lists(rows: Any) -> Rows | None:
@@ -150,15 +148,15 @@ def split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
 
         pc.split_pattern(pa.array([""]), sep)  # which raises what pandas lets through
     if is_arrow_string(series.dtype):
-        return _sorted_rows(split_texts(arrow_chunks(pa_array(series)), sep, keep_empty=True))
+        return _sorted_rows(Rows.split(arrow_chunks(pa_array(series)), sep, keep_empty=True))
     positions, levels = distinct(series)
-    return repeat_rows(split_python(levels.tolist(), sep, keep_empty=True), positions)
+    return split_python(levels.tolist(), sep, keep_empty=True).take(positions)
 
 
 def split_python(texts: Sequence[str], sep: str, *, keep_empty: bool = False) -> Rows:
     """Return the labels of each of Python's strings, sorted."""
     chunks = [TextArray.from_objects(texts, is_text=True)]
-    return _sorted_rows(split_texts(chunks, sep, keep_empty=keep_empty))
+    return _sorted_rows(Rows.split(chunks, sep, keep_empty=keep_empty))
 
 
 def _sorted_rows(rows: Rows) -> Rows:
@@ -180,9 +178,3 @@ def distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
         order = np.append(np.cumsum(occurs[:-1]) - 1, -1)
         positions, levels = order[positions], levels[occurs[:-1]]
     return positions, levels
-
-
-def repeat_rows(rows: Rows, positions: Codes) -> Rows:
-    """Return the labels of all rows, given those of the distinct ones and which each row is."""
-    offsets, elements = spread(rows.offsets, positions)
-    return Rows(offsets, _labels(rows.elements.codes.take(elements), rows.elements.stored))

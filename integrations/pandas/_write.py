@@ -13,16 +13,7 @@ import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 from pandas.api.types import is_integer_dtype
 
-from onehot_fast.adapter import (
-    CodedColumn,
-    Decoded,
-    Outputs,
-    Part,
-    PassThrough,
-    Table,
-    part_names,
-    write,
-)
+from onehot_fast.adapter import CodedColumn, Decoded, Outputs, Part, PassThrough, Table, write
 
 __all__ = [
     "COPY_ON_WRITE",
@@ -117,7 +108,7 @@ def wrap(
 
 def _labels(table: Table, parts: Sequence[Part], source: pd.DataFrame | None) -> "pd.Index[Any]":
     """Return the labels of columns: in levels, if those of the source are and all names fit."""
-    names = part_names(table, parts)
+    names = [name for part in parts for name in part.names_in(table)]
     has_levels = source is not None and source.columns.nlevels > 1
     all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
     return pd.Index(names, tupleize_cols=all_tuples)

@@ -19,10 +19,8 @@ from onehot_fast.adapter import (
     Special,
     TableAccessor,
     TableKeywords,
-    check_no_options,
-    code_table,
-    encode_alone,
-    with_article,
+    checks,
+    lookup,
     write,
 )
 
@@ -178,7 +176,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             levels = labels.to_numpy(object)
             declared = Column(level_codes(column), levels, source="category")
             name = "x0" if series.name is None else series.name
-            column, schema = encode_alone(declared, name, options)
+            column, schema = self._encode_alone(declared, name, options)
             labels = _labels(column, schema, labels)
         if options["prefix"] is None:
             return column, labels
@@ -282,11 +280,11 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         coded = functools.cache(lambda position: source.read(position).encode())
         table = dataclasses.replace(source, read=coded)
         if isinstance(columns, Encoder):
-            check_no_options(options)
+            checks.check_no_options(options)
             schema = columns.schema
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
-        coded_columns = code_table(table, schema)
+        coded_columns = lookup.code_table(table, schema)
         check_sparse(coded_columns)
         parts = EncodedLayout(schema, table.names).parts(coded_columns)
         return wrap(table, parts, sparse=True)
@@ -352,5 +350,6 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
     if isinstance(data, pd.Series | pd.Index):
         return OneHotAccessor(data)(*args, **options)
     raise TypeError(
-        f"data is {with_article(data)}; accepted are a DataFrame, a Series and an Index of pandas"
+        f"data is {checks.with_article(data)}; accepted are a DataFrame, a Series and an Index"
+        " of pandas"
     )

@@ -23,7 +23,7 @@ from pandas.api.types import (
 
 from onehot_fast.adapter import CodedColumn, Column, Rows, write
 
-from ._lists import distinct, is_arrow, repeat_rows, split_arrow, split_python
+from ._lists import distinct, is_arrow, split_arrow, split_python
 from ._read import Codes
 
 __all__ = ["str_get_dummies"]
@@ -134,7 +134,7 @@ def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
     if is_arrow(series.dtype):
         return split_arrow(series, sep)
     positions, texts = _distinct_python(series)
-    return repeat_rows(_split_python(texts, sep), positions)
+    return _split_python(texts, sep).take(positions)
 
 
 def _distinct_python(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:

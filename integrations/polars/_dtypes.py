@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from onehot_fast.adapter import number_dtype
+from onehot_fast.adapter import checks
 
 __all__ = ["Element", "element_of", "result_dtype"]
 
@@ -50,7 +50,7 @@ def result_dtype(dtype: Any) -> AnyDtype:
     (dtype('uint8'), dtype('float32'))
     """
     if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
-        return number_dtype(dtype, "dtype")
+        return checks.number_dtype(dtype, "dtype")
     if dtype not in TO_NUMPY:
         raise TypeError(f"dtype = {dtype!r} is not a Boolean, integer or floating dtype")
     return TO_NUMPY[dtype]

@@ -12,8 +12,7 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from onehot_fast.adapter import Column, Rows, Table, Values, check_separator, read_arrow, spread
-from onehot_fast.adapter import read_column as hash_values
+from onehot_fast.adapter import Column, Rows, Table, Values, checks, read_arrow, read_values
 
 __all__ = [
     "is_encodable",
@@ -148,7 +147,7 @@ def read_column(series: Any) -> Column | Values:
     if dtype.is_temporal():
         return _read_times(series, name)
     if dtype in (pl.Int128, pl.UInt128, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
-        return hash_values(series.to_list())
+        return read_values(series.to_list()).encode()
     if dtype.is_numeric():
         return _plain_values(series)
     raise TypeError(
@@ -219,7 +218,7 @@ def read_labels(series: pl.Series, sep: str | None) -> tuple[Offsets, Column]:
     if sep is not None:
         return _separated(series, sep)
     offsets, elements = _flatten(series)
-    return offsets, read_column(elements.alias(series.name)).encode().encode()
+    return offsets, read_column(elements.alias(series.name)).encode()
 
 
 def _values(series: pl.Series) -> AnyArray:
@@ -251,7 +250,7 @@ def _plain_values(series: pl.Series) -> Values:
 def _read_categorical(series: pl.Series) -> Column:
     """Return the codes of a Categorical, and the texts of those that occur."""
     if len(series) <= FEW_ROWS:
-        column = hash_values(series.to_list())
+        column = read_values(series.to_list()).encode()
         return Column(column.codes, column.stored, source="dictionary")
     codes = _codes(series.to_physical())
     n_codes = int(codes.max()) + 1
@@ -259,7 +258,7 @@ def _read_categorical(series: pl.Series) -> Column:
     if rows is None or (rows < 0).any():  # codes of other columns lie between those of this one
         missing = codes < 0
         present = np.where(missing, n_codes - 1, codes)
-        codes = hash_values(np.ma.masked_array(present, missing)).codes
+        codes = read_values(np.ma.masked_array(present, missing)).encode().codes
         rows = _example_rows(codes, int(codes.max()) + 1)
     texts = series.gather(rows).cast(pl.String).to_numpy()
     return Column(codes, texts, source="dictionary")
@@ -324,7 +323,7 @@ def _integers(elements: pl.Series, name: str) -> AnyArray:
 
 def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     """Return the labels in separated texts, after each distinct text was split once."""
-    check_separator(sep)
+    checks.check_separator(sep)
     if series.dtype.base_type() not in (pl.String, pl.Categorical, pl.Enum):
         raise TypeError(
             f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a string"
@@ -332,8 +331,7 @@ def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
     texts = read_column(series).encode()
     offsets, elements = _flatten(pl.Series(texts.categories, dtype=pl.String).str.split(sep))
     labels = read_column(elements.replace("", None)).encode()
-    offsets, positions = spread(offsets, texts.codes)
-    return offsets, Column(labels.codes.take(positions), labels.categories, source="dictionary")
+    return Rows(offsets, labels).take(texts.codes)
 
 
 def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:

@@ -9,14 +9,13 @@ import polars as pl
 
 from onehot_fast.adapter import (
     ArrowBlock,
+    Categories,
     Decoded,
     Outputs,
     Part,
     PassThrough,
     Special,
     Table,
-    part_names,
-    title,
     write,
 )
 
@@ -75,7 +74,7 @@ def wrap(
     """
     memo = {} if memo is None else memo
     if "polars" not in memo:
-        _check_names(part_names(table, parts))
+        _check_names([name for part in parts for name in part.names_in(table)])
         memo["polars"] = {}
     frames = []
     for part in parts:
@@ -147,7 +146,7 @@ def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
     ValueError
         If two columns would have one name.
     """
-    names = list(map(title, labels))
+    names = Categories.of(labels).titles()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
     if block.dtype.kind == "b":

@@ -14,10 +14,8 @@ from onehot_fast.adapter import (
     HandleUnknown,
     Outputs,
     Schema,
-    check_choice,
-    check_no_options,
-    check_options,
-    code_table,
+    checks,
+    lookup,
     write,
 )
 
@@ -96,10 +94,10 @@ class ExprNamespace:
         >>> encoded.collect(engine="streaming").to_series().to_list()
         [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
         """
-        check_choice(layout, "layout", ("array", "struct"))
+        checks.check_choice(layout, "layout", ("array", "struct"))
         name = self._expr.meta.output_name(raise_if_undetermined=False)
         if isinstance(categories, Encoder):
-            check_no_options(options)
+            checks.check_no_options(options)
             return encode_expr(self._expr, _column_of(categories, name), layout)
         if name is None and layout == "struct" and options.get("prefix") is None:
             raise ValueError("the expression has no single name for the fields: pass prefix=")
@@ -141,7 +139,7 @@ def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
 def _encode_batch(schema: Schema, layout: Layout, series: pl.Series) -> pl.Series:
     [column] = schema.columns
     table = dataclasses.replace(read_table(series), names=(column.name,))
-    coded = code_table(table, schema)
+    coded = lookup.code_table(table, schema)
     if layout == "array":
         return pl.Series(series.name, write.rows(coded, schema.dtype))
     outputs = Outputs(schema.names, tuple(coded), schema.dtype)
@@ -150,7 +148,7 @@ def _encode_batch(schema: Schema, layout: Layout, series: pl.Series) -> pl.Serie
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:
     """Refuse what only rows could tell."""
-    check_options(options, DeclaredKeywords.__annotations__)
+    checks.check_options(options, DeclaredKeywords.__annotations__)
     if options.get("drop") == "most_frequent":
         raise ValueError(
             "drop = 'most_frequent': an expression has no rows to count; accepted are a category,"

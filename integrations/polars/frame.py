@@ -7,13 +7,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    Schema,
-    TableAccessor,
-    TableKeywords,
-    check_no_options,
-    table_names,
-)
+from onehot_fast.adapter import EncodedLayout, Schema, TableAccessor, TableKeywords, checks
 
 from ._options import declared_encoder, new_encoder
 from .expr import encode_expr
@@ -102,7 +96,7 @@ class LazyFrameNamespace:
         {'size_L': [False, True], 'size_S': [True, False], 'price_(infrequent)': [True, True]}
         """
         if isinstance(columns, Encoder):
-            check_no_options(options)
+            checks.check_no_options(options)
             return _encode_lazily(self._frame, columns.schema)
         encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema)
@@ -142,7 +136,7 @@ class LazyFrameNamespace:
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
     names = frame.collect_schema().names()
-    order = [str(name) for name in table_names(names, schema)]
+    order = [str(name) for name in EncodedLayout(schema, names).names]
     # By name, since pl.col takes "*" and "^x$" for patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct") for column in schema.columns

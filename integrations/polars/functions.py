@@ -6,7 +6,7 @@ from typing import Any, Unpack, overload
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnKeywords, TableKeywords, with_article
+from onehot_fast.adapter import ColumnKeywords, TableKeywords, checks
 
 from .expr import DeclaredKeywords, ExprNamespace, Layout
 from .frame import DataFrameNamespace, LazyFrameNamespace
@@ -83,6 +83,6 @@ def onehot(data: Any, *args: Any, **options: Any) -> Any:
         if isinstance(data, kind):
             return namespace(data)(*args, **options)
     raise TypeError(
-        f"data is {with_article(data)}; accepted are a DataFrame, LazyFrame, Series and Expr of"
-        " polars"
+        f"data is {checks.with_article(data)}; accepted are a DataFrame, LazyFrame, Series and Expr"
+        " of polars"
     )

@@ -7,14 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast.adapter import (
-    CodedColumn,
-    Column,
-    ColumnKeywords,
-    Outputs,
-    SeriesAccessor,
-    encode_alone,
-)
+from onehot_fast.adapter import CodedColumn, Column, ColumnKeywords, Outputs, SeriesAccessor
 
 from ._dtypes import result_dtype
 from ._read import read_column, read_labels
@@ -121,7 +114,9 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         return result_dtype(dtype)
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Sequence[Any]]:
-        column, schema = encode_alone(read_column(self._data).encode(), self._data.name, options)
+        column, schema = self._encode_alone(
+            read_column(self._data).encode(), self._data.name, options
+        )
         return column, schema.names
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:

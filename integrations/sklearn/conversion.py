@@ -9,7 +9,7 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, category_array, is_missing
+from onehot_fast.adapter import Categories, ColumnSchema, read_values
 
 __all__ = ["from_sklearn", "to_sklearn"]
 
@@ -31,12 +31,13 @@ def from_sklearn(encoder: Any) -> Encoder:
     drops = [None] * n_columns if encoder.drop_idx_ is None else encoder.drop_idx_
     for name, categories, dropped in zip(names, encoder.categories_, drops, strict=True):
         items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
-        has_missing = bool(items) and is_missing(items[-1])
-        if any(map(is_missing, items[:-1])):
+        is_missing = read_values(items).encode().codes < 0
+        has_missing = bool(is_missing[-1:].any())
+        if is_missing[:-1].any():
             raise ValueError(f"column {name!r} has several categories of missing values")
         unseen = "error" if encoder.handle_unknown == "error" else "ignore"
         options["handle_missing"][name] = "indicator" if has_missing else unseen
-        if dropped is not None and is_missing(items[dropped]):
+        if dropped is not None and is_missing[dropped]:
             options["handle_missing"][name] = "ignore"  # all off, as what is dropped
         elif dropped is not None:
             options["drop"][name] = [items[dropped]]
@@ -52,7 +53,7 @@ def to_sklearn(encoder: Encoder) -> Any:
     rules = {_rule(column) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"scikit-learn has one handle_unknown for all columns, not {rules!r}")
-    categories = [category_array(list(column.categories)) for column in columns]
+    categories = [column.known.to_array() for column in columns]
     known = preprocessing.OneHotEncoder(
         categories=categories,
         drop=_drop(columns),
@@ -97,7 +98,8 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
         return None
     if n_dropped == {1}:
         pairs = zip(columns, dropped, strict=True)
-        return category_array([column.categories[positions[0]] for column, positions in pairs])
+        labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
+        return Categories.of(labels).to_array()
     of_binary = [[0] if len(column.known) == 2 else [] for column in columns]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"

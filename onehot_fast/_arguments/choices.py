@@ -1,12 +1,16 @@
-"""Checks of options that every function words alike: choices, option names, texts."""
+"""Checks of options that every function words alike, and the words of their messages."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
 
 # So many letters of a value are shown.
 SHOWN_LETTERS = 40
+UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # How other libraries spell what has another name here.
 ELSEWHERE = {
     "drop_first": "drop='first'",
@@ -41,6 +45,14 @@ def check_options(given: Iterable[str], accepted: Collection[str]) -> None:
             raise TypeError(f"{name!r} is not an option:{hint} accepted are {_listed(accepted)}")
 
 
+def check_no_options(options: Mapping[str, Any]) -> None:
+    """Refuse options beside an Encoder."""
+    if options:
+        raise TypeError(
+            f"{next(iter(options))} is given, and an Encoder, which has options of its own"
+        )
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return a question about the most similar of the known names, "" if none is similar."""
     texts = [other for other in known if isinstance(other, str)]
@@ -57,6 +69,27 @@ def check_text(value: object, name: str) -> str:
     return value
 
 
+def check_separator(sep: Any) -> None:
+    """Refuse what cannot stand between labels."""
+    if not isinstance(sep, str):
+        raise TypeError(f"sep = {sep!r} is {with_article(sep)}; accepted is a str")
+    if not sep:
+        raise ValueError("sep is empty; accepted is a string that stands between labels")
+
+
+def number_dtype(value: Any, where: str) -> np.dtype[Any]:
+    """Return a dtype of which 0 and 1 are values."""
+    dtype: np.dtype[Any] | None = None
+    if value is not None:  # which would be float64, and nobody who writes None means that
+        try:
+            dtype = np.dtype(value)
+        except TypeError:
+            dtype = None
+    if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
+        raise TypeError(f"{where} = {value!r} is not a Boolean, integer, float or complex dtype")
+    return dtype
+
+
 def check_prefix(prefix: object, prefix_sep: object) -> None:
     """Refuse prefixes that are no texts; no prefix is None."""
     if prefix is not None:
@@ -68,6 +101,12 @@ def with_article(value: object) -> str:
     """Return the type of a value as a sentence names it: a list, an int."""
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
+
+
+def human_size(n_bytes: int) -> str:
+    """Return a number of bytes as people say it."""
+    step = max(0, n_bytes.bit_length() - 1) // 10
+    return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"
 
 
 def shown(value: object) -> str:

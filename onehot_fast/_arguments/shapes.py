@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import human_size, with_article
 from onehot_fast._arguments.indices import as_integer, resolve_depth
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
 MAX_RANK = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
 ASK_ABOVE = 64 << 20  # bytes; below, asking the system would cost more than it could save
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
 NO_INDICES = np.empty(0, np.int8)  # a depth that is given looks at none
 
@@ -223,9 +222,3 @@ def _check_memory(
         f"the result takes {human_size(n_bytes)} (shape {shape}, {dtype}), and"
         f" {human_size(free)} are free; smaller: {smaller}"
     )
-
-
-def human_size(n_bytes: int) -> str:
-    """Return a number of bytes as people say it."""
-    step = max(0, n_bytes.bit_length() - 1) // 10
-    return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"

@@ -16,14 +16,7 @@ import numpy.typing as npt
 
 from onehot_fast._categories.arrays import category_array, exactly_as
 from onehot_fast._categories.dictionary import Dictionary
-from onehot_fast._categories.keys import (
-    as_array,
-    in_order,
-    keys,
-    positive_zero,
-    preferred,
-    title,
-)
+from onehot_fast._categories.keys import as_array, in_order, keys, positive_zero, preferred, title
 from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
 
@@ -153,6 +146,13 @@ class Categories:
             return np.argsort(self.values)
         positions_by_key = self._positions_by_key
         return np.array([positions_by_key[key] for key in keys(in_order(self.tolist()))], np.int64)
+
+    def sorted(self) -> tuple[Categories, Positions]:
+        """Return the categories in the order in which `fit` puts them, and where each is there."""
+        order = self.argsort()
+        positions = np.empty(len(order), np.int64)
+        positions[order] = np.arange(len(order))
+        return self.take(order), positions
 
     def find(self, others: Categories) -> Positions:
         """Return the position here of each of some categories, -1 where there is none."""

@@ -37,6 +37,10 @@ class Factorized(NamedTuple):
     categories: AnyArray | Strings
     source: str
 
+    def take(self, positions: npt.NDArray[np.integer[Any]]) -> Factorized:
+        """Return the values at some positions."""
+        return self._replace(codes=self.codes.take(positions))
+
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
     """Return the codes of arrays that follow each other: ndarrays, Strings or Arrow arrays.

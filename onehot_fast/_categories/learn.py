@@ -1,36 +1,27 @@
-"""A table → what an encoder learns from it, and what it needs to encode it."""
+"""A table → what an encoder learns from it, or what it holds that the encoder did not learn."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import Any, TypeVar
+from collections.abc import Hashable
 
 import numpy as np
-import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State, learn, learn_known
-from onehot_fast._categories.lookup import check_known, check_no_missing, codes_of_known, lut_of
-from onehot_fast._categories.options import ColumnOptions, Options, declared_categories
-from onehot_fast._categories.review import (
-    Check,
-    UnknownValueError,
-    check_of,
-    find,
-    warn_of_unknown,
-    with_all_unknown,
+from onehot_fast._categories.lookup import (
+    VALUE_BYTES,
+    check_known,
+    check_no_missing,
+    named,
+    read_named,
 )
-from onehot_fast._categories.schema import ColumnSchema, Schema, check_names, column_schema
-from onehot_fast._encode.write import CodedColumn
+from onehot_fast._categories.options import ColumnOptions, Options
+from onehot_fast._categories.review import Check, check_of, find
+from onehot_fast._categories.schema import Schema, column_schema
 from onehot_fast._runtime import parallel
 from onehot_fast.column import Column, Values
-from onehot_fast.table import Table, column_position
-
-Result = TypeVar("Result")
-
-# What reading one value touches, about: a code, or a short text.
-VALUE_BYTES = 8
+from onehot_fast.table import Table
 
 
 def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Options) -> State:
@@ -44,7 +35,7 @@ def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Opti
 
     def learned(position: int) -> Learned:
         name = table.names[position]
-        return _learn_column(name, _named(name, table.read, position), options.of(name))
+        return _learn_column(name, named(name, table.read, position), options.of(name))
 
     columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
     return State(names, tuple(columns), table.n_rows)
@@ -60,25 +51,15 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
             )
 
 
-def _named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what some work on a column makes, and name the column in an error."""
-    try:
-        return work(*arguments)
-    except TypeError as error:
-        raise TypeError(f"column {name!r}: {error}") from error
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from error
-
-
 def _learn_column(name: Hashable, read: Column | Values, options: ColumnOptions) -> Learned:
     """Return what one column teaches, if it keeps to the options."""
-    column = _named(name, read.encode)
+    column = named(name, read.encode)
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
     if options.categories is None:
-        return _named(name, learn, column, column.declared)
+        return named(name, learn, column, column.declared)
     known = Categories.of(options.categories)
-    learned, positions = _named(name, learn_known, column, known)
+    learned, positions = named(name, learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():
         is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
         check_known(name, known, column.codes, column.categories, is_unknown)
@@ -90,113 +71,12 @@ def schema_of(state: State, options: Options) -> Schema:
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
     schema = Schema(tuple(columns), options.remainder)
-    check_names(schema)
+    schema.check_names()
     return schema
-
-
-def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
-    """Return the rows to encode: each column of the schema as codes and their outputs."""
-
-    def read(column: ColumnSchema) -> Column | Values:
-        return _read_named(table, column.name)
-
-    def coded(position: int, column: ColumnSchema) -> CodedColumn:
-        return _code_values(column, _named(column.name, table.read, position))
-
-    positions = schema.remember(_positions, table.names)
-    pairs = zip(positions, schema.columns, strict=True)
-    n_bytes = len(positions) * table.n_rows * VALUE_BYTES
-    try:
-        columns = parallel.each(lambda pair: coded(*pair), pairs, n_bytes)
-    except UnknownValueError as error:
-        raise with_all_unknown(error, schema.columns, read) from None
-    warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
-    warn_of_unknown((column for column, _ in warned), read)
-    return columns
 
 
 def check_table(table: Table, schema: Schema) -> Check:
     """Return what a table holds that has no feature of its own."""
-    pairs = ((column, _read_named(table, column.name)) for column in schema.columns)
-    findings = [_named(column.name, find, column, read) for column, read in pairs]
+    pairs = ((column, read_named(table, column.name)) for column in schema.columns)
+    findings = [named(column.name, find, column, read) for column, read in pairs]
     return check_of(findings, table.n_rows)
-
-
-def _read_named(table: Table, name: Hashable) -> Column | Values:
-    """Return the one column of a name."""
-    return _named(name, table.read, table.position(name))
-
-
-def _positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
-    """Return where each column of the schema is in a table."""
-    return [column_position(names, column.name) for column in schema.columns]
-
-
-def code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
-    """Return a column as codes and their outputs; plain values are looked up where they lie."""
-    coded = _code_values(schema, read)
-    if _may_hold_unknown((schema, coded)):
-        warn_of_unknown([schema], lambda _: read)
-    return coded
-
-
-def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
-    """Tell whether a column may hold unknown values that somebody wants to be warned of."""
-    schema, coded = pair
-    if schema.options.handle_unknown != "warn":
-        return False
-    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
-
-
-def _code_values(schema: ColumnSchema, read: Column | Values) -> CodedColumn:
-    """Return what `code_values` does, without a warning."""
-    if isinstance(read, Values):
-        found = _named(schema.name, read.lookup, schema.known)
-        codes = None if found is None else codes_of_known(schema, found)
-        if codes is not None:
-            propagates = schema.options.handle_missing == "propagate"
-            return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
-    column = _named(schema.name, read.encode)
-    lut = lut_of(schema, column.codes, column.stored)
-    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
-
-
-def code_column(
-    schema: ColumnSchema,
-    codes: npt.NDArray[Any],
-    categories: Any,
-    outputs: npt.NDArray[np.int64] | None = None,
-) -> CodedColumn:
-    """Return a column whose codes stand for other categories than those of the schema.
-
-    `outputs` is what `outputs_of` returns, where these categories were met before.
-    """
-    lut = lut_of(schema, codes, categories, outputs)
-    if schema.options.handle_unknown == "warn":
-        warn_of_unknown([schema], lambda _: Column.of_checked(codes, categories, False, "hash"))
-    return CodedColumn(codes, lut, schema.n_outputs, schema.propagates_missing)
-
-
-def declared_column(categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
-    """Return the schema of a column of given categories; any other value is all off.
-
-    Its outputs are named by the categories alone.
-    """
-    declared = declared_categories(categories, "categories")
-    if declared is None:
-        raise ValueError("categories = 'auto' is not accepted here")
-    options = ColumnOptions(
-        declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
-    )
-    known = Categories.of(declared)
-    outputs = np.arange(len(known), dtype=np.int32)
-    return ColumnSchema("array", options, known, outputs, {}, len(known), ())
-
-
-def sorted_categories(categories: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
-    """Return categories in the order in which `fit` puts them, and the look-up table to it."""
-    every = Categories.of(categories)
-    order = every.argsort()
-    lut = np.full(len(order) + 1, -1, np.int32)
-    lut[order] = np.arange(len(order))
-    return every.take(order).to_array(), lut

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import check_separator, with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
@@ -29,30 +29,50 @@ class Rows(NamedTuple):
     offsets: Offsets
     elements: Any  # an ndarray of codes or labels, a Column, or Factorized
 
+    @classmethod
+    def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
+        """Return ragged rows, whatever they are: flat, separated, of one length, or lists."""
+        if offsets is not None:
+            return _flat(rows, offsets)
+        library = reader_of(rows)
+        if library is not None and hasattr(integration(library), "read_lists") and sep is None:
+            return cls(*integration(library).read_lists(rows))
+        if sep is not None:
+            return _separated(rows, sep)
+        if isinstance(rows, np.ndarray) and rows.ndim == 2:
+            n_rows, width = rows.shape
+            return cls(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
+        if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
+            raise TypeError(
+                f"rows is {with_article(rows)}; accepted are a sequence of sequences, a"
+                " two-dimensional array, strings with sep=, and flat elements with offsets="
+            )
+        return _lists(list(rows))
+
+    @classmethod
+    def split(
+        cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
+    ) -> Rows:
+        """Return the labels of texts in Arrow's layouts; the elements are `Factorized`."""
+        table = Dictionary("string", counting=False)
+        separator = sep.encode("utf-8", "surrogatepass")
+        parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
+        lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
+        codes = concatenated([codes for _, codes in parts])
+        return cls(_offsets(lengths), Factorized(codes, table.values, "dictionary"))
+
+    def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
+        """Return the rows at some positions, of which -1 is an empty row."""
+        lengths = np.append(np.diff(self.offsets), 0).take(positions)
+        starts = np.append(self.offsets[:-1], 0).take(positions)
+        offsets = _offsets(lengths)
+        elements = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+        return Rows(offsets, self.elements.take(elements))
+
     def row_of(self, position: int) -> tuple[int, int]:
         """Return the row of a flat element, and its place in the row."""
         row = int(np.searchsorted(self.offsets, position, side="right")) - 1
         return row, position - int(self.offsets[row])
-
-
-def read_rows(rows: Any, offsets: Any, sep: str | None) -> Rows:
-    """Return ragged rows, whatever they are: flat, separated, of one length, or lists."""
-    if offsets is not None:
-        return _flat(rows, offsets)
-    library = reader_of(rows)
-    if library is not None and hasattr(integration(library), "read_lists") and sep is None:
-        return Rows(*integration(library).read_lists(rows))
-    if sep is not None:
-        return _split(rows, sep)
-    if isinstance(rows, np.ndarray) and rows.ndim == 2:
-        n_rows, width = rows.shape
-        return Rows(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
-    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
-        raise TypeError(
-            f"rows is {with_article(rows)}; accepted are a sequence of sequences, a"
-            " two-dimensional array, strings with sep=, and flat elements with offsets="
-        )
-    return _lists(list(rows))
 
 
 def _flat(elements: Any, offsets: Any) -> Rows:
@@ -104,15 +124,7 @@ def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
-def check_separator(sep: Any) -> None:
-    """Refuse what cannot stand between labels."""
-    if not isinstance(sep, str):
-        raise TypeError(f"sep = {sep!r} is {with_article(sep)}; accepted is a str")
-    if not sep:
-        raise ValueError("sep is empty; accepted is a string that stands between labels")
-
-
-def _split(rows: Any, sep: str) -> Rows:
+def _separated(rows: Any, sep: str) -> Rows:
     """Return the labels in separated texts, of which an empty one is none.
 
     Equal objects are split once; Arrow's texts are split where they lie.
@@ -123,7 +135,7 @@ def _split(rows: Any, sep: str) -> Rows:
         values = integration(library).read_column(rows)
         chunks = getattr(values, "chunks", ())
         if chunks and all(_is_text(chunk) for chunk in chunks):
-            return split_texts(chunks, sep)
+            return Rows.split(chunks, sep)
     try:
         if library is not None:
             column = values.encode()
@@ -136,19 +148,7 @@ def _split(rows: Any, sep: str) -> Rows:
         raise TypeError(
             "with sep= every row is a str or None; rows of lists are read without sep="
         ) from error
-    starts, elements = split_texts([_texts(distinct)], sep)
-    offsets, positions = spread(starts, codes)
-    return Rows(offsets, elements._replace(codes=elements.codes[positions]))
-
-
-def split_texts(chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False) -> Rows:
-    """Return the labels of texts in Arrow's layouts; the elements are `Factorized`."""
-    table = Dictionary("string", counting=False)
-    separator = sep.encode("utf-8", "surrogatepass")
-    parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
-    lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
-    codes = concatenated([codes for _, codes in parts])
-    return Rows(_offsets(lengths), Factorized(codes, table.values, "dictionary"))
+    return Rows.split([_texts(distinct)], sep).take(codes)
 
 
 def _is_text(chunk: Any) -> bool:
@@ -166,16 +166,3 @@ def _texts(distinct: Any) -> Strings:
                 f"{text!r} is {with_article(text)}; with sep= every row is a str or None"
             )
     return Strings.from_objects(distinct)
-
-
-def spread(
-    distinct: Offsets, positions: npt.NDArray[np.integer[Any]]
-) -> tuple[Offsets, npt.NDArray[np.int64]]:
-    """Return the offsets of rows, and the places of their elements among those of distinct rows.
-
-    Row ``i`` is the distinct row ``positions[i]``; one that is missing, -1, is empty.
-    """
-    lengths = np.append(np.diff(distinct), 0).take(positions)
-    starts = np.append(distinct[:-1], 0).take(positions)
-    offsets = _offsets(lengths)
-    return offsets, np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)

@@ -6,7 +6,8 @@ is that of a missing value.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,18 @@ from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import shortened
 from onehot_fast._categories.keys import plain
-from onehot_fast._categories.review import UnknownValueError
-from onehot_fast._categories.schema import ColumnSchema
+from onehot_fast._categories.review import UnknownValueError, warn_of_unknown, with_all_unknown
+from onehot_fast._categories.schema import UNKNOWN, ColumnSchema, Schema
+from onehot_fast._encode.write import CodedColumn
+from onehot_fast._runtime import parallel
+from onehot_fast.column import Column, Values
+from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+Result = TypeVar("Result")
+
+# What reading one value touches, about: a code, or a short text.
+VALUE_BYTES = 8
 
 # So few codes Python looks through in less time than NumPy.
 FEW_CODES = 64
@@ -26,10 +35,81 @@ FEW_CODES = 64
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
 # It names so many categories.
 SOME_CATEGORIES = 6
-UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
-def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
+def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
+    """Return the rows to encode: each column of the schema as codes and their outputs."""
+
+    def read(column: ColumnSchema) -> Column | Values:
+        return read_named(table, column.name)
+
+    def coded(position: int, column: ColumnSchema) -> CodedColumn:
+        return _code_column(column, named(column.name, table.read, position))
+
+    positions = schema.remember(Schema.positions_in, table.names)
+    pairs = zip(positions, schema.columns, strict=True)
+    n_bytes = len(positions) * table.n_rows * VALUE_BYTES
+    try:
+        columns = parallel.each(lambda pair: coded(*pair), pairs, n_bytes)
+    except UnknownValueError as error:
+        raise with_all_unknown(error, schema.columns, read) from None
+    warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
+    warn_of_unknown((column for column, _ in warned), read)
+    return columns
+
+
+def code_column(
+    schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
+) -> CodedColumn:
+    """Return a column as codes and their outputs; plain values are looked up where they lie.
+
+    `outputs` is what `ColumnSchema.outputs_of` returns, where the categories were met before.
+    """
+    coded = _code_column(schema, read, outputs)
+    if _may_hold_unknown((schema, coded)):
+        warn_of_unknown([schema], lambda _: read)
+    return coded
+
+
+def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
+    """Tell whether a column may hold unknown values that somebody wants to be warned of."""
+    schema, coded = pair
+    if schema.options.handle_unknown != "warn":
+        return False
+    return coded.lut is not schema.lut or bool((coded.codes == len(schema.known)).any())
+
+
+def _code_column(
+    schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
+) -> CodedColumn:
+    """Return what `code_column` does, without a warning."""
+    if isinstance(read, Values):
+        found = named(schema.name, read.lookup, schema.known)
+        codes = None if found is None else _codes_of_known(schema, found)
+        if codes is not None:
+            propagates = schema.options.handle_missing == "propagate"
+            return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
+    column = named(schema.name, read.encode)
+    lut = _lut_of(schema, column.codes, column.stored, outputs)
+    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
+
+
+def named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return what some work on a column makes, and name the column in an error."""
+    try:
+        return work(*arguments)
+    except TypeError as error:
+        raise TypeError(f"column {name!r}: {error}") from error
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from error
+
+
+def read_named(table: Table, name: Hashable) -> Column | Values:
+    """Return the one column of a name."""
+    return named(name, table.read, table.position(name))
+
+
+def _codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
     """Return the positions of known categories as codes for `ColumnSchema.lut`.
 
     `codes` are those of `Values.lookup`, and changed in place. None where a row is refused.
@@ -47,7 +127,7 @@ def codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArr
     return codes
 
 
-def lut_of(
+def _lut_of(
     schema: ColumnSchema,
     codes: AnyArray,
     categories: Any,
@@ -55,30 +135,18 @@ def lut_of(
 ) -> npt.NDArray[np.int32]:
     """Return the look-up table of a column, code → output column, or refuse a row of it.
 
-    `outputs` is what `outputs_of` returns, where the categories were met before.
+    `outputs` is what `ColumnSchema.outputs_of` returns, where the categories were met before.
     """
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
     if outputs is None:
-        outputs = outputs_of(schema, categories)
+        outputs = schema.outputs_of(categories)
     is_unknown = outputs == UNKNOWN
     if is_unknown[:-1].any():
         if schema.options.handle_unknown == "error":
             check_known(schema.name, schema.known, codes, categories, is_unknown)
         outputs = np.where(is_unknown, schema.unknown_output, outputs)
     return np.maximum(outputs, -1).astype(np.int32)
-
-
-def outputs_of(schema: ColumnSchema, categories: Any) -> npt.NDArray[np.int64]:
-    """Return the output column of each local category, and in the last entry of a missing value."""
-    if not isinstance(categories, Categories):
-        categories = Categories.of(categories)
-    positions = schema.known.find(categories)
-    outputs = np.full(len(positions) + 1, schema.missing_output, np.int64)
-    is_known = positions >= 0
-    outputs[:-1] = UNKNOWN
-    outputs[:-1][is_known] = schema.outputs[positions[is_known]]
-    return outputs
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:

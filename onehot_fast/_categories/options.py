@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from onehot_fast._arguments.choices import check_choice, with_article
+from onehot_fast._arguments.choices import check_choice, check_text, number_dtype, with_article
 from onehot_fast._categories.keys import is_missing, keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast.table import Table
@@ -257,26 +257,6 @@ def _max_categories(value: Any, where: str) -> int | None:
     return int(value)
 
 
-def number_dtype(value: Any, where: str) -> np.dtype[Any]:
-    """Return a dtype of which 0 and 1 are values."""
-    dtype: np.dtype[Any] | None = None
-    if value is not None:  # which would be float64, and nobody who writes None means that
-        try:
-            dtype = np.dtype(value)
-        except TypeError:
-            dtype = None
-    if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
-        raise TypeError(f"{where} = {value!r} is not a Boolean, integer, float or complex dtype")
-    return dtype
-
-
-def _text(value: Any, where: str) -> str:
-    """Return a text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted is a str")
-    return value
-
-
 def _prefix(value: Any, where: str) -> str | None:
     """Return a prefix, or None for the default."""
     if isinstance(value, list | tuple):
@@ -284,7 +264,7 @@ def _prefix(value: Any, where: str) -> str | None:
             f"{where} = {value!r} is {with_article(value)}; accepted are a str, and a mapping from"
             " columns to prefixes: prefix={'size': 's'}"
         )
-    return None if value is None else _text(value, where)
+    return None if value is None else check_text(value, where)
 
 
 def holds_nan(dtype: np.dtype[Any]) -> bool:
@@ -303,5 +283,5 @@ CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "max_categories": _max_categories,
     "dtype": number_dtype,
     "prefix": _prefix,
-    "prefix_sep": _text,
+    "prefix_sep": check_text,
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -19,13 +19,15 @@ import numpy.typing as npt
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Counts, Learned
-from onehot_fast._categories.options import ColumnOptions
+from onehot_fast._categories.options import ColumnOptions, declared_categories
+from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
 
 # So many kinds of tables are remembered, of so many columns each; then they are made anew.
 MOST_REMEMBERED = 64
 MOST_NAMES = 1 << 14
+UNKNOWN = -2  # beside the output columns, where -1 is a category without one
 
 
 class Special(enum.Enum):
@@ -77,6 +79,36 @@ class ColumnSchema:
     n_outputs: int
     all_off: tuple[Any, ...]
 
+    @classmethod
+    def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
+        """Return the schema of a column of given categories; any other value is all off.
+
+        Its outputs are named by the categories alone.
+        """
+        declared = declared_categories(categories, "categories")
+        if declared is None:
+            raise ValueError("categories = 'auto' is not accepted here")
+        options = ColumnOptions(
+            declared, handle_unknown="ignore", dtype=dtype, prefix="", prefix_sep=""
+        )
+        known = Categories.of(declared)
+        outputs = np.arange(len(known), dtype=np.int32)
+        return cls("array", options, known, outputs, {}, len(known), ())
+
+    def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
+        """Return the output of each of some categories, and in the last entry of a missing value.
+
+        That of a known category which is dropped is -1, that of an unknown one `UNKNOWN`.
+        """
+        if not isinstance(categories, Categories):
+            categories = Categories.of(categories)
+        positions = self.known.find(categories)
+        outputs = np.full(len(positions) + 1, self.missing_output, np.int64)
+        is_known = positions >= 0
+        outputs[:-1] = UNKNOWN
+        outputs[:-1][is_known] = self.outputs[positions[is_known]]
+        return outputs
+
     @cached_property
     def categories(self) -> tuple[Any, ...]:
         """All categories in their order, as objects."""
@@ -103,13 +135,17 @@ class ColumnSchema:
         """What each output column stands for: a category or a Special."""
         return (*self.known.take(self.labelled).tolist(), *self.specials)
 
+    @property
+    def titles(self) -> list[str]:
+        """What the names of the output columns say after the prefix."""
+        titles = self.known.take(self.labelled).titles()
+        return titles + [_special_title(special) for special in self.specials]
+
     @cached_property
     def names(self) -> list[str]:
         """The names of the output columns."""
-        titles = self.known.take(self.labelled).titles()
-        titles += [_special_title(special) for special in self.specials]
         prefix = self.prefix
-        return [prefix + title for title in titles]
+        return [prefix + title for title in self.titles]
 
     @property
     def prefix(self) -> str:
@@ -198,6 +234,10 @@ class Schema:
             self._remembered[key] = found
         return found
 
+    def positions_in(self, names: Sequence[Hashable]) -> list[int]:
+        """Return where each column of the schema is in a table of these columns."""
+        return [column_position(names, column.name) for column in self.columns]
+
     @cached_property
     def starts(self) -> list[int]:
         """The first output column of each input column, and the end."""
@@ -218,6 +258,21 @@ class Schema:
         """The dtype of an output that has only one."""
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
+
+    def check_names(self, kept: Iterable[Hashable] = ()) -> None:
+        """Refuse two output columns of one name, those included that are kept as they are.
+
+        The names are made only for columns whose prefixes and categories do not rule it out.
+        """
+        others = set(kept)
+        doubtful = _doubtful_columns(self, others)
+        makers: dict[Hashable, str] = {}
+        for column in self.columns:
+            if id(column) in doubtful:
+                for name, label in zip(column.names, column.labels, strict=True):
+                    _add_maker(makers, name, f"column {column.name!r}, {_describe(label)}")
+        for other in others if makers else ():
+            _add_maker(makers, other, f"column {other!r}, which is not encoded")
 
 
 def _fields_of(schema: Any) -> dict[str, Any]:
@@ -277,22 +332,6 @@ def _ignores_unknown(options: ColumnOptions, groups: Groups) -> bool:
 def _special_title(special: Special) -> str:
     """Return what a name says after the prefix; parentheses keep apart what is no category."""
     return f"({special.value})"
-
-
-def check_names(schema: Schema, kept: Iterable[Hashable] = ()) -> None:
-    """Refuse two output columns of one name, those included that are kept as they are.
-
-    The names are made only for columns whose prefixes and categories do not rule it out.
-    """
-    others = set(kept)
-    doubtful = _doubtful_columns(schema, others)
-    makers: dict[Hashable, str] = {}
-    for column in schema.columns:
-        if id(column) in doubtful:
-            for name, label in zip(column.names, column.labels, strict=True):
-                _add_maker(makers, name, f"column {column.name!r}, {_describe(label)}")
-    for other in others if makers else ():
-        _add_maker(makers, other, f"column {other!r}, which is not encoded")
 
 
 def _doubtful_columns(schema: Schema, kept: Iterable[Hashable]) -> set[int]:

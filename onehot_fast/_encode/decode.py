@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
+from onehot_fast._encode.table_layout import Decoded, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
 from onehot_fast.table import Table, column_position
 
@@ -41,7 +43,7 @@ def decode_features(
     schema: Schema, table: Table, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
     """Return the values of each column from a table that has the output columns."""
-    positions = schema.remember(_feature_positions, table.names)
+    positions = schema.remember(feature_positions, table.names)
 
     def part(start: int, stop: int) -> AnyArray:
         out = np.empty((stop - start, table.n_rows), schema.dtype)
@@ -56,12 +58,16 @@ def decode_features(
     return _decode_dense(schema, part, table.n_rows, table.n_rows, substitutes)
 
 
-def _feature_positions(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
-    """Return where each output column is in a table."""
+def feature_positions(schema: Schema, names: Sequence[Hashable]) -> list[int]:
+    """Return where each output column is in a table of these columns."""
     position_of = {name: position for position, name in enumerate(names)}
-    if len(position_of) == len(names) and position_of.keys() >= set(schema.names):
-        return [position_of[name] for name in schema.names]
-    return [column_position(names, name) for name in schema.names]
+    if len(position_of) < len(names):  # those that are there twice are left to `column_position`
+        counts = Counter(names)
+        position_of = {name: i for name, i in position_of.items() if counts[name] == 1}
+    return [
+        position_of[name] if name in position_of else column_position(names, name)
+        for name in schema.names
+    ]
 
 
 def _decode_dense(
@@ -137,12 +143,6 @@ def check_all_off(column: ColumnSchema, classes: Classes) -> None:
         )
 
 
-def meanings_of(column: ColumnSchema, classes: Classes) -> list[Any]:
-    """Return what each class stands for, in their order from NO_VALUE on, or refuse a row."""
-    check_all_off(column, classes)
-    return [Special.MISSING, *(column.all_off[:1] or [Special.MISSING]), *column.labels]
-
-
 def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
     """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
     check_all_off(column, classes)
@@ -173,3 +173,43 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     before = [Special.MISSING if i == NO_VALUE else column.all_off[0] for i in outputs[outputs < 0]]
     own = column.known.take(column.labelled[outputs[is_own]]).tolist()
     return before + own + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
+
+
+def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:
+    """Return the columns of the decoded table: a number is that of a column of the schema.
+
+    A decoded column stands where its first output stood; one without outputs follows the column
+    before it in the schema, or stands first.
+    """
+    owner: dict[Hashable, int] = {
+        name: i for i, column in enumerate(schema.columns) for name in column.names
+    }
+    layout: list[PassThrough | int] = []
+    n_decoded = 0
+    for position, name in enumerate(names):
+        i = owner.get(name)
+        if i is None:
+            layout.append(PassThrough(position))
+        else:
+            layout += range(n_decoded, i + 1)
+            n_decoded = max(n_decoded, i + 1)
+    return [*layout, *range(n_decoded, len(schema.columns))]
+
+
+def decoded_parts(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Part]:
+    """Return the table with the outputs of each column replaced by what they stand for."""
+    return [
+        Decoded(schema.columns[part].name, values[part]) if isinstance(part, int) else part
+        for part in decoded_layout(table.names, schema)
+    ]
+
+
+def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:
+    """Return decoded columns by their names: the form of a table that needs no library."""
+    columns: dict[Hashable, AnyArray] = {}
+    for part in parts:
+        if isinstance(part, PassThrough):
+            columns[table.names[part.position]] = table.values(part.position)
+        elif isinstance(part, Decoded):
+            columns[part.name] = part.values
+    return columns

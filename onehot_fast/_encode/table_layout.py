@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.schema import Schema, check_names
+from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.write import CodedColumn
-from onehot_fast.table import Table, column_position
+from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -22,13 +22,17 @@ class PassThrough:
 
     position: int
 
+    def names_in(self, table: Table) -> tuple[Hashable, ...]:
+        """Return the name of the column."""
+        return (table.names[self.position],)
 
-@dataclass(frozen=True)
-class OutputRange:
-    """The outputs of the columns ``first`` to ``stop - 1`` of a schema, which share a dtype."""
 
-    first: int
-    stop: int
+class OutputRange(NamedTuple):
+    """The outputs of the columns ``schema.columns[columns]``, which share a dtype."""
+
+    columns: slice
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,10 @@ class Outputs:
     columns: tuple[CodedColumn, ...]
     dtype: np.dtype[Any]
 
+    def names_in(self, table: Table) -> tuple[Hashable, ...]:
+        """Return the names of the columns."""
+        return self.names
+
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
@@ -57,137 +65,72 @@ class Decoded:
     name: Hashable
     values: AnyArray
 
+    def names_in(self, table: Table) -> tuple[Hashable, ...]:
+        """Return the name of the column."""
+        return (self.name,)
+
 
 Part: TypeAlias = PassThrough | Outputs | Decoded
 
 
-def table_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | OutputRange]:
-    """Return the columns of the encoded table; nothing is written.
+class EncodedLayout:
+    """How the tables of one list of names are encoded; nothing is written.
 
     The outputs stand in the order of the schema, where the encoded columns stood, also where the
     table has these in another order.
 
     Parameters
     ----------
+    schema : Schema
     names : sequence of hashable
         The columns of the table to encode.
-    schema : Schema
 
-    Returns
-    -------
-    list of PassThrough or OutputRange
+    Attributes
+    ----------
+    columns : list of PassThrough or OutputRange
+        Those of the encoded table.
+    memo : dict
+        What an integration made for the last of these tables, and needs for the next one.
 
     Raises
     ------
     ValueError
         A column of the schema is absent or there twice, or two output columns have one name.
     """
-    encoded = {column_position(names, column.name) for column in schema.columns}
-    if schema.remainder == "drop":
-        names = [names[i] for i in sorted(encoded)]
-        encoded = set(range(len(names)))
-    check_names(schema, (names[i] for i in range(len(names)) if i not in encoded))
-    layout: list[PassThrough | OutputRange] = []
-    first = 0
-    for is_encoded, positions in _runs(len(names), encoded):
-        if is_encoded:
-            layout += _same_dtype(schema, first, first + len(positions))
-            first += len(positions)
-        else:
-            layout += map(PassThrough, positions)
-    return layout
 
-
-class EncodedLayout:
-    """How the tables of one list of names are encoded.
-
-    Attributes
-    ----------
-    memo : dict
-        What an integration made for the last of these tables, and needs for the next one.
-    """
-
-    def __init__(self, schema: Schema, names: tuple[Hashable, ...]) -> None:
+    def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         self.memo: dict[str, Any] = {}
-        self._parts: list[PassThrough | tuple[slice, tuple[str, ...], np.dtype[Any]]] = []
-        for part in table_layout(names, schema):
-            if isinstance(part, PassThrough):
-                self._parts.append(part)
-                continue
-            outputs = schema.names[schema.starts[part.first] : schema.starts[part.stop]]
-            dtype = schema.columns[part.first].options.dtype
-            self._parts.append((slice(part.first, part.stop), outputs, dtype))
+        self.columns: list[PassThrough | OutputRange] = []
+        encoded = set(schema.positions_in(names))
+        if schema.remainder == "drop":
+            names = [names[i] for i in sorted(encoded)]
+            encoded = set(range(len(names)))
+        self._source = names
+        schema.check_names(names[i] for i in range(len(names)) if i not in encoded)
+        first = 0
+        for is_encoded, positions in _runs(len(names), encoded):
+            if is_encoded:
+                self.columns += _same_dtype(schema, first, first + len(positions))
+                first += len(positions)
+            else:
+                self.columns += map(PassThrough, positions)
+
+    @property
+    def names(self) -> list[Hashable]:
+        """The names of the columns of the encoded table."""
+        names: list[Hashable] = []
+        for part in self.columns:
+            names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
+        return names
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
         """Return the encoded table, in which the outputs wait to be written."""
         return [
             part
             if isinstance(part, PassThrough)
-            else Outputs(part[1], tuple(columns[part[0]]), part[2])
-            for part in self._parts
+            else Outputs(part.names, tuple(columns[part.columns]), part.dtype)
+            for part in self.columns
         ]
-
-
-def table_names(names: Sequence[Hashable], schema: Schema) -> list[Hashable]:
-    """Return the names of the columns of the encoded table."""
-    result: list[Hashable] = []
-    for part in table_layout(names, schema):
-        if isinstance(part, PassThrough):
-            result.append(names[part.position])
-        else:
-            result += schema.names[schema.starts[part.first] : schema.starts[part.stop]]
-    return result
-
-
-def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:
-    """Return the columns of the decoded table: a number is that of a column of the schema.
-
-    A decoded column stands where its first output stood; one without outputs follows the column
-    before it in the schema, or stands first.
-    """
-    owner: dict[Hashable, int] = {
-        name: i for i, column in enumerate(schema.columns) for name in column.names
-    }
-    layout: list[PassThrough | int] = []
-    n_decoded = 0
-    for position, name in enumerate(names):
-        i = owner.get(name)
-        if i is None:
-            layout.append(PassThrough(position))
-        else:
-            layout += range(n_decoded, i + 1)
-            n_decoded = max(n_decoded, i + 1)
-    return [*layout, *range(n_decoded, len(schema.columns))]
-
-
-def decoded_parts(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Part]:
-    """Return the table with the outputs of each column replaced by what they stand for."""
-    return [
-        Decoded(schema.columns[part].name, values[part]) if isinstance(part, int) else part
-        for part in decoded_layout(table.names, schema)
-    ]
-
-
-def part_names(table: Table, parts: Sequence[Part]) -> list[Hashable]:
-    """Return the names of all columns of a table of parts."""
-    names: list[Hashable] = []
-    for part in parts:
-        if isinstance(part, PassThrough):
-            names.append(table.names[part.position])
-        else:
-            names += part.names if isinstance(part, Outputs) else [part.name]
-    return names
-
-
-def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:
-    """Return decoded columns by their names: the form of a table that needs no library."""
-    columns: dict[Hashable, AnyArray] = {}
-    for part in parts:
-        if isinstance(part, PassThrough):
-            columns[table.names[part.position]] = table.values(part.position)
-        elif isinstance(part, Decoded):
-            columns[part.name] = part.values
-    return columns
 
 
 def _runs(n: int, encoded: set[int]) -> Iterator[tuple[bool, list[int]]]:
@@ -207,5 +150,6 @@ def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:
     for i in range(first + 1, stop + 1):
         dtypes = [schema.columns[j].options.dtype for j in (first, min(i, stop - 1))]
         if i == stop or dtypes[0] != dtypes[1]:
-            yield OutputRange(first, i)
+            names = schema.names[schema.starts[first] : schema.starts[i]]
+            yield OutputRange(slice(first, i), names, dtypes[0])
             first = i

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath
-from onehot_fast._arguments.shapes import check_size, human_size
+from onehot_fast._arguments.choices import human_size
+from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._encode import scipy_sparse
 from onehot_fast._runtime import dispatch, memory, parallel

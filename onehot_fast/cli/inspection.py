@@ -12,7 +12,7 @@ import click
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import human_size
+from onehot_fast.adapter import checks
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural, printable, reading
 from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, parse_encoder
 from onehot_fast.cli.pipeline import ahead, batch_rows
@@ -172,7 +172,7 @@ def _as_text(report: dict[str, Any]) -> str:
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     lines = [
         f"{report['file']}: {report['format']}, {plural(report['rows'], 'row')},"
-        f" {plural(len(report['columns']), 'column')}, {human_size(report['bytes'])}{files}",
+        f" {plural(len(report['columns']), 'column')}, {checks.human_size(report['bytes'])}{files}",
         "",
     ]
     features = {name for names in report["made_from"].values() for name in names}
@@ -195,7 +195,7 @@ def _as_text(report: dict[str, Any]) -> str:
     if encoding is not None:
         encoded = plural(encoding["features"], "feature")
         lines += ["", f"{', '.join(encoding['columns'])} as {encoded}:", ""]
-        sizes = [(form, human_size(size)) for form, size in encoding["bytes"].items()]
+        sizes = [(form, checks.human_size(size)) for form, size in encoding["bytes"].items()]
         lines += _aligned([("form", "size"), *sizes])
     return "\n".join(map(printable, lines))
 
