@@ -122,8 +122,10 @@ class TextReader(Reader):
         """Yield the rows."""
         with pa.OSFile(str(self.path)) as self._file, _explained():
             chosen = columns and [name for name in self.schema.names if name in columns]
-            for batch in sliced(self._open(self._file, chosen), rows):
-                yield self._without_missing(self._with_integers(batch), coded)
+            blocks = self._open(self._file, chosen)
+            # Before they are sliced: in slices pyarrow 22 replaces texts by others.
+            made = (self._without_missing(self._with_integers(block), coded) for block in blocks)
+            yield from sliced(made, rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] | None = None, is_start: bool = False

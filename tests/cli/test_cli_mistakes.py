@@ -358,7 +358,7 @@ def test_warnings_are_notes(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--encoding latin9x", Exit.USAGE, "as utf-8, cp1252 or latin-1"),
         ("--encoding rot13", Exit.USAGE, "as utf-8, cp1252 or latin-1"),
         ("--delimiter ;;", Exit.USAGE, r"a tab is '\t'"),
-        ("--prefx p", Exit.USAGE, "Did you mean"),
+        ("--prefx p", Exit.USAGE, "--prefx"),
         ("-c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
         ("-c b,c", Exit.COLUMN, "no column 'c'"),
         ("--layout rows", Exit.USAGE, "see onehot-fast encode --help"),
