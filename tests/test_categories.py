@@ -16,7 +16,6 @@ from onehot_fast import Column, Encoder
 from onehot_fast._categories import keys as by_key
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned
-from onehot_fast._categories.schema import check_names
 from onehot_fast._categories.strings import Strings
 from onehot_fast.column import Values, read_column
 
@@ -213,9 +212,9 @@ def test_names_that_collide_are_found(columns, kept):
     assert set(schema.names) == set(names)
     if set(names) & set(kept):
         with pytest.raises(ValueError, match="which is not encoded"):
-            check_names(schema, kept)
+            schema.check_names(kept)
     else:
-        check_names(schema, kept)
+        schema.check_names(kept)
 
 
 def test_columns_of_many_chunks_are_one():
