@@ -193,8 +193,10 @@ def level_codes(column: CodedColumn) -> Codes:
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python's objects; to iterate over Arrow's takes 5 µs for each."""
     if isinstance(index, pd.CategoricalIndex):
-        values = [*python_values(index.categories), np.nan]
-        return [values[code] for code in index.codes.tolist()]
+        values, codes = python_values(index.categories), index.codes.tolist()
+        if -1 in codes:  # among times a missing label is NaT
+            values += list(index[codes.index(-1) :][:1])
+        return [values[code] for code in codes]
     if not is_arrow_string(index.dtype):
         return list(index)
     import pyarrow as pa

@@ -53,6 +53,21 @@ def test_series_equal_pandas(data, prefix, prefix_sep, options):
     pd.testing.assert_series_equal(data, before)
 
 
+@pytest.mark.parametrize(
+    "categories",
+    [pd.to_datetime(["2013-01-02"]), pd.period_range("2013", periods=1, freq="D"), ["a"], [1], []],
+    ids=lambda categories: pd.Index(categories).dtype.name,
+)
+def test_the_indicator_of_missing_values_is_named_by_the_categories(categories):
+    """Among times it is NaT, with and without a prefix."""
+    codes = [0, -1] if len(categories) else [-1]
+    frame = pd.DataFrame({"a": pd.Categorical.from_codes(codes, categories=categories)})
+
+    for data in (frame, frame["a"]):
+        expected = pd.get_dummies(data, dummy_na=True)
+        pd.testing.assert_frame_equal(get_dummies(data, dummy_na=True), expected)
+
+
 @st.composite
 def words(draw: st.DrawFn, names: list[Any]) -> Any:
     """Return a prefix for all columns, one for each, or one by name; not always enough."""
