@@ -68,6 +68,8 @@ def read_table(table: Any) -> Table:
     frame: pd.DataFrame = table
     dtypes = cache(lambda: frame.dtypes.tolist())
     every = cache(lambda: [series for _, series in frame.items()])
+    # Of one dtype a frame is one array, and mostly without a copy.
+    matrix = cache(lambda: frame.to_numpy().T if len(set(dtypes())) == 1 else None)
 
     def column(position: int) -> "pd.Series[Any]":
         return frame.iloc[:, position] if frame.shape[1] > FEW_COLUMNS else every()[position]
@@ -80,15 +82,20 @@ def read_table(table: Any) -> Table:
         lambda position: column(position).to_numpy(),
         "pandas",
         frame,
-        lambda positions: _side_by_side(frame, positions),
+        lambda positions: _side_by_side(frame, positions, matrix()),
     )
 
 
-def _side_by_side(frame: pd.DataFrame, positions: Sequence[int]) -> npt.NDArray[Any] | None:
+def _side_by_side(
+    frame: pd.DataFrame, positions: Sequence[int], matrix: npt.NDArray[Any] | None
+) -> npt.NDArray[Any] | None:
     """Return columns of one dtype as the rows of an array."""
     first, stop = positions[0], positions[-1] + 1
     are_neighbours = list(positions) == [*range(first, stop)]
-    part = frame.iloc[:, first:stop] if are_neighbours else frame.iloc[:, list(positions)]
+    index = slice(first, stop) if are_neighbours else list(positions)
+    if matrix is not None:
+        return matrix[index]
+    part = frame.iloc[:, index]
     return part.to_numpy().T if len(set(part.dtypes.tolist())) == 1 else None
 
 
