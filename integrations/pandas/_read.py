@@ -37,6 +37,9 @@ Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 FEW_LEVELS = 1000
 # Of so few columns pandas makes all at once in less time than two by their positions.
 FEW_COLUMNS = 64
+# A frame of so few cells and of one dtype is read as one array, of which pandas may make a copy; of
+# a larger one only the columns that are asked for.
+SMALL_CELLS = 1 << 20
 # Whole numbers that span less than this are codes already; a wider table would leave the caches.
 WIDEST_SPAN = 1 << 16
 # Rows in which the kind of objects is looked for.
@@ -68,8 +71,8 @@ def read_table(table: Any) -> Table:
     frame: pd.DataFrame = table
     dtypes = cache(lambda: frame.dtypes.tolist())
     every = cache(lambda: [series for _, series in frame.items()])
-    # Of one dtype a frame is one array, and mostly without a copy.
-    matrix = cache(lambda: frame.to_numpy().T if len(set(dtypes())) == 1 else None)
+    is_small = frame.size <= SMALL_CELLS
+    matrix = cache(lambda: frame.to_numpy().T if is_small and len(set(dtypes())) == 1 else None)
 
     def column(position: int) -> "pd.Series[Any]":
         return frame.iloc[:, position] if frame.shape[1] > FEW_COLUMNS else every()[position]

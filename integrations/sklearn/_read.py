@@ -25,7 +25,6 @@ NAN_TYPES = {float, np.float16, np.float32, np.float64}
 # The kind of a dtype → the type of its elements as Python objects; objects that are read have one
 # of these types, each of them alone in its column.
 KIND_TYPES = {"U": str, "i": int, "u": int, "f": float, "b": bool}
-NO_LOOKUPS: Iterable[Lookup | None] = repeat(None)
 
 
 class LeftToSklearn(Exception):  # it never leaves this package
