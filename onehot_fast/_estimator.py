@@ -8,13 +8,15 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, did_you_mean
 from onehot_fast._categories.keys import as_objects
+from onehot_fast._categories.learned import State
+from onehot_fast._categories.options import Options
 from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.table_layout import EncodedLayout
@@ -23,7 +25,6 @@ from onehot_fast.column import Column
 from onehot_fast.table import Table
 
 P = ParamSpec("P")
-Self = TypeVar("Self", bound="Estimator")
 
 MATRICES = ("numpy", *FORMATS)
 # The options that decide what is learned, and where that stands; all others, what is made of it.
@@ -72,8 +73,16 @@ class Input:
 class Estimator:
     """The methods of an estimator that do not depend on what it learns."""
 
-    _params: dict[str, Any]
+    _params: dict[str, Any]  # the options as they were passed
+    _options: Options  # the same, checked
+    _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
+    _state: State | None  # what was learned
     _input: Input | None
+
+    @property
+    def columns(self) -> tuple[Hashable, ...] | None:
+        """The names of the encoded columns in order; before `fit` those that were chosen."""
+        return self._columns if self._state is None else self._state.names
 
     @property
     def schema(self) -> Schema:
@@ -94,7 +103,7 @@ class Estimator:
         """
         return dict(self._params)
 
-    def set_params(self: Self, **params: Any) -> Self:
+    def set_params(self, **params: Any) -> Self:
         """Change some options, all or none of them.
 
         A fitted encoder stays fitted: its outputs follow from the new options. Only `columns` and
@@ -136,7 +145,7 @@ class Estimator:
         self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
         return self
 
-    def set_output(self: Self, *, transform: str | None = None) -> Self:
+    def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns where it is not told, as scikit-learn's pipelines do.
 
         Parameters
@@ -278,8 +287,8 @@ class Estimator:
         return as_objects(list(seen.names))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell `sklearn.utils.validation.check_is_fitted`."""
-        raise NotImplementedError
+        """Tell `sklearn.utils.validation.check_is_fitted` whether anything was learned."""
+        return self._state is not None
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know of an estimator; only it calls this."""

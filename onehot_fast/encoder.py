@@ -5,21 +5,17 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, with_article
-from onehot_fast._arguments.indices import as_integer
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories import serialize
 from onehot_fast._categories.identifiers import check_unasked
-from onehot_fast._categories.learn import check_table, learn_table, schema_of
-from onehot_fast._categories.learned import State
-from onehot_fast._categories.listing import Listing, feature_listing
-from onehot_fast._categories.lookup import code_table
+from onehot_fast._categories.learn import learn_table, schema_of
+from onehot_fast._categories.listing import Listing
 from onehot_fast._categories.options import (
     Drop,
     HandleMissing,
@@ -30,29 +26,20 @@ from onehot_fast._categories.options import (
 )
 from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
-from onehot_fast._encode import decode, write
-from onehot_fast._encode.scipy_sparse import FORMATS
-from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import EncodedLayout
-from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
-from onehot_fast._runtime.registry import integration, wrappers
+from onehot_fast._encode.sizes import Estimate
+from onehot_fast._estimator import Input, NotFitted, named_options
+from onehot_fast._reports import ReportMixin
+from onehot_fast._saving import SavingMixin
+from onehot_fast._transform import Output, TransformMixin
 from onehot_fast.table import read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-    from scipy.sparse import csc_array, csr_array
 
 __all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
 
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
-Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
 
-
-class Encoder(Estimator):
+class Encoder(TransformMixin, ReportMixin, SavingMixin):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,
@@ -175,12 +162,12 @@ class Encoder(Estimator):
             "prefix_sep": prefix_sep,
             "remainder": remainder,
         }
-        self._wanted = column_names(columns)  # None where a table decides
+        self._columns = column_names(columns)
         self._options = resolve(options)
-        names = self._wanted if isinstance(columns, Iterator) else columns
+        names = self._columns if isinstance(columns, Iterator) else columns
         self._params = {"columns": names, **options}
-        self._state: State | None = None
-        self._input: Input | None = None
+        self._state = None
+        self._input = None
         self._is_unasked = False  # whether features were made that nobody named
         self._known_schema: Schema | None = None
 
@@ -302,87 +289,9 @@ class Encoder(Estimator):
         """Tell whether both encode the same columns, as far as that is settled."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
-        if self._wanted is not None or other._wanted is not None:
-            return self._wanted == other._wanted
+        if self._columns is not None or other._columns is not None:
+            return self._columns == other._columns
         return self._params["columns"] is other._params["columns"]
-
-    @overload
-    def transform(
-        self, table: Any, output: Literal["numpy"], *, num_threads: int | None = None
-    ) -> npt.NDArray[Any]: ...
-    @overload
-    def transform(
-        self, table: Any, output: Literal["csr"], *, num_threads: int | None = None
-    ) -> csr_array: ...
-    @overload
-    def transform(
-        self, table: Any, output: Literal["csc"], *, num_threads: int | None = None
-    ) -> csc_array: ...
-    @overload
-    def transform(
-        self, table: Any, output: Literal["pandas"], *, num_threads: int | None = None
-    ) -> pd.DataFrame: ...
-    @overload
-    def transform(
-        self, table: Any, output: Literal["polars"], *, num_threads: int | None = None
-    ) -> pl.DataFrame: ...
-    @overload
-    def transform(
-        self, table: Any, output: Literal["arrow"], *, num_threads: int | None = None
-    ) -> pa.Table: ...
-    @overload
-    def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
-    ) -> Any: ...
-    def transform(
-        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
-    ) -> Any:
-        """Encode the rows of a table.
-
-        Parameters
-        ----------
-        table : as for `fit`
-            Columns that are not encoded may differ from those of `fit`.
-        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
-            A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
-            is installed; by default what `set_output` chose, or a table of the library of `table`,
-            or else a matrix. A matrix has the features only. In a table the other columns stay in
-            place, untouched, unless ``remainder="drop"``.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_features), csr_array, csc_array, or a table
-            The features stand in the order of `get_feature_names_out`.
-
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
-        TypeError
-            The table or a column is of a kind that cannot be encoded.
-        ValueError
-            A column is absent or there twice, a value is refused by an option, `output` is not
-            available, or a feature has the name of a column that is kept.
-        MemoryError
-            A dense result is larger than the free memory. Nothing has been allocated.
-        """
-        schema = self.schema
-        source = read_table(table)
-        self._check_width(source)
-        form = output or self._output_form() or source.library
-        if form != source.library:
-            check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
-        columns = code_table(source, schema)
-        if form == "numpy":
-            return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
-        if form in FORMATS:
-            return write.sparse_array(
-                form, columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads
-            )
-        layout = schema.remember(EncodedLayout, source.names)
-        return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
     def fit_transform(
         self,
@@ -400,292 +309,6 @@ class Encoder(Estimator):
         coded = functools.cache(lambda position: source.read(position).encode())
         once = dataclasses.replace(source, read=coded)
         return self.fit(once).transform(once, output, num_threads=num_threads)
-
-    def inverse_transform(
-        self,
-        encoded: Any,
-        *,
-        missing: Any = None,
-        unknown: Any = Special.UNKNOWN,
-        infrequent: Any = Special.INFREQUENT,
-    ) -> Any:
-        """Return the values that encoded rows stand for.
-
-        A row that is all off stands for the dropped category; without one for a missing value if
-        these are ignored, else for an unknown one if those are ignored. Nothing is lost where each
-        of the three has its own form: with ``handle_missing="indicator"`` and
-        ``handle_unknown="indicator"`` (or "error") a dropped category is the only row all off.
-
-        Parameters
-        ----------
-        encoded : ndarray of shape (n_rows, n_features), sparse array, or a table
-            1 is on; all else is off. A table has the features by their names, in any order.
-        missing, unknown, infrequent : scalar
-            What stands for a value that is not known: by default None, `Special.UNKNOWN` and
-            `Special.INFREQUENT`.
-
-        Returns
-        -------
-        dict of str to ndarray of shape (n_rows,), or a table
-            A table if one came in, with its other columns in place. A column has the dtype of its
-            categories if nothing else occurs in it, otherwise dtype object.
-
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
-        ValueError
-            The shape differs, a feature is absent, several outputs of one column are on, or none is
-            and that stands for nothing.
-        """
-        schema = self.schema
-        words = {
-            Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
-        }  # fmt: skip
-        names = [column.name for column in schema.columns]
-        if hasattr(encoded, "tocoo"):
-            return dict(zip(names, decode.decode_sparse(schema, encoded, words), strict=True))
-        if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
-            return dict(zip(names, decode.decode_matrix(schema, encoded, words), strict=True))
-        table = read_table(encoded)
-        values = decode.decode_features(schema, table, words)
-        parts = decode.decoded_parts(table, schema, values)
-        if table.library == "numpy":
-            return decode.decoded_mapping(table, parts)
-        return integration(table.library).wrap(table, parts)
-
-    def check(self, table: Any) -> Check:
-        """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
-
-        Parameters
-        ----------
-        table : as for `transform`
-
-        Returns
-        -------
-        Check
-            A dict of arrays, with a row for each such value of each column: "column", "kind",
-            "value", "count" and "share". Without rows, the table has only values that `fit` met.
-
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
-        TypeError, ValueError
-            A column cannot be read, is absent or there twice.
-
-        Examples
-        --------
-        >>> encoder = Encoder().fit({"size": ["S", "L"]})
-        >>> encoder.check({"size": ["L", "XL", None, "XL"]})
-        <Check of 4 rows: some values are unknown or missing>
-        column  kind     value  count  share
-        size    unknown  XL     2      50.00%
-        size    missing  None   1      25.00%
-        >>> encoder.check({"size": ["S", "S"]})
-        <Check of 2 rows: every value is a category that fit has met>
-        """
-        return check_table(read_table(table), self.schema)
-
-    @property
-    def features(self) -> Listing:
-        """What each output stands for: a dict of arrays, one row for each, in their order.
-
-        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
-        the other kinds), "name", "count" (in how many rows of `fit` it was on; -1 where declared
-        categories leave it open what the other rows held) and "dtype".
-
-        Examples
-        --------
-        >>> encoder = Encoder(handle_missing="indicator").fit({"size": ["S", "L", None, "S"]})
-        >>> encoder.features
-        column  kind      category  name            count  dtype
-        size    category  L         size_L          1      bool
-        size    category  S         size_S          2      bool
-        size    missing   None      size_(missing)  1      bool
-        """
-        schema = self.schema
-        assert self._state is not None  # or there were no schema
-        return feature_listing(schema, self._state)
-
-    def estimate(self, n_rows: int) -> Estimate:
-        """Return the size of every form of output for so many rows; nothing is built.
-
-        Parameters
-        ----------
-        n_rows : int
-            From 0.
-
-        Returns
-        -------
-        Estimate
-            With `rows`, `columns` and `bytes`, a dict from the form to its bytes; those of the
-            columns that are kept are not among them.
-
-        Examples
-        --------
-        >>> Encoder(dtype="float32").fit({"size": ["S", "M", "L"]}).estimate(1_000_000).bytes
-        {'numpy': 12000000, 'pandas': 12000000, 'arrow': 12000000, 'csr': 12000004, 'csc': 8000016}
-        """
-        rows = as_integer(n_rows, "n_rows")
-        if rows < 0:
-            raise ValueError(f"n_rows = {rows} is negative")
-        return estimate(self.schema, rows)
-
-    def to_json(self) -> str:
-        """Return the encoder as text: its options and all it has learned.
-
-        Returns
-        -------
-        str
-            JSON with a version, for people to read too. Every scalar comes back as it was.
-
-        Raises
-        ------
-        TypeError
-            A category is of a type that has no form in JSON, or `columns` is a function or a
-            selector, which text cannot hold, and the encoder is not fitted.
-        """
-        wanted = self._wanted
-        if wanted is None and self._params["columns"] is not None:
-            wanted = self.columns
-            if wanted is None:
-                columns = self._params["columns"]
-                raise TypeError(f"columns = {columns!r} has no form in JSON before fit")
-        return serialize.dumps(wanted, self._options, self._state)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what `to_json` returns to a file, which is there whole or as it was before.
-
-        Parameters
-        ----------
-        path : str or path
-            Of a file to write or to replace.
-
-        Raises
-        ------
-        OSError
-            It cannot be written.
-        TypeError
-            As for `to_json`.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> path = pathlib.Path(tempfile.mkdtemp(), "sizes.json")
-        >>> encoder = Encoder().fit({"size": ["S", "L"]})
-        >>> encoder.save(path)
-        >>> Encoder.load(path) == encoder
-        True
-        """
-        serialize.save(path, self.to_json())
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Encoder:
-        """Return the encoder in a file that `save`, or the command, wrote.
-
-        Raises
-        ------
-        OSError
-            It cannot be read.
-        ValueError
-            As for `from_json`.
-        """
-        with open(path, "rb") as file:
-            return cls.from_json(file.read())
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Encoder:
-        """Return the encoder that `to_json` wrote; `load` reads a file.
-
-        Raises
-        ------
-        TypeError, ValueError
-            The text is no encoder, or of a version that this release does not read yet.
-
-        Examples
-        --------
-        >>> encoder = Encoder(drop="first").fit({"size": ["S", "L"]})
-        >>> Encoder.from_json(encoder.to_json()).get_feature_names_out()
-        array(['size_S'], dtype=object)
-        """
-        columns, options, state = serialize.loads(text)
-        encoder = cls(columns, **options)
-        encoder._state = state
-        return encoder
-
-    @classmethod
-    def from_sklearn(cls, encoder: Any) -> Encoder:
-        """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
-
-        Its features stand in the same order and have the same names, but for missing values. What
-        is missing is a feature where the other has a category for it.
-
-        Parameters
-        ----------
-        encoder : sklearn.preprocessing.OneHotEncoder
-            Fitted; or that of `onehot_fast.integrations.sklearn`.
-
-        Returns
-        -------
-        Encoder
-            Fitted; in how many rows a category occurred it does not know.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            It is not fitted.
-        ValueError
-            It has infrequent categories, several for what is missing, or names of its own.
-        """
-        converted: Encoder = integration("sklearn").from_sklearn(encoder)
-        return converted
-
-    def to_sklearn(self) -> Any:
-        """Return the OneHotEncoder of scikit-learn that does the same, for tools that know only it.
-
-        Returns
-        -------
-        sklearn.preprocessing.OneHotEncoder
-            Fitted, as if to a table of the encoded columns alone, in the order of `columns`; the
-            names of its features are scikit-learn's.
-
-        Raises
-        ------
-        RuntimeError
-            The encoder is not fitted.
-        ValueError
-            scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
-            is missing for unknown.
-
-        Examples
-        --------
-        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
-        >>> import pandas as pd
-        >>> encoder.to_sklearn().transform(pd.DataFrame({"size": ["S", "M"]}))
-        array([[False,  True],
-               [False, False]])
-        """
-        return integration("sklearn").to_sklearn(self)
-
-    @property
-    def n_features(self) -> int:
-        """How many outputs there are."""
-        return self.schema.n_features
-
-    @property
-    def columns(self) -> tuple[Hashable, ...] | None:
-        """The names of the encoded columns in order; before `fit` those that were chosen."""
-        return self._wanted if self._state is None else self._state.names
-
-    @property
-    def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
-        """The categories of each column in their order, infrequent and dropped ones included."""
-        return {column.name: column.known.to_array() for column in self.schema.columns}
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Tell whether anything was learned."""
-        return self._state is not None
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two encoders do the same: their options, and all that they have learned."""
@@ -705,7 +328,7 @@ class Encoder(Estimator):
 
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
-        columns = self._params["columns"] if self._wanted is None else list(self._wanted)
+        columns = self._params["columns"] if self._columns is None else list(self._columns)
         wanted = [] if columns is None else [f"columns={columns!r}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(wanted + chosen)})"
