@@ -25,7 +25,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from onehot_fast._accessor import SeriesAccessor, TableAccessor, TableKeywords
+from onehot_fast._accessor_series import SeriesAccessor
+from onehot_fast._accessor_table import TableAccessor, TableKeywords
 from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arrow.block import ArrowBlock

@@ -27,7 +27,7 @@ LAYERS = (
     {"_kernels", "_kernels.*"},
     {"_ar*", "_[!a]*", "column", "table"},  # what the private modules of the encoder work on
     {"tensor", "ragged", "encoder", ""},  # "" is the package itself: the public names
-    {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor"},
+    {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},
     {"cli", "cli.*"},
 )
 # All that an integration and the command may import of the core.

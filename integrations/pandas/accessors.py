@@ -87,7 +87,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     2    0    1
     """
 
-    library = "pandas"
+    _library = "pandas"
 
     def __call__(
         self,

@@ -55,7 +55,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     {'new': [1, 0, 0], 'red': [1, 0, 1]}
     """
 
-    library = "polars"
+    _library = "polars"
 
     def __call__(
         self,

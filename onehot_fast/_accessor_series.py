@@ -1,0 +1,224 @@
+"""``series.onehot`` of pandas and polars: what they share.
+
+An integration says how its containers are read and wrapped; the methods, their options and their
+errors are the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._accessor_lists import AnyArray, ListAccessor
+from onehot_fast._arguments.choices import check_options, check_prefix
+from onehot_fast._categories.lookup import code_column
+from onehot_fast._categories.options import ColumnKeywords
+from onehot_fast._categories.schema import ColumnSchema
+from onehot_fast._encode import write
+from onehot_fast._encode.write import CodedColumn
+from onehot_fast._runtime.registry import library
+from onehot_fast.column import Column, as_values
+from onehot_fast.encoder import Encoder
+from onehot_fast.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from scipy.sparse import csc_array, csr_array
+
+Frame = TypeVar("Frame")  # the table of a library
+
+
+class SeriesAccessor(ListAccessor[Frame]):
+    """The one-hot forms of one column; each library adds the one that is its table."""
+
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
+        return f"<onehot of a column: call it for its features, or {forms}>"
+
+    def to_numpy(
+        self,
+        dtype: Any = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> AnyArray:
+        """Encode as a row-major array, the layout that tensor libraries expect.
+
+        Parameters
+        ----------
+        dtype : dtype, default float32
+            Boolean, integer, floating or complex dtype of the elements.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+        **options
+            See the class.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+            C-contiguous; its columns are those of the frame ``series.onehot()``.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError
+            As for the frame.
+        """
+        element = self._element(dtype)
+        column, _ = self._coded(element, options)
+        return write.rows([column], element, num_threads=num_threads)
+
+    def to_csr(
+        self,
+        dtype: Any = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> csr_array:
+        """Encode as a sparse array of rows, which is small however many categories there are.
+
+        Parameters
+        ----------
+        dtype, num_threads, **options
+            As for `to_numpy`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_rows, n_columns)
+            In canonical form; its columns are those of the frame ``series.onehot()``.
+
+        Raises
+        ------
+        ImportError
+            If SciPy is not installed.
+        TypeError, ValueError
+            As for the frame.
+        """
+        return self._sparse("csr", dtype, num_threads, options)
+
+    def to_csc(
+        self,
+        dtype: Any = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> csc_array:
+        """Encode as a sparse array of columns, a ``scipy.sparse.csc_array``; see `to_csr`."""
+        return self._sparse("csc", dtype, num_threads, options)
+
+    def to_arrow(
+        self,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> pa.RecordBatch:
+        """Encode as Arrow's Booleans, eight in a byte.
+
+        Parameters
+        ----------
+        prefix, prefix_sep
+            As for the frame.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+        **options
+            See the class.
+
+        Returns
+        -------
+        pyarrow.RecordBatch of n_rows
+            One Boolean column per category, without nulls: a missing value is off in all of them.
+            All lie in one buffer. Without any category it has no columns and so no rows.
+
+        Raises
+        ------
+        ImportError
+            If pyarrow is not installed.
+        TypeError, ValueError, MemoryError
+            As for the frame; two columns of one name are an error.
+        """
+        pa = library("pyarrow", ".onehot.to_arrow()")
+        column, labels = self._coded(np.dtype(bool), options, prefix, prefix_sep)
+        names = list(map(str, labels))
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are strings")
+        bits = write.bits([column], num_threads=num_threads)
+        bits.flags.writeable = False
+        n_rows = len(column.codes)
+        columns = [
+            pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(row)], null_count=0)
+            for row in bits
+        ]
+        return pa.RecordBatch.from_arrays(columns, names)
+
+    def codes(self) -> npt.NDArray[np.integer[Any]]:
+        """Return the column in which each row is on.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), integer
+            Position of the row's column in ``series.onehot()``, -1 where the value is missing.
+            Codes that the library keeps itself are not copied: a read-only view.
+
+        Raises
+        ------
+        TypeError
+            If the dtype of the Series is not supported.
+        """
+        column, _ = self._coded(np.dtype(bool), {})
+        return column.codes if column.lut is None else write.recode(column)
+
+    def _sparse(
+        self,
+        form: Literal["csr", "csc"],
+        dtype: Any,
+        num_threads: int | None,
+        options: ColumnKeywords,
+    ) -> Any:
+        library("scipy.sparse", f".onehot.to_{form}()")
+        element = self._element(dtype)
+        column, _ = self._coded(element, options)
+        return write.sparse_array(form, [column], element, num_threads=num_threads)
+
+    def _coded(
+        self,
+        dtype: np.dtype[Any],
+        options: ColumnKeywords,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
+    ) -> tuple[CodedColumn, Any]:
+        """Return what `_encode` does, of options that exist."""
+        check_options(options, ColumnKeywords.__annotations__)
+        check_prefix(prefix, prefix_sep)
+        return self._encode({**options, "dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep})
+
+    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Any]:
+        """Return the column under all options of `_encode_alone`, and the labels of its outputs."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _encode_alone(
+        column: Column, name: Hashable, options: Mapping[str, Any]
+    ) -> tuple[CodedColumn, ColumnSchema]:
+        """Return a column under the options of an `Encoder` that is fitted to it alone.
+
+        As there is one column, `drop` may be a category of it too, ``["first"]`` where it is
+        spelled like a rule.
+        """
+        table = Table(
+            (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
+        )
+        drop = options.get("drop")
+        by_column = drop if isinstance(drop, Mapping) else {name: drop}
+        encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)
+        [schema] = encoder.schema.columns
+        coded = code_column(schema, column)
+        identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)
+        return (
+            identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded
+        ), schema

@@ -1,0 +1,119 @@
+"""``frame.onehot`` of pandas and polars: what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any, Generic, TypedDict, TypeVar, Unpack
+
+from onehot_fast._arguments.choices import check_no_options, check_options
+from onehot_fast._categories.options import Drop, HandleMissing, HandleUnknown
+from onehot_fast.encoder import Encoder
+
+Frame = TypeVar("Frame")  # the table of a library
+
+
+class TableKeywords(TypedDict, total=False):
+    """The options of an encoder of a table: one value, or a mapping from columns to values."""
+
+    categories: Any
+    drop: Drop | Mapping[Any, Any] | None
+    handle_missing: HandleMissing | Mapping[Any, HandleMissing]
+    handle_unknown: HandleUnknown | Mapping[Any, HandleUnknown]
+    min_frequency: float | Mapping[Any, float | None] | None
+    max_categories: int | Mapping[Any, int | None] | None
+    prefix: str | Mapping[Any, str | None] | None
+    prefix_sep: str | Mapping[Any, str]
+    dtype: Any
+    remainder: Any
+
+
+class TableAccessor(Generic[Frame]):
+    """The one-hot form of a table, and the encoder that learns from it.
+
+    Parameters
+    ----------
+    data : DataFrame of n_rows
+        Supplied by the library. Nothing is read before a method is called.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        return "<onehot of a table: call it with the columns to encode, or fit>"
+
+    def __call__(
+        self,
+        columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> Frame:
+        """Encode some columns where they stand.
+
+        Without an encoder the columns of the result depend on the rows at hand.
+
+        Parameters
+        ----------
+        columns : column name, names, function, polars selector or Encoder, optional
+            Those to encode, as for `onehot_fast.Encoder`; by default those of texts, objects and
+            categories. Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+        **options
+            `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
+            `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
+            `onehot_fast.Encoder`, of which each may be a dict from columns to values; `remainder`.
+
+        Returns
+        -------
+        DataFrame of n_rows
+            The new columns stand in the place of those they were made of. All others are
+            untouched, and shared as the library shares them.
+
+        Raises
+        ------
+        TypeError
+            If `columns` or an option is of the wrong kind, there are options beside an Encoder, or
+            a column cannot be encoded.
+        ValueError
+            If a column is absent or there twice, two columns would have one name, or an option or
+            a value is refused.
+        MemoryError
+            If the result cannot fit in memory, before it is allocated.
+        """
+        if isinstance(columns, Encoder):
+            check_no_options(options)
+            encoded: Frame = columns.transform(self._data, num_threads=num_threads)
+            return encoded
+        encoder = self._new_encoder(columns, options)
+        encoded = encoder.fit_transform(self._data, num_threads=num_threads)
+        return encoded
+
+    def fit(
+        self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]
+    ) -> Encoder:
+        """Learn the categories, so that other rows get the same columns.
+
+        Parameters
+        ----------
+        columns, **options
+            As for the frame.
+
+        Returns
+        -------
+        onehot_fast.Encoder
+            Fitted; ``frame.onehot(encoder)`` applies it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for `onehot_fast.Encoder.fit`.
+        """
+        return self._new_encoder(columns, options).fit(self._data)
+
+    def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
+        """Return an encoder that has learned nothing; a library may have dtypes of its own."""
+        check_options(options, TableKeywords.__annotations__)
+        return Encoder(columns, **options)
