@@ -18,7 +18,7 @@ from onehot_fast._categories.grouping import shortened
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.review import UnknownValueError, warn_of_unknown, with_all_unknown
 from onehot_fast._categories.schema import UNKNOWN, ColumnSchema, Schema
-from onehot_fast._encode.write import CodedColumn
+from onehot_fast._encode.write import FEW_CODES, CodedColumn
 from onehot_fast._runtime import parallel
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
@@ -28,9 +28,6 @@ Result = TypeVar("Result")
 
 # What reading one value touches, about: a code, or a short text.
 VALUE_BYTES = 8
-
-# So few codes Python looks through in less time than NumPy.
-FEW_CODES = 64
 # How a refusal says what to do.
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
 # It names so many categories.

@@ -27,7 +27,7 @@ Lut: TypeAlias = npt.NDArray[np.int32]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 
 INT32_MAX = np.iinfo(np.int32).max
-# So few elements Python sets in less time than a kernel needs to begin.
+# So few codes Python handles in less time than NumPy or a kernel needs to begin.
 FEW_CODES = 32
 
 
@@ -196,16 +196,7 @@ def sparse_parts(
     """Return ``(data, indices, indptr)`` of the canonical CSR or CSC matrix of ones."""
     starts = _starts(columns)
     shape = _n_rows(columns, n_rows), starts[-1]
-    n_codes = shape[0] * len(columns)
-    check_size((n_codes,), np.dtype(dtype))
-    if not columns:
-        n_groups = shape[0] if form == "csr" else shape[1]
-        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
-    threads = parallel.resolve(num_threads, 4 * n_codes)
-    if form == "csr" and n_codes <= FEW_CODES:
-        return _few_csr_parts(columns, starts, np.dtype(dtype))
-    build = dispatch.csr if form == "csr" else dispatch.csc
-    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
+    return _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
 
 
 csr, csc = partial(sparse_parts, "csr"), partial(sparse_parts, "csc")
@@ -222,7 +213,7 @@ def sparse_array(
     """Return the ``scipy.sparse.csr_array`` or ``csc_array`` (`form` is "csr" or "csc")."""
     starts = _starts(columns)
     shape = _n_rows(columns, n_rows), starts[-1]
-    parts = sparse_parts(form, columns, dtype, n_rows=n_rows, num_threads=num_threads)
+    parts = _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
     ones = scipy_sparse.sparse_array(form, parts, shape)
     cells = [
         (column.rows_of_nan(), start, start + column.n_outputs)
@@ -340,6 +331,27 @@ def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[
         for row, output in enumerate(column.outputs_from(start))
         if output >= 0
     ]
+
+
+def _sparse(
+    form: str,
+    columns: Sequence[CodedColumn],
+    starts: Sequence[int],
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
+    num_threads: int | None,
+) -> SparseParts:
+    """Return what `sparse_parts` does."""
+    n_codes = shape[0] * len(columns)
+    check_size((n_codes,), dtype)
+    if not columns:
+        n_groups = shape[0] if form == "csr" else shape[1]
+        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
+    threads = parallel.resolve(num_threads, 4 * n_codes)
+    if form == "csr" and n_codes <= FEW_CODES:
+        return _few_csr_parts(columns, starts, dtype)
+    build = dispatch.csr if form == "csr" else dispatch.csc
+    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
 
 
 def _few_csr_parts(
