@@ -11,7 +11,7 @@ from onehot_fast.tensor import decode, empty, infer_shape, one_hot
 if TYPE_CHECKING:
     from onehot_fast.column import Column
     from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special
-    from onehot_fast.ragged import multi_hot
+    from onehot_fast.ragged import distinct_labels, multi_hot
 
 __all__ = [
     "Check",
@@ -24,6 +24,7 @@ __all__ = [
     "build_info",
     "cache_info",
     "decode",
+    "distinct_labels",
     "empty",
     "empty_cache",
     "infer_shape",
@@ -40,6 +41,7 @@ _TABLES = {
     "Estimate": "encoder",
     "Listing": "encoder",
     "Special": "encoder",
+    "distinct_labels": "ragged",
     "multi_hot": "ragged",
 }
 
@@ -55,4 +57,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Return the public names, imported already or not."""
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *({"integrations", "operators"} & {*globals()})})

@@ -19,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, number_dtype
+from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._runtime.registry import library
 from onehot_fast.column import Column
 from onehot_fast.ragged import distinct_labels, multi_hot
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Frame = TypeVar("Frame")  # the table of a library
@@ -78,6 +79,14 @@ class ListAccessor(Generic[Frame]):
         output: Literal["csr"],
         **options: Unpack[_MultiHotKeywords],
     ) -> csr_array: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["csc"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> csc_array: ...
     def multi_hot(
         self,
         sep: str | None = None,
@@ -85,7 +94,7 @@ class ListAccessor(Generic[Frame]):
         categories: Any = None,
         mode: Literal["set", "count"] = "set",
         dtype: Any = None,
-        output: Literal["pandas", "polars", "numpy", "csr"] | None = None,
+        output: Literal["pandas", "polars", "numpy", "csr", "csc"] | None = None,
         num_threads: int | None = None,
     ) -> Any:
         """Encode rows of several labels: lists, or separated texts.
@@ -102,29 +111,29 @@ class ListAccessor(Generic[Frame]):
             Whether an element is 1 where its label occurs in the row, or how often it does.
         dtype : dtype, optional
             By default bool, and int64 for counts.
-        output : {"numpy", "csr"} or the name of the library, optional
-            A row-major array, a ``scipy.sparse.csr_array``, or by default a frame, whose columns
+        output : {"numpy", "csr", "csc"} or the name of the library, optional
+            A row-major array, an array of ``scipy.sparse``, or by default a frame, whose columns
             are named by the labels.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
         Returns
         -------
-        DataFrame, ndarray or csr_array of shape (n_rows, n_labels)
+        DataFrame, ndarray, csr_array or csc_array of shape (n_rows, n_labels)
 
         Raises
         ------
         ImportError
-            If `output` is "csr" and SciPy is not installed.
+            If `output` is "csr" or "csc" and SciPy is not installed.
         TypeError, ValueError
             If a row is no list, or no text where there is a `sep`, or an option is refused.
         MemoryError
             If the result cannot fit in memory, before it is allocated.
         """
         form = self._library if output is None else output
-        check_choice(form, "output", (self._library, "numpy", "csr"))
-        if form == "csr":
-            library("scipy.sparse", "output='csr'")
+        check_choice(form, "output", (self._library, "numpy", *FORMATS))
+        if form in FORMATS:
+            library("scipy.sparse", f"output={form!r}")
         element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
         offsets, labels = self._labels(sep)
         known = distinct_labels(labels, offsets=offsets) if categories is None else categories
@@ -134,7 +143,7 @@ class ListAccessor(Generic[Frame]):
             offsets=offsets,
             mode=mode,
             dtype=element,
-            output="csr" if form == "csr" else "numpy",
+            output=form if form in FORMATS else "numpy",  # type: ignore[call-overload]
             num_threads=num_threads,
         )
         if form != self._library:

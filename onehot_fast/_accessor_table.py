@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
-from onehot_fast._arguments.choices import check_no_options, check_options
+from onehot_fast._arguments.choices import ONE_LIST, at_most, check_no_options, check_options
 from onehot_fast._categories.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder
 
@@ -43,6 +43,7 @@ class TableAccessor(Generic[Frame]):
         """Say what there is to call."""
         return "<onehot of a table: call it with the columns to encode, or fit>"
 
+    @at_most(2, ONE_LIST)
     def __call__(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -91,6 +92,7 @@ class TableAccessor(Generic[Frame]):
         encoded = encoder.fit_transform(self._data, num_threads=num_threads)
         return encoded
 
+    @at_most(2, ONE_LIST)
     def fit(
         self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:

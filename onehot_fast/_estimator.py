@@ -57,11 +57,6 @@ class Input:
     is_named: bool
     library: str
 
-    @property
-    def is_choice(self) -> bool:
-        """Whether there are columns to choose among."""
-        return self.is_named and len(self.names) > 1
-
     @classmethod
     def of(cls, table: Table) -> Input:
         """Return what is kept of a table."""

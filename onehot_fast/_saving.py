@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any, Self
 
+from onehot_fast._arguments.choices import at_most
 from onehot_fast._categories import serialize
 from onehot_fast._estimator import Estimator
 from onehot_fast._runtime.registry import integration
@@ -13,6 +14,7 @@ from onehot_fast._runtime.registry import integration
 class SavingMixin(Estimator):
     """The ways in which an encoder leaves the process, and comes back."""
 
+    @at_most(1, "save(path) writes a file")
     def to_json(self) -> str:
         """Return the encoder as text: its options and all it has learned.
 

@@ -5,9 +5,9 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
-Most of what is here is value types, whose methods do the work. Four modules stand beside them:
+Most of what is here is value types, whose methods do the work. Five modules stand beside them:
 `lookup` (tables and columns → codes of known categories), `write` (codes → memory), `decode` (the
-way back) and `checks` (of options, and the words of messages).
+way back), `identifiers` and `checks` (of columns, of options, and the words of messages).
 
 Examples
 --------
@@ -31,7 +31,7 @@ from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
-from onehot_fast._categories import lookup
+from onehot_fast._categories import identifiers, lookup
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
@@ -72,6 +72,7 @@ __all__ = [
     "Values",
     "checks",
     "decode",
+    "identifiers",
     "lookup",
     "map_columns",
     "normalize_depth",

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import ONE_LIST, at_most, with_article
 from onehot_fast._categories import serialize
 from onehot_fast._categories.identifiers import check_unasked
 from onehot_fast._categories.learn import learn_table, schema_of
@@ -61,9 +61,9 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
         Those to encode, whatever they hold; by default the texts, objects and categoricals of a
         table whose columns have names, and all columns of a plain array ("x0", "x1", ...). A
         function is called with the table that is fitted, as `sklearn.compose.make_column_selector`
-        is, and returns names. Where nobody chose, a column of more than 1,000 categories in less
-        than twice as many rows is taken for an identifier and warned of, and more than 100,000
-        features are an error.
+        is, and returns names. Where nobody chose, a column of more than 250 features whose
+        categories are more than half as many as the rows is warned of, as identifiers are like
+        that, and so is a table without a column to encode; more than 100,000 features are an error.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in their order, or those met in `fit`: a categorical column's own, in its
         order, also where they do not occur; otherwise the values that occur, sorted.
@@ -134,6 +134,7 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
     array([0, 1, 0, 1])
     """
 
+    @at_most(2, ONE_LIST)
     @named_options
     def __init__(
         self,
@@ -201,9 +202,9 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
         state = learn_table(source, chosen_names(columns, source), self._options)
         schema = schema_of(state, self._options)
         seen = Input.of(source)
-        is_unasked = columns is None and seen.is_choice
+        is_unasked = columns is None and seen.is_named
         if is_unasked:
-            check_unasked(schema, state)
+            check_unasked(schema, state, seen.names)
         self._state, self._known_schema, self._input = state, schema, seen
         self._is_unasked = is_unasked
         return self
@@ -234,7 +235,7 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
             wanted = chosen_names(self._params["columns"], source)
             self._state = learn_table(source, wanted, self._options)
             self._input = Input.of(source)
-            self._is_unasked = wanted is None and self._input.is_choice
+            self._is_unasked = wanted is None and self._input.is_named
         else:
             self._check_width(source)
             state = learn_table(source, self._state.names, self._options)
@@ -336,10 +337,10 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
             return call
         n, rows = len(self._state.names), self._state.n_rows
         plural = "" if n == 1 else "s"
-        features: int | str = "?"
+        features = "?"
         with contextlib.suppress(ValueError):  # what keeps a schema from being settled yet
-            features = self.n_features
-        return f"<{call}: {n} column{plural} -> {features} features, from {rows} rows>"
+            features = f"{self.n_features:,}"
+        return f"<{call}: {n:,} column{plural} -> {features} features, from {rows:,} rows>"
 
     @property
     def schema(self) -> Schema:
@@ -349,8 +350,8 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
             if self._state is None:
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
             schema = schema_of(self._state, self._options)
-            if self._is_unasked:
-                check_unasked(schema, self._state)
+            if self._is_unasked and self._input is not None:
+                check_unasked(schema, self._state, self._input.names)
             self._known_schema = schema
         return self._known_schema
 

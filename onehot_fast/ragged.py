@@ -15,14 +15,14 @@ from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.options import declared_categories
 from onehot_fast._encode import write
-from onehot_fast._encode.scipy_sparse import sparse_array
+from onehot_fast._encode.scipy_sparse import FORMATS, sparse_array
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import csc_array, csr_array
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -54,6 +54,10 @@ def multi_hot(
 def multi_hot(
     rows: Any, depth: int | None = None, *, output: Literal["csr"], **keywords: Unpack[_Keywords]
 ) -> csr_array: ...
+@overload
+def multi_hot(
+    rows: Any, depth: int | None = None, *, output: Literal["csc"], **keywords: Unpack[_Keywords]
+) -> csc_array: ...
 def multi_hot(
     rows: Any,
     depth: Any = None,
@@ -64,7 +68,7 @@ def multi_hot(
     mode: Literal["set", "count"] = "set",
     dtype: npt.DTypeLike | None = None,
     out_of_range: Literal["ignore", "error"] = "ignore",
-    output: Literal["numpy", "csr"] = "numpy",
+    output: Literal["numpy", "csr", "csc"] = "numpy",
     num_threads: int | None = None,
 ) -> Any:
     """Return the multi-hot encoding of rows that hold any number of classes.
@@ -78,7 +82,7 @@ def multi_hot(
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : sequence of scalars, optional
-        The classes in their order, instead of `depth`; see `distinct_labels`.
+        The classes in their order, instead of `depth`; `distinct_labels` finds them.
     offsets : array_like of int, shape (n_rows + 1,), optional
         `rows` is flat, and row ``i`` has the elements ``offsets[i]:offsets[i + 1]``, as in an
         Arrow list array. They may also be a `Column`.
@@ -93,14 +97,14 @@ def multi_hot(
     out_of_range : {"ignore", "error"}, default "ignore"
         What is no class, an integer from `depth` or a scalar that is no category, is skipped or
         refused.
-    output : {"numpy", "csr"}, default "numpy"
-        A row-major matrix, or a `scipy.sparse.csr_array`.
+    output : {"numpy", "csr", "csc"}, default "numpy"
+        A row-major matrix, or a `scipy.sparse.csr_array` or `csc_array`.
     num_threads : int, optional
         By default as many as the size of the result makes worthwhile.
 
     Returns
     -------
-    ndarray or csr_array of shape (n_rows, depth)
+    ndarray, csr_array or csc_array of shape (n_rows, depth)
 
     Raises
     ------
@@ -128,7 +132,7 @@ def multi_hot(
     """
     check_choice(mode, "mode", ("set", "count"))
     check_choice(out_of_range, "out_of_range", ("ignore", "error"))
-    check_choice(output, "output", ("numpy", "csr"))
+    check_choice(output, "output", ("numpy", *FORMATS))
     element = _element(dtype, mode)
     ragged = Rows.read(rows, offsets, sep)
     if categories is not None and depth is not None:
@@ -137,9 +141,10 @@ def multi_hot(
     if out_of_range == "error":
         _check_classes(ragged, coded)
     counts = mode == "count"
-    if output == "csr":
+    if output in FORMATS:
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
-        return sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.n_outputs))
+        by_row = sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.n_outputs))
+        return by_row if output == "csr" else by_row.tocsc()
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 
@@ -164,7 +169,7 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
     if elements.dtype.kind not in "iu":
         raise TypeError(
             f"the elements have dtype {elements.dtype}; accepted are integers, and any scalars"
-            " with categories="
+            " with categories=, which onehot_fast.distinct_labels finds"
         )
     codes = as_indices(elements)
     n_classes = resolve_depth(depth, codes, None)
@@ -177,7 +182,7 @@ def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
     """Return elements that are looked up among the categories."""
     known = declared_categories(categories, "categories")
     if known is None:
-        raise ValueError("categories = 'auto' is not accepted here; see distinct_labels")
+        raise ValueError("categories = 'auto' is not accepted here; distinct_labels finds them")
     column = read_column(ragged.elements)
     outputs = Categories.of(known).find(Categories.of(column.stored))
     return CodedColumn(column.codes, np.append(outputs, -1).astype(np.int32), len(known))

@@ -209,6 +209,10 @@ def test_pickle_and_threads():
             "Encoder(categories=[1], drop={'p': ['last']})",
         ),
         (Encoder().fit({"p": ["a", "b"]}), "<Encoder(): 1 column -> 2 features, from 2 rows>"),
+        (
+            Encoder(["p"]).fit({"p": np.arange(1234)}),
+            "<Encoder(columns=['p']): 1 column -> 1,234 features, from 1,234 rows>",
+        ),
     ],
 )
 def test_repr(encoder, text):

@@ -231,6 +231,19 @@ def test_what_there_is_no_choice_about_is_not_warned_of(library):
         assert Encoder().fit(table).n_features == N + 2
 
 
+def test_a_table_without_a_column_to_encode_is_warned_of(library):
+    """Nobody named one: the columns stay as they are, and the warning says what to type."""
+    table = library.table({"n": [1, 2], "x": [0.5, 1.5]})
+    message = r"^nothing is encoded: .*; columns=\['n', \.\.\.\] encodes those"
+
+    for learn in (Encoder().fit, lambda rows: Encoder().partial_fit(rows).schema):
+        with pytest.warns(UserWarning, match=message) as caught:
+            learn(table)
+        assert [warning.filename for warning in caught] == [__file__]
+    assert Encoder([]).fit(table).n_features == 0
+    assert Encoder().fit(np.empty((2, 0))).n_features == 0
+
+
 def test_too_many_features_that_nobody_named_are_refused(library):
     """Before anything is built; what was learned before stays, and a name makes it right."""
     n = 100_001

@@ -39,3 +39,8 @@ __all__ = [
     "onehot",
     "str_get_dummies",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

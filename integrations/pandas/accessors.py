@@ -244,6 +244,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     1   False    True
     """
 
+    @checks.at_most(2, checks.ONE_LIST)
     def __call__(
         self,
         columns: Any = None,

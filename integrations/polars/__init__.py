@@ -35,3 +35,8 @@ __all__ = [
     "SeriesNamespace",
     "onehot",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

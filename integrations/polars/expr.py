@@ -54,19 +54,27 @@ class ExprNamespace:
         self._expr = expr
 
     def __call__(
-        self, categories: Any, layout: Layout = "array", **options: Unpack[DeclaredKeywords]
+        self,
+        categories: Any = None,
+        layout: Layout = "array",
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[DeclaredKeywords],
     ) -> pl.Expr:
         """Encode as an Array, or as a Struct with a field for each category.
 
         Parameters
         ----------
-        categories : sequence of scalars, polars.Enum, or Encoder
+        categories : sequence of scalars, polars.Enum, or Encoder, optional
             The categories in their order; or a fitted `onehot_fast.Encoder`, of which the column
-            of the name of the expression counts, or its only column.
+            of the name of the expression counts, or its only column. By default those of the
+            dtype, which has to be an Enum: an expression has no rows to learn others from.
         layout : {"array", "struct"}, default "array"
             The Array has as many elements as there are categories. The fields of the Struct are
             named ``f"{prefix}{prefix_sep}{category}"``, by default after the expression, so that
             ``unnest`` gives columns named as by ``to_dummies``.
+        num_threads : int, optional
+            For each batch; by default as many as its size makes worthwhile.
         **options
             `dtype` (by default UInt8 in an Array, Boolean in a Struct), `drop`, `handle_missing`,
             `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`; not beside an
@@ -83,7 +91,8 @@ class ExprNamespace:
         TypeError, ValueError
             If an option is refused, an Encoder does not know the column, or a Struct would have no
             names. A value that is no category is refused, unless `handle_unknown` says otherwise,
-            when the expression is computed.
+            when the expression is computed, as is a dtype that declares no categories where none
+            are named.
 
         Examples
         --------
@@ -98,19 +107,23 @@ class ExprNamespace:
         name = self._expr.meta.output_name(raise_if_undetermined=False)
         if isinstance(categories, Encoder):
             checks.check_no_options(options)
-            return encode_expr(self._expr, _column_of(categories, name), layout)
+            return encode_expr(self._expr, _column_of(categories, name), layout, num_threads)
+        _check(categories, options)
+        if categories is None:
+            # polars learns the dtype from rows that it makes up, and hides what is raised then.
+            like = self._expr.map_batches(partial(_like_encoded, layout, options))
+            dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)
+            encode = partial(_encode_enum, layout, num_threads, options)
+            return self._expr.map_batches(encode, dtype, is_elementwise=True)
         if name is None and layout == "struct" and options.get("prefix") is None:
             raise ValueError("the expression has no single name for the fields: pass prefix=")
-        _check(categories, options)
-        name = name or ""
-        dtype = "bool" if layout == "struct" else "uint8"
-        chosen: dict[str, Any] = {"dtype": dtype, **options, "categories": categories}
-        chosen["drop"] = {name: options.get("drop")}
-        encoder = new_encoder([name], chosen).fit({name: []})
-        return encode_expr(self._expr, encoder.schema.columns[0], layout)
+        column = _declared(name or "", categories, layout, options)
+        return encode_expr(self._expr, column, layout, num_threads)
 
 
-def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
+def encode_expr(
+    expr: pl.Expr, column: ColumnSchema, layout: Layout, num_threads: int | None = None
+) -> pl.Expr:
     """Return the expression that encodes another one.
 
     Parameters
@@ -121,6 +134,8 @@ def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
         Which outputs there are.
     layout : {"array", "struct"}
         One Array for each row, or a Struct with a field for each output.
+    num_threads : int, optional
+        For each batch.
 
     Returns
     -------
@@ -132,18 +147,53 @@ def encode_expr(expr: pl.Expr, column: ColumnSchema, layout: Layout) -> pl.Expr:
         dtype: Any = pl.Array(element, column.n_outputs)
     else:
         dtype = pl.Struct([pl.Field(name, element) for name in column.names])
-    encode = partial(_encode_batch, Schema((column,)), layout)
+    encode = partial(_encode_batch, Schema((column,)), layout, num_threads)
     return expr.map_batches(encode, return_dtype=dtype, is_elementwise=True)
 
 
-def _encode_batch(schema: Schema, layout: Layout, series: pl.Series) -> pl.Series:
+def _declared(
+    name: str, categories: Any, layout: Layout, options: Mapping[str, Any]
+) -> ColumnSchema:
+    """Return what follows from categories and options."""
+    dtype = "bool" if layout == "struct" else "uint8"
+    chosen: dict[str, Any] = {"dtype": dtype, **options, "categories": categories}
+    chosen["drop"] = {name: options.get("drop")}
+    return new_encoder([name], chosen).fit({name: []}).schema.columns[0]
+
+
+def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
+    """Return a Series of the dtype that `_encode_enum` gives; what it refuses stays as it is."""
+    if series.dtype != pl.Enum:
+        return series
+    return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))
+
+
+def _encode_enum(
+    layout: Layout, num_threads: int | None, options: Mapping[str, Any], series: pl.Series
+) -> pl.Series:
+    """Encode by the categories of the dtype."""
+    name = series.name
+    if series.dtype != pl.Enum:
+        raise TypeError(
+            f"column {name!r} of dtype {series.dtype} declares no categories, and an expression has"
+            f" no rows to learn them from: pl.col({name!r}).onehot([...]) names them, and"
+            f" frame.onehot([{name!r}]) learns them"
+        )
+    column = _declared(name, series.dtype, layout, options)
+    return _encode_batch(Schema((column,)), layout, num_threads, series)
+
+
+def _encode_batch(
+    schema: Schema, layout: Layout, num_threads: int | None, series: pl.Series
+) -> pl.Series:
     [column] = schema.columns
     table = dataclasses.replace(read_table(series), names=(column.name,))
     coded = lookup.code_table(table, schema)
     if layout == "array":
-        return pl.Series(series.name, write.rows(coded, schema.dtype))
+        matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
+        return pl.Series(series.name, matrix)
     outputs = Outputs(schema.names, tuple(coded), schema.dtype)
-    return output_frame(outputs, len(series)).to_struct(series.name)
+    return output_frame(outputs, len(series), num_threads).to_struct(series.name)
 
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:

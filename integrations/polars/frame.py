@@ -59,8 +59,13 @@ class LazyFrameNamespace:
     def __init__(self, frame: pl.LazyFrame) -> None:
         self._frame = frame
 
+    @checks.at_most(2, checks.ONE_LIST)
     def __call__(
-        self, columns: Iterable[str] | Encoder | None = None, **options: Unpack[TableKeywords]
+        self,
+        columns: Iterable[str] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
     ) -> pl.LazyFrame:
         """Encode some columns where they stand, once the rows come.
 
@@ -69,6 +74,8 @@ class LazyFrameNamespace:
         columns : iterable of str or Encoder, optional
             A fitted `onehot_fast.Encoder`, such as `fit` returns. Or the columns to encode, of
             which all are of Enum, or have their `categories` declared.
+        num_threads : int, optional
+            For each batch; by default as many as its size makes worthwhile.
         **options
             As for ``DataFrame.onehot``, but for those that need rows to learn from:
             `min_frequency`, `max_categories` and ``drop="most_frequent"``.
@@ -97,10 +104,11 @@ class LazyFrameNamespace:
         """
         if isinstance(columns, Encoder):
             checks.check_no_options(options)
-            return _encode_lazily(self._frame, columns.schema)
+            return _encode_lazily(self._frame, columns.schema, num_threads)
         encoder = declared_encoder(self._frame.collect_schema(), columns, options)
-        return _encode_lazily(self._frame, encoder.schema)
+        return _encode_lazily(self._frame, encoder.schema, num_threads)
 
+    @checks.at_most(2, checks.ONE_LIST)
     def fit(
         self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:
@@ -133,13 +141,14 @@ class LazyFrameNamespace:
         return encoder
 
 
-def _encode_lazily(frame: pl.LazyFrame, schema: Schema) -> pl.LazyFrame:
+def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
     names = frame.collect_schema().names()
     order = [str(name) for name in EncodedLayout(schema, names).names]
     # By name, since pl.col takes "*" and "^x$" for patterns.
     structs = [
-        encode_expr(by_name(str(column.name)), column, "struct") for column in schema.columns
+        encode_expr(by_name(str(column.name)), column, "struct", num_threads)
+        for column in schema.columns
     ]
     encoded = [str(column.name) for column in schema.columns]
     in_place = sorted(encoded, key=names.index)

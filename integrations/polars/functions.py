@@ -32,7 +32,11 @@ def onehot(
 ) -> pl.DataFrame: ...
 @overload
 def onehot(
-    data: pl.LazyFrame, columns: Any = None, **options: Unpack[TableKeywords]
+    data: pl.LazyFrame,
+    columns: Any = None,
+    *,
+    num_threads: int | None = None,
+    **options: Unpack[TableKeywords],
 ) -> pl.LazyFrame: ...
 @overload
 def onehot(
@@ -47,8 +51,10 @@ def onehot(
 @overload
 def onehot(
     data: pl.Expr,
-    categories: Encoder | Iterable[Any] | pl.DataType,
+    categories: Encoder | Iterable[Any] | pl.DataType | None = None,
     layout: Layout = "array",
+    *,
+    num_threads: int | None = None,
     **options: Unpack[DeclaredKeywords],
 ) -> pl.Expr: ...
 def onehot(data: Any, *args: Any, **options: Any) -> Any:

@@ -36,3 +36,8 @@ __all__ = [
     "label_binarize",
     "to_sklearn",
 ]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import functools
+from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+# How several columns are named.
+ONE_LIST = "the columns are one list, columns=['a', 'b']"
 # So many letters of a value are shown.
 SHOWN_LETTERS = 40
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -43,6 +49,21 @@ def check_options(given: Iterable[str], accepted: Collection[str]) -> None:
                 raise TypeError(f"{name!r} is not an option: here it is {ELSEWHERE[name]}")
             hint = did_you_mean(name, accepted)
             raise TypeError(f"{name!r} is not an option:{hint} accepted are {_listed(accepted)}")
+
+
+def at_most(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Refuse more positional arguments than so many, self among them, with a hint."""
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def checked(*args: P.args, **options: P.kwargs) -> T:
+            if len(args) > n_arguments:
+                raise TypeError(f"{args[n_arguments]!r} is one argument too many: {hint}")
+            return function(*args, **options)
+
+        return checked
+
+    return decorated
 
 
 def check_no_options(options: Mapping[str, Any]) -> None:

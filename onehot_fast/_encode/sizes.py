@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onehot_fast._arguments.choices import human_size
 from onehot_fast._categories.schema import Schema
 
 INT32_MAX = np.iinfo(np.int32).max
@@ -27,6 +28,11 @@ class Estimate:
     rows: int
     columns: int
     bytes: dict[str, int]
+
+    def __repr__(self) -> str:
+        """Show the sizes as people say them."""
+        sizes = ", ".join(f"{form} {human_size(size)}" for form, size in self.bytes.items())
+        return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
 
 
 def estimate(schema: Schema, n_rows: int) -> Estimate:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from onehot_fast.adapter import identifiers
 from onehot_fast.cli.errors import (
     CommandError,
     Exit,
@@ -36,9 +37,6 @@ __all__ = [
 
 # The encoder in the metadata of an encoded file, for `decode`.
 ENCODER_KEY = b"onehot_fast.encoder"
-# A column with fewer values is not worth a note, whatever it is.
-FEW = 50
-MANY = 250
 
 
 def chosen_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -104,15 +102,13 @@ def notes_on(source: Source, encoder: Encoder) -> list[str]:
     schema, n_rows, notes = encoder.schema, source.n_rows or 0, []
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
-        n_values, n_outputs = len(column.known), column.n_outputs
-        what = f"{source.name}: column {str(column.name)!r}"
-        hint = "-c names the columns to encode"
-        if n_values > FEW and n_values >= 0.9 * n_rows:
-            notes.append(
-                f"{what} has {n_values:,} categories in {n_rows:,} rows: an identifier? {hint}"
-            )
-        elif n_outputs > MANY and n_outputs > (n_kept + schema.n_features) / 2:
-            notes.append(f"{what} makes {n_outputs:,} of {schema.n_features:,} features; {hint}")
+        n_outputs, hint = column.n_outputs, "-c names the columns to encode"
+        if identifiers.is_like_identifier(column, n_rows):
+            what = identifiers.described(column, n_rows)
+            notes.append(f"{source.name}: {what}: an identifier? {hint}")
+        elif n_outputs > identifiers.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
+            what = f"column {column.name!r} makes {n_outputs:,} of {schema.n_features:,} features"
+            notes.append(f"{source.name}: {what}; {hint}")
     return notes
 
 

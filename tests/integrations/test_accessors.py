@@ -310,10 +310,23 @@ def test_a_table_refuses(library, columns, options, error, message):
         library.table(BARE).onehot(columns, **options)
 
 
+def test_columns_that_are_no_list(library):
+    """As polars' own methods take them: what to type instead, wherever columns are chosen."""
+    frame = library.table(BARE)
+    calls = [frame.onehot, frame.onehot.fit, Encoder]
+    calls += [frame.lazy().onehot, frame.lazy().onehot.fit] if library.name == "polars" else []
+
+    for call in calls:
+        with pytest.raises(TypeError, match=r"^'n' is one argument too many: the columns are one"):
+            call("kind", "n")
+
+
 def test_an_accessor_says_what_to_call(library):
     """What a prompt shows of it is of use, and its names are methods."""
     column = series(library, ["a", "b", None]).onehot
 
+    public = {name for name in dir(column) if not name.startswith("_")}
+    assert public == {"codes", "multi_hot", "to_arrow", "to_csc", "to_csr", "to_numpy"}
     start, _, forms = repr(column).partition(", or ")
     assert start == "<onehot of a column: call it for its features"
     for name in forms.rstrip(">").replace(" or ", ", ").split(", "):

@@ -212,7 +212,7 @@ def test_lists_of_one_size(library):
 
 
 @every_accessor
-@pytest.mark.parametrize("output", [None, "library", "numpy", "csr"])
+@pytest.mark.parametrize("output", [None, "library", "numpy", "csr", "csc"])
 @pytest.mark.parametrize("declare", ["list", "dtype"])
 def test_forms_and_categories(library, output, declare):
     """The labels in the order in which they were declared; others are skipped."""
@@ -225,9 +225,9 @@ def test_forms_and_categories(library, output, declare):
 
     result = column.onehot.multi_hot(",", categories=categories, output=form)
 
-    values = result.toarray() if output == "csr" else np.asarray(result)
+    values = result.toarray() if output in ("csr", "csc") else np.asarray(result)
     assert values.astype(int).tolist() == [[0, 0, 1], [0, 0, 0], [1, 0, 1]]
-    assert output in ("numpy", "csr") or list(result.columns) == labels
+    assert output in ("numpy", "csr", "csc") or list(result.columns) == labels
 
 
 @every_accessor

@@ -51,7 +51,7 @@ class TestExpr:
         """Rows and names are those of ``Series.onehot``, whatever the engine and the chunks."""
         expected = column.onehot(dtype="uint8")
         categories = column.unique().drop_nulls().sort().to_list()
-        categories = column.dtype.categories if column.dtype == pl.Enum else categories
+        categories = None if column.dtype == pl.Enum else categories  # the dtype declares them
         chosen = {} if dtype is None else {"dtype": dtype}
         expr = pl.col("k").onehot(categories, layout, **chosen)
 
@@ -90,6 +90,17 @@ class TestExpr:
 
         assert query.collect_schema() == {"k": dtype}
         assert query.collect().schema == {"k": dtype}
+
+    @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64], ids=str)
+    def test_categories_that_no_dtype_declares(self, dtype):
+        """What to type instead is said once the rows come; before, polars hides all errors."""
+        frame = pl.DataFrame({"k": ["1", "2"]}, schema={"k": dtype}, strict=False)
+        message = rf"'k' of dtype {dtype}.* pl.col\('k'\).onehot\(\[...\]\) names them, and frame"
+
+        with pytest.raises(TypeError, match=message):
+            frame.select(pl.col("k").onehot())
+        with pytest.raises(TypeError, match=message):
+            frame.lazy().select(pl.col("k").onehot()).collect(engine="streaming")
 
     def test_an_array_is_the_kernels_memory(self):
         column = FRAME.select(pl.col("size").onehot(SIZES))["size"]
@@ -136,7 +147,6 @@ class TestExpr:
     @pytest.mark.parametrize(
         ("call", "kind", "message"),
         [
-            (lambda k: k.onehot(), TypeError, "categories"),
             (lambda k: k.onehot("auto"), ValueError, "'auto'"),
             (lambda k: k.onehot(["a"], "list"), ValueError, "layout = 'list'"),
             (lambda k: k.onehot(["a", "a"]), ValueError, "equals categories"),
@@ -258,9 +268,11 @@ class TestFrames:
     def test_no_column_to_encode(self):
         numbers = FRAME.select("n", "m")
 
-        assert numbers.onehot().equals(numbers)
-        assert numbers.lazy().onehot().collect().equals(numbers)
-        assert numbers.lazy().onehot.fit().n_features == 0
+        for encode in (numbers.onehot, lambda: numbers.lazy().onehot().collect()):
+            with pytest.warns(UserWarning, match="nothing is encoded"):
+                assert encode().equals(numbers)
+        with pytest.warns(UserWarning, match="nothing is encoded"):
+            assert numbers.lazy().onehot.fit().n_features == 0
 
     @every_engine
     def test_a_column_without_outputs(self, engine):
@@ -336,5 +348,5 @@ class TestFrames:
 
         copy = pickle.loads(pickle.dumps(schema))
 
-        expected = _encode_batch(schema, "struct", FRAME["size"])
-        assert _encode_batch(copy, "struct", FRAME["size"]).equals(expected)
+        expected = _encode_batch(schema, "struct", None, FRAME["size"])
+        assert _encode_batch(copy, "struct", None, FRAME["size"]).equals(expected)
