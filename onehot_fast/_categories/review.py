@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import Counts, counted
+from onehot_fast._categories.learned import Counts, Learned, counted
 from onehot_fast._categories.listing import Listing
 from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._runtime.caller import warn
@@ -48,6 +49,14 @@ class Findings:
             ("infrequent", as_objects(self.infrequent.tolist()), self.infrequent_counts),
         ]
 
+    def with_unknown_of(self, other: Findings) -> Findings:
+        """Return what is found with the unknown values of further rows."""
+        mine, others = (Learned(each.unknown, each.unknown_counts) for each in (self, other))
+        learned = mine.merge(others)
+        order = np.argsort(-learned.counts, kind="stable")
+        unknown, counts = learned.categories.take(order), learned.counts[order]
+        return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)
+
     def some_unknown(self) -> str:
         """Return some of the unknown values in words."""
         n = len(self.unknown)
@@ -58,6 +67,22 @@ class Findings:
         ]
         rest = f", … ({n:,} values in {_rows(int(self.unknown_counts.sum()))})"
         return f"{self.name!r}: {', '.join(some)}{rest if n > SOME_VALUES else ''}"
+
+
+class UnknownValueWarning(UserWarning):
+    """Values are no category, and `handle_unknown` is "warn"."""
+
+    def __init__(self, findings: Iterable[Findings]) -> None:
+        self.findings = {finding.name: finding for finding in findings}
+        values = _some_columns(self.findings.values())
+        super().__init__(f"unknown values are encoded as no category, in {values}")
+
+    def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
+        """Return the warning of the rows of both."""
+        both = self.findings | other.findings
+        for name in self.findings.keys() & other.findings.keys():
+            both[name] = self.findings[name].with_unknown_of(other.findings[name])
+        return UnknownValueWarning(both.values())
 
 
 class Check(Listing):
@@ -143,7 +168,7 @@ def warn_of_unknown(
     """Warn once of the unknown values of all columns."""
     findings = [find(column, read(column)) for column in columns]
     if any(len(finding.unknown) for finding in findings):
-        warn(f"unknown values are encoded as no category, in {_some_columns(findings)}")
+        warn(UnknownValueWarning(findings))
 
 
 def _some_columns(findings: Iterable[Findings]) -> str:

@@ -8,7 +8,7 @@ import warnings
 PACKAGE = __name__.partition(".")[0]
 
 
-def warn(message: str) -> None:
+def warn(message: str | UserWarning) -> None:
     """Warn of what the first caller outside of the package does."""
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals["__name__"].partition(".")[0] == PACKAGE:

@@ -48,6 +48,8 @@ class TextOptions:
     columns : tuple of str
         Those that are text if not all are.
     encoding : str
+    decimal : str
+        What stands before the fraction of a number.
     """
 
     delimiter: str | None = None
@@ -55,6 +57,7 @@ class TextOptions:
     is_plain: bool = False
     columns: tuple[str, ...] = ()
     encoding: str = "utf8"
+    decimal: str = "."
 
 
 class TextReader(Reader):
@@ -64,7 +67,7 @@ class TextReader(Reader):
         super().__init__(path, name, form)
         self._text = text
         self._file: Any = None
-        self._convert = csv.ConvertOptions()
+        self._convert = csv.ConvertOptions(decimal_point=text.decimal)
         if text.missing is not None:
             self._convert.null_values = list(text.missing)
         self._check_start()
@@ -136,6 +139,7 @@ class TextReader(Reader):
             convert = csv.ConvertOptions(
                 column_types=convert.column_types,
                 null_values=convert.null_values,
+                decimal_point=convert.decimal_point,
                 include_columns=list(columns),
             )
         return csv.open_csv(

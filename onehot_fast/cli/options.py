@@ -100,6 +100,13 @@ INPUT = (
         help="Of a CSV file that is read, as cp1252 or utf-16; UTF-8 is written.",
     ),
     click.option(
+        "--decimal",
+        type=click.Choice([".", ","]),
+        default=".",
+        show_default=True,
+        help="What stands before the fraction of a number of a CSV file that is read.",
+    ),
+    click.option(
         "--null", "nulls", multiple=True, help="A text that means a missing value in CSV."
     ),
     click.option("--text", is_flag=True, help="Take all columns of a CSV file for texts."),
@@ -145,13 +152,14 @@ def with_input(command: F) -> F:
         input_format: Format | None,
         delimiter: str | None,
         encoding: str,
+        decimal: str,
         nulls: Sequence[str],
         text: bool,
         text_columns: Sequence[str],
         **others: Any,
     ) -> Any:
         missing = tuple(nulls) or None
-        options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding)
+        options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding, decimal)
         return command(given=Input(source, input_format, options), **others)
 
     return cast(F, _with(INPUT, call))

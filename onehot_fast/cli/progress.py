@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
@@ -51,14 +52,19 @@ def note(text: str, is_quiet: bool) -> None:
 
 @contextmanager
 def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
-    """Say what was warned of inside, batch by batch, in one line."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Say in one line what was warned of inside, batch by batch."""
+    whole: Any = None  # that of all batches
+
+    def collect(message: Any, *where: object) -> None:
+        nonlocal whole
+        whole = whole.merge(message) if hasattr(whole, "merge") else message
+
+    with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = collect
         yield
-    texts = [str(warning.message) for warning in caught]
-    if texts:
-        which = f" (in the first of {len(texts):,} such batches)" if len(texts) > 1 else ""
-        note(f"{name}: {texts[0]}{which}", is_quiet)
+    if whole is not None:
+        note(f"{name}: {whole}", is_quiet)
 
 
 def _ignore(share: float) -> None:

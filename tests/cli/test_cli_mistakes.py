@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 pa = pytest.importorskip("pyarrow")
@@ -278,6 +279,19 @@ def test_other_encodings(encoding: str, done: Any, refused: Any) -> None:
     assert Path("o.csv").read_text("utf-8") == "größe_ü,n\n1,1\n"
 
 
+def test_a_decimal_comma(done: Any) -> None:
+    """Numbers are numbers, encoded or kept; from CSV to CSV what is kept keeps its letters."""
+    Path("d.csv").write_text("size;price\n1,5;2,25\n10;3\n1,5;1\n")
+    options = "-c size --delimiter ; --decimal ,"
+
+    done(f"encode d.csv {options} -o d.parquet")
+    table = pq.read_table("d.parquet").to_pydict()
+    assert table == {"size_1.5": [True, False, True], "size_10.0": [False, True, False],
+                     "price": [2.25, 3.0, 1.0]}  # fmt: skip
+    done(f"encode d.csv {options} -o e.csv")
+    assert Path("e.csv").read_text() == "size_1.5;size_10.0;price\n1;0;2,25\n0;1;3\n1;0;1\n"
+
+
 # --- columns that nobody named
 
 
@@ -327,14 +341,12 @@ def test_too_many_features_are_noticed_early(refused: Any, monkeypatch: pytest.M
 def test_warnings_are_notes(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unseen values are said in one line, however many batches have some, and not with -q."""
     done("encode t.csv -c b --handle-unknown warn --save-encoder e.json -o o.csv")
-    Path("new.csv").write_text("a,b\n" + "1,z\n" * 300)
-    said = (
-        "onehot-fast: new.csv: unknown values are encoded as no category, in 'b': 'z' (%s rows)%s\n"
-    )
-    assert done("encode new.csv --encoder e.json -o p.csv") == said % (300, "")
+    Path("new.csv").write_text("a,b\n" + "1,w\n" * 2 + "1,z\n" * 300 + "1,v\n" * 3)
+    said = "onehot-fast: new.csv: unknown values are encoded as no category, in 'b': "
+    said += "'z' (300 rows), 'v' (3 rows), 'w' (2 rows)\n"
+    assert done("encode new.csv --encoder e.json -o p.csv") == said
     monkeypatch.setattr("onehot_fast.cli.conversion.batch_rows", lambda *row_bytes: 128)
-    several = said % (128, " (in the first of 3 such batches)")
-    assert done("encode new.csv --encoder e.json -o q.csv") == several
+    assert done("encode new.csv --encoder e.json -o q.csv") == said
     assert done("encode new.csv --encoder e.json -q -o r.csv") == ""
 
 
