@@ -174,6 +174,17 @@ def test_an_error_tells_of_all_unknown_values(library):
     assert len(text) < 700
 
 
+def test_a_notebook_shows_a_table():
+    """What the text says, as cells; what looks like markup is text."""
+    encoder = Encoder("k").fit({"k": [f"<b{i:02}>" for i in range(30)]})
+
+    html = encoder.features._repr_html_()
+    assert html.startswith("… 10 more rows<table><tr><td>column<td>kind<td>category<td>name<td>co")
+    assert html.count("<tr>") == 21
+    assert "<td>k_&lt;b00&gt;<td>" in html
+    assert encoder.check({"k": ["x"]})._repr_html_().startswith("&lt;Check of 1 row: some values")
+
+
 def test_a_column_of_many_unknown_values_is_summed_up():
     """The most frequent first."""
     encoder = Encoder(["k"]).fit({"k": [0]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -30,11 +31,21 @@ class Listing(dict[str, npt.NDArray[Any]]):
 
     def __repr__(self) -> str:
         """Show the first rows, aligned."""
-        rows = [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
+        rows = self._shown_rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         more = self.n_rows - SHOWN_ROWS
         return "\n".join([*lines, f"… {more:,} more rows"] if more > 0 else lines)
+
+    def _shown_rows(self) -> list[tuple[str, ...]]:
+        return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the first rows as a table, below what else is said of them."""
+        lines = repr(self).splitlines()
+        said = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
+        rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
+        return f"{escape(' '.join(said))}<table><tr>{'<tr>'.join(rows)}</table>"
 
 
 def _shown(values: npt.NDArray[Any]) -> list[str]:

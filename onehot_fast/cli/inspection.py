@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from onehot_fast.adapter import checks
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural, printable, reading
-from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, parse_encoder
+from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, notes_on, parse_encoder
 from onehot_fast.cli.pipeline import ahead, batch_rows
-from onehot_fast.cli.progress import showing
+from onehot_fast.cli.progress import note, showing
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.encoder import Encoder
 
@@ -73,7 +73,10 @@ def run_inspect(
         source = open_source(given, resources)
         chosen = chosen_columns(source, columns) if columns else _texts(source)
         n_rows, facts = _facts(source, limit, is_quiet)
-        report = _report(source, n_rows, facts, chosen, limit)
+        encoder = _encoder(source, facts, chosen)
+        report = _report(source, n_rows, facts, chosen, limit, encoder)
+    for text in () if columns else notes_on(source, encoder):
+        note(text, is_quiet)
     click.echo(json.dumps(report, indent=1) if as_json else _as_text(report))
 
 
@@ -105,7 +108,12 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, dict[str, C
 
 
 def _report(
-    source: Source, n_rows: int, facts: dict[str, ColumnFacts], chosen: Sequence[str], limit: int
+    source: Source,
+    n_rows: int,
+    facts: dict[str, ColumnFacts],
+    chosen: Sequence[str],
+    limit: int,
+    encoder: Encoder,
 ) -> dict[str, Any]:
     """Return all that is printed."""
     columns = [
@@ -118,7 +126,8 @@ def _report(
         }
         for name, one in facts.items()
     ]
-    known = [name for name in chosen if not facts[name].is_large]
+    names, estimate = list(encoder.columns or ()), encoder.estimate(n_rows)
+    encoding = {"columns": names, "features": estimate.columns, "bytes": estimate.bytes}
     return {
         "file": source.name,
         "format": source.format.kind,
@@ -127,7 +136,7 @@ def _report(
         "bytes": source.n_bytes,
         "limit": limit,
         "columns": columns,
-        "encoding": _encoding(source, n_rows, facts, known) if known else None,
+        "encoding": encoding if names else None,
         "made_from": _made_from(source),
     }
 
@@ -141,24 +150,20 @@ def _made_from(source: Source) -> dict[str, list[str]]:
     return {str(column.name): column.names for column in schema.columns}
 
 
-def _encoding(
-    source: Source, n_rows: int, facts: dict[str, ColumnFacts], chosen: Sequence[str]
-) -> dict[str, Any]:
-    """Return the size of the encoding in each form."""
-    found = {name: facts[name].values for name in chosen}
-    types = {name: source.schema.field(name).type for name in chosen}
-    most = max((len(values) for values in found.values() if values is not None), default=0)
-    rows = pa.table(
-        {
-            name: _padded(types[name] if values is None else values.type, values, most)
-            for name, values in found.items()
-        }
-    )
+def _encoder(source: Source, facts: dict[str, ColumnFacts], chosen: Sequence[str]) -> Encoder:
+    """Return what encodes the columns whose values were kept."""
+    values = {name: facts[name].values for name in chosen if not facts[name].is_large}
+    most = max((len(distinct) for distinct in values.values() if distinct is not None), default=0)
+    rows = {
+        name: _padded(
+            source.schema.field(name).type if distinct is None else distinct.type, distinct, most
+        )
+        for name, distinct in values.items()
+    }
     try:
-        estimate = Encoder(chosen).fit(rows).estimate(n_rows)
+        return Encoder(list(rows)).fit(pa.table(rows))
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
-    return {"columns": list(chosen), "features": estimate.columns, "bytes": estimate.bytes}
 
 
 def _padded(kind: pa.DataType, values: Any, length: int) -> Any:

@@ -55,7 +55,7 @@ def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
     """Say in one line what was warned of inside, batch by batch."""
     whole: Any = None  # that of all batches
 
-    def collect(message: Any, *where: object) -> None:
+    def collect(message: Any, *where: Any, **further: Any) -> None:
         nonlocal whole
         whole = whole.merge(message) if hasattr(whole, "merge") else message
 

@@ -317,13 +317,15 @@ def test_too_many_features_of_columns_that_nobody_named(refused: Any, done: Any)
 
 
 @pytest.mark.usefixtures("ids")
-def test_columns_that_are_hardly_meant(done: Any) -> None:
+def test_columns_that_are_hardly_meant(done: Any, call: Any) -> None:
     """A column that is the bulk of the result is said, once, and not with -q."""
     options = "--text-column n --max-features 5000"
     said = done(f"encode ids.csv {options} --drop session=s0 -o o.parquet").splitlines()
     assert len(said) == 2
     assert all("an identifier? -c names the columns" in line for line in said)
     assert done(f"encode ids.csv {options} -q -o p.parquet") == ""
+    assert call("inspect", "ids.csv").err.splitlines() == said[:1]
+    assert call("inspect", "ids.csv", "-c", "session").err == ""
     lines = Path("ids.csv").read_text().splitlines()
     Path("cities.csv").write_text("\n".join(line.partition(",")[2] for line in lines))
     assert "'city' makes 300 of 302 features" in done("encode cities.csv -o c.parquet")
