@@ -145,16 +145,16 @@ class TransformMixin(Estimator):
             and that stands for nothing.
         """
         schema = self.schema
-        words = {
+        substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip
         names = [column.name for column in schema.columns]
         if hasattr(encoded, "tocoo"):
-            return dict(zip(names, decode.decode_sparse(schema, encoded, words), strict=True))
+            return dict(zip(names, decode.decode_sparse(schema, encoded, substitutes), strict=True))
         if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
-            return dict(zip(names, decode.decode_matrix(schema, encoded, words), strict=True))
+            return dict(zip(names, decode.decode_matrix(schema, encoded, substitutes), strict=True))
         table = read_table(encoded)
-        values = decode.decode_features(schema, table, words)
+        values = decode.decode_features(schema, table, substitutes)
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)

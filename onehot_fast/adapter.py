@@ -35,7 +35,7 @@ from onehot_fast._categories import identifiers, lookup
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
-from onehot_fast._categories.options import ColumnKeywords, HandleMissing, HandleUnknown
+from onehot_fast._categories.options import ColumnKeywords
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
@@ -55,8 +55,6 @@ __all__ = [
     "ColumnSchema",
     "Decoded",
     "EncodedLayout",
-    "HandleMissing",
-    "HandleUnknown",
     "Integration",
     "Outputs",
     "Part",

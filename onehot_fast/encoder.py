@@ -33,7 +33,15 @@ from onehot_fast._saving import SavingMixin
 from onehot_fast._transform import Output, TransformMixin
 from onehot_fast.table import read_table
 
-__all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
+__all__ = [
+    "Check",
+    "Encoder",
+    "Estimate",
+    "HandleMissing",
+    "HandleUnknown",
+    "Listing",
+    "Special",
+]
 
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
@@ -232,10 +240,10 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
         """
         source = read_table(table)
         if self._state is None:
-            wanted = chosen_names(self._params["columns"], source)
-            self._state = learn_table(source, wanted, self._options)
+            names = chosen_names(self._params["columns"], source)
+            self._state = learn_table(source, names, self._options)
             self._input = Input.of(source)
-            self._is_unasked = wanted is None and self._input.is_named
+            self._is_unasked = names is None and self._input.is_named
         else:
             self._check_width(source)
             state = learn_table(source, self._state.names, self._options)
@@ -330,9 +338,9 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
         columns = self._params["columns"] if self._columns is None else list(self._columns)
-        wanted = [] if columns is None else [f"columns={columns!r}"]
+        names = [] if columns is None else [f"columns={columns!r}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
-        call = f"Encoder({', '.join(wanted + chosen)})"
+        call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
             return call
         n, rows = len(self._state.names), self._state.n_rows
@@ -364,4 +372,4 @@ def _shown(option: str, value: Any) -> str:
         return repr(value.name)
     if option == "categories":
         return "'auto'" if value is None else repr(list(value))
-    return repr(serialize.drop_as_given(value))
+    return repr(serialize.drop_as_passed(value))

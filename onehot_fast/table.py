@@ -138,10 +138,11 @@ def read_table(table: Any) -> Table:
         return _array_table(["x0"], [table], table, always=True)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
+    hint = " (np.array(rows, object) is one, and so is pandas.DataFrame(records))"
     raise TypeError(
-        f"{with_article(table)} is not a table; accepted are a mapping from names to columns, an"
-        " ndarray of one or two dimensions or of a structured dtype, a Column, and a table of"
-        f" {', '.join(READERS)}"
+        f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
+        " are a mapping from names to columns, an ndarray of one or two dimensions or of a"
+        f" structured dtype, a Column, and a table of {', '.join(READERS)}"
     )
 
 

@@ -204,7 +204,7 @@ def test_fields_of_a_structured_array():
 @pytest.mark.parametrize(
     ("source", "error", "message"),
     [
-        ([["a"]], TypeError, "a list is not a table"),
+        ([["a"]], TypeError, r"not a table \(np\.array\(rows, object\) is one"),
         (np.zeros((1, 1, 1)), ValueError, r"the table has shape \(1, 1, 1\)"),
         ({"a": [1], "b": [1, 2]}, ValueError, r"differ in length: {'a': 1, 'b': 2}"),
         ({"a": 3}, TypeError, "column 'a' is an int, which has no rows; of one row"),
@@ -243,7 +243,7 @@ def library(monkeypatch):
         return list(parts)
 
     module = types.SimpleNamespace(wrap=wrap)
-    monkeypatch.setattr("onehot_fast.encoder.integration", lambda name: module)
+    monkeypatch.setattr("onehot_fast._transform.integration", lambda name: module)
     monkeypatch.setattr("onehot_fast.encoder.wrappers", lambda: ["library"])
     return wrapped
 

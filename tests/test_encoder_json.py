@@ -266,8 +266,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, kind):
     assert Encoder.load(kind(file)) == good == Encoder.load(link)
     assert Path(link).is_symlink()
     assert {path.name for path in tmp_path.iterdir()} == {"encoder.json", "link.json"}
-    with pytest.raises(IsADirectoryError):
-        good.save(tmp_path)
+    with pytest.raises(IsADirectoryError, match=rf"{tmp_path}'$"):
+        good.save(kind(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"/x/y.json'$"):
+        good.save(kind(tmp_path / "x" / "y.json"))
     assert {path.name for path in tmp_path.parent.glob("*.part")} == set()
     with pytest.raises(TypeError, match=r"Encoder.load reads a file"):
         Encoder.from_json(file)

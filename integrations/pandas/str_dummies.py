@@ -193,8 +193,8 @@ def _split_odd(texts: Sequence[str], sep: str) -> Rows:
     """Return the tags as pandas finds them: by `sep` as a pattern, then between separators."""
     framed = [f"{sep}{text}{sep}" for text in texts]
     pattern = re.compile(sep if sep else r"\s+")
-    pieces = (pattern.split(text) if sep else text.split() for text in framed)
-    tags = sorted(set().union(*pieces) - {""})
+    labels = (pattern.split(text) if sep else text.split() for text in framed)
+    tags = sorted(set().union(*labels) - {""})
     return _as_rows(([tag for tag in tags if f"{sep}{tag}{sep}" in text] for text in framed), tags)
 
 

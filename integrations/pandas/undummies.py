@@ -143,23 +143,23 @@ def _repeated_names(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
     return positions
 
 
-def _defaults(given: Any, variables: dict[str, list[int]]) -> dict[str, Hashable]:
+def _defaults(defaults: Any, variables: dict[str, list[int]]) -> dict[str, Hashable]:
     """Return the default category of each variable that has one."""
-    if given is None:
+    if defaults is None:
         return {}
-    if isinstance(given, dict):
-        if len(given) != len(variables):
+    if isinstance(defaults, dict):
+        if len(defaults) != len(variables):
             raise ValueError(
-                f"Length of 'default_category' ({len(given)}) did not match the length of the "
+                f"Length of 'default_category' ({len(defaults)}) did not match the length of the "
                 f"columns being encoded ({len(variables)})"
             )
-        return given
-    if not isinstance(given, Hashable):
+        return defaults
+    if not isinstance(defaults, Hashable):
         raise TypeError(
             "Expected 'default_category' to be of type 'None', 'Hashable', or 'dict'; "
-            f"Received 'default_category' of type: {type(given).__name__}"
+            f"Received 'default_category' of type: {type(defaults).__name__}"
         )
-    return dict.fromkeys(variables, given)
+    return dict.fromkeys(variables, defaults)
 
 
 def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:

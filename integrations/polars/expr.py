@@ -10,14 +10,13 @@ import polars as pl
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
-    HandleMissing,
-    HandleUnknown,
     Outputs,
     Schema,
     checks,
     lookup,
     write,
 )
+from onehot_fast.encoder import HandleMissing, HandleUnknown
 
 from ._dtypes import element_of
 from ._options import new_encoder

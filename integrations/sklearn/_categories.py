@@ -46,10 +46,10 @@ def learn(column: Coded) -> tuple[AnyArray, Positions]:
     return categories, positions
 
 
-def find_given(given: Any, column: Coded) -> tuple[AnyArray, Positions]:
+def find_declared(declared: Any, column: Coded) -> tuple[AnyArray, Positions]:
     """Return categories that a user gave, and the position of each value of a column there."""
     try:
-        categories = np.array(given, object if column.dtype.kind == "U" else column.dtype)
+        categories = np.array(declared, object if column.dtype.kind == "U" else column.dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise LeftToSklearn from error
     if categories.ndim != 1:

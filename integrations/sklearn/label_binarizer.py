@@ -281,13 +281,13 @@ def read_labels(y: Any, marks: Marks) -> Labels:
     raise LeftToSklearn
 
 
-def binarize(labels: Labels, given: Any, marks: Marks) -> Any:
+def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
     """Return a row for each label.
 
     The element in the column of a label's class is positive. Of two classes only the second has a
     column, and a class alone has one without positives.
     """
-    classes = _as_classes(given, labels)
+    classes = _as_classes(declared, labels)
     n = len(classes)
     if not n or len(np.unique(classes)) < n or (classes != classes).any():
         raise LeftToSklearn
@@ -309,12 +309,12 @@ def binarize(labels: Labels, given: Any, marks: Marks) -> Any:
     return wrap_csr(parts, (len(labels.codes), n))
 
 
-def _as_classes(given: Any, labels: Labels) -> AnyArray:
+def _as_classes(declared: Any, labels: Labels) -> AnyArray:
     """Return classes as values that labels may be equal to; text is equal to text only."""
-    if not isinstance(given, np.ndarray | list):
+    if not isinstance(declared, np.ndarray | list):
         raise LeftToSklearn
     try:
-        classes = np.asarray(given)
+        classes = np.asarray(declared)
     except ValueError as error:  # lists of several lengths
         raise LeftToSklearn from error
     if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:

@@ -20,7 +20,7 @@ from ._categories import (
     Positions,
     count_categories,
     encode_columns,
-    find_given,
+    find_declared,
     has_unknown,
     learn,
 )
@@ -172,7 +172,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         if isinstance(self.categories, str):
             learned = [*map(learn, columns)]
         elif len(self.categories) == len(columns):
-            learned = [*map(find_given, self.categories, columns)]
+            learned = [*map(find_declared, self.categories, columns)]
         else:
             raise LeftToSklearn
         positions = [own for _, own in learned]
@@ -228,8 +228,8 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         """Return the dtype of the result, or None where scikit-learn has to make it."""
         if "_features" not in self.__dict__ or sum(self._n_features_outs) > LIMIT:
             return None
-        wanted = _get_output_config("transform", estimator=self)["dense"]
-        if (wanted != "default" and self.sparse_output) or self._overrides(*STEPS):
+        container = _get_output_config("transform", estimator=self)["dense"]
+        if (container != "default" and self.sparse_output) or self._overrides(*STEPS):
             return None
         try:
             dtype = np.dtype(self.dtype)

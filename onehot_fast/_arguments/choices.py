@@ -41,9 +41,9 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
 
 
-def check_options(given: Iterable[str], accepted: Collection[str]) -> None:
+def check_options(options: Iterable[str], accepted: Collection[str]) -> None:
     """Refuse an option that does not exist, and name the one that may be meant."""
-    for name in given:
+    for name in options:
         if name not in accepted:
             if name in ELSEWHERE:
                 raise TypeError(f"{name!r} is not an option: here it is {ELSEWHERE[name]}")

@@ -17,8 +17,8 @@ from onehot_fast._runtime import dispatch
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
 _ACCEPTED = "integers of 8 to 64 bits, float16, float32 and float64"
 _IGNORED = "an integer, several, or None"
-_NEGATIVE_WORDS = ("ignore", "normalize", "error")
-_OUT_OF_RANGE_WORDS = ("ignore", "error")
+_NEGATIVE_RULES = ("ignore", "normalize", "error")
+_OUT_OF_RANGE_RULES = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
 _MAX_DEPTH = int(_INT64.max)
 
@@ -107,8 +107,8 @@ def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int | None) -> Policy:
     """Check the policy words and turn them into what the kernels are asked."""
-    check_choice(negative_indices, "negative_indices", _NEGATIVE_WORDS)
-    check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_WORDS)
+    check_choice(negative_indices, "negative_indices", _NEGATIVE_RULES)
+    check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_RULES)
     wrap = negative_indices == "normalize"
     check_large = out_of_range == "error"
     return Policy(
@@ -165,10 +165,10 @@ def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
 
 def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
     """Return ignore_index, or None if no index of this dtype can equal it."""
-    wanted = as_integer(ignore_index, "ignore_index", _IGNORED)
+    number = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
-    return wanted if limits.min <= wanted <= limits.max else None
+    return number if limits.min <= number <= limits.max else None
 
 
 def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:

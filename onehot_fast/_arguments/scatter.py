@@ -110,17 +110,17 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
             equal &= same.all(axis=tuple(range(cells.ndim, same.ndim)))
         return equal
     if dtype.hasobject:
-        compared = _is_wanted(cells.astype(object), on.astype(object))
+        compared = _is_value(cells.astype(object), on.astype(object))
         return np.asarray(compared, dtype=np.bool_)
     raw = np.dtype(f"V{dtype.itemsize}")
     return np.asarray(cells.view(raw) == on.view(raw))
 
 
-def _compare_objects(cell: object, wanted: object) -> bool:
+def _compare_objects(cell: object, sought: object) -> bool:
     """Tell whether an object is the wanted one or equal to it."""
     # Identity first, as containers do (NaN); and what == says of a missing value may be no bool.
-    same = cell is wanted or cell == wanted
+    same = cell is sought or cell == sought
     return isinstance(same, bool | np.bool_) and bool(same)
 
 
-_is_wanted = np.frompyfunc(_compare_objects, 2, 1)
+_is_value = np.frompyfunc(_compare_objects, 2, 1)

@@ -31,8 +31,8 @@ def resolve_values(
     default is the dtype where neither dtype nor a typed value names one.
     """
     if type(on_value) is int and type(off_value) is int:
-        wanted = default if dtype is None else _numpy_dtype(dtype)
-        return _resolve_integers(on_value, off_value, wanted, getattr(wanted, "char", None))
+        chosen = default if dtype is None else _numpy_dtype(dtype)
+        return _resolve_integers(on_value, off_value, chosen, getattr(chosen, "char", None))
     return _resolve(on_value, off_value, None if dtype is None else _numpy_dtype(dtype), default)
 
 

@@ -24,12 +24,12 @@ from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 
-def learn_table(table: Table, wanted: tuple[Hashable, ...] | None, options: Options) -> State:
+def learn_table(table: Table, chosen: tuple[Hashable, ...] | None, options: Options) -> State:
     """Return what the encoded columns teach, in the order of the table."""
-    if wanted is None:
+    if chosen is None:
         positions = [i for i, encodable in enumerate(table.encodable) if encodable]
     else:
-        positions = sorted(map(table.position, wanted))
+        positions = sorted(map(table.position, chosen))
     names = tuple(table.names[i] for i in positions)
     _check_options(names, options)
 

@@ -17,13 +17,13 @@ from onehot_fast.table import Table
 Drop: TypeAlias = Literal["first", "last", "if_binary", "most_frequent"]
 HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
 HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
-DROP_WORDS: tuple[Drop, ...] = get_args(Drop)
-MISSING_WORDS: tuple[HandleMissing, ...] = get_args(HandleMissing)
+DROP_RULES: tuple[Drop, ...] = get_args(Drop)
+MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
-REMAINDER_WORDS = ("passthrough", "drop")
+REMAINDERS = ("passthrough", "drop")
 OF_A_COLUMN = "of a column pass .dropna().unique(), in polars .drop_nulls().unique()"
-UNKNOWN_WORDS: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
+UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
 @dataclass(frozen=True)
@@ -106,20 +106,20 @@ class ColumnKeywords(TypedDict, total=False):
     max_categories: int | None
 
 
-def resolve(given: Mapping[str, Any]) -> Options:
+def resolve(passed: Mapping[str, Any]) -> Options:
     """Check the options as they were given: each one value, or a mapping from columns to values."""
     common: dict[str, Any] = {}
     special: dict[Hashable, dict[str, Any]] = {}
     for option in NAMES:
-        value = given[option]
+        value = passed[option]
         if not isinstance(value, Mapping):
             common[option] = _checked(option, value, option)
             continue
         for column, one in value.items():
             where = f"{option}[{column!r}]"
             special.setdefault(column, {})[option] = _checked(option, one, where)
-    check_choice(given["remainder"], "remainder", REMAINDER_WORDS)
-    return Options(ColumnOptions(**common), special, given["remainder"])
+    check_choice(passed["remainder"], "remainder", REMAINDERS)
+    return Options(ColumnOptions(**common), special, passed["remainder"])
 
 
 def column_names(columns: Any) -> tuple[Hashable, ...] | None:
@@ -208,7 +208,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 def _drop(value: Any, where: str) -> str | None:
     """Return the rule for the category to drop."""
     if value is not None:
-        check_choice(value, where, DROP_WORDS)
+        check_choice(value, where, DROP_RULES)
     return value  # type: ignore[no-any-return]
 
 
@@ -216,12 +216,12 @@ def _drop_of_column(value: Any) -> str | DropValue | None:
     """Return the rule, or the category itself; ``["first"]`` is the category of that name."""
     if isinstance(value, list) and len(value) == 1:
         return DropValue(plain(value[0]))
-    if value is None or (isinstance(value, str) and value in DROP_WORDS):
+    if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     return DropValue(plain(value))
 
 
-def _word_of(accepted: tuple[str, ...]) -> Callable[[Any, str], str]:
+def _choice_of(accepted: tuple[str, ...]) -> Callable[[Any, str], str]:
     """Return the check for one of these words."""
 
     def check(value: Any, where: str) -> str:
@@ -277,8 +277,8 @@ def holds_nan(dtype: np.dtype[Any]) -> bool:
 CHECKS: dict[str, Callable[[Any, str], Any]] = {
     "categories": declared_categories,
     "drop": _drop,
-    "handle_missing": _word_of(MISSING_WORDS),
-    "handle_unknown": _word_of(UNKNOWN_WORDS),
+    "handle_missing": _choice_of(MISSING_RULES),
+    "handle_unknown": _choice_of(UNKNOWN_RULES),
     "min_frequency": _min_frequency,
     "max_categories": _max_categories,
     "dtype": number_dtype,

@@ -14,7 +14,7 @@ import numpy as np
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.learned import Learned, State
-from onehot_fast._categories.options import DROP_WORDS, DropValue, Options
+from onehot_fast._categories.options import DROP_RULES, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._version import __version__
 
@@ -25,13 +25,13 @@ AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
 
 
-def dumps(wanted: tuple[Hashable, ...] | None, options: Options, state: State | None) -> str:
+def dumps(encoded: tuple[Hashable, ...] | None, options: Options, state: State | None) -> str:
     """Return the text of an encoder."""
     document = {
         "format": FORMAT,
         "version": VERSION,
         "written by": f"onehot_fast {__version__}",
-        "columns": None if wanted is None else [to_json(name) for name in wanted],
+        "columns": None if encoded is None else [to_json(name) for name in encoded],
         "options": {name: _option_to_json(name, value) for name, value in options.chosen()},
         "fitted": None if state is None else _state_to_json(state),
     }
@@ -95,8 +95,8 @@ def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], Sta
     """Return the columns, the options as one passes them, and what was learned."""
     document = _read_document(text)
     try:
-        wanted, fitted = document["columns"], document["fitted"]
-        columns = None if wanted is None else [from_json(name) for name in wanted]
+        encoded, fitted = document["columns"], document["fitted"]
+        columns = None if encoded is None else [from_json(name) for name in encoded]
         options = {name: _option_from_json(name, v) for name, v in document["options"].items()}
         return columns, options, None if fitted is None else _state_from_json(fitted)
     except (KeyError, TypeError, AttributeError) as error:
@@ -137,11 +137,11 @@ def _value_from_json(option: str, source: Json) -> Any:
     return source
 
 
-def drop_as_given(value: str | DropValue | None) -> Any:
+def drop_as_passed(value: str | DropValue | None) -> Any:
     """Return the category to drop as one writes it: in a list if it looks like a rule."""
     if not isinstance(value, DropValue):
         return value
-    is_plain = value.value not in (*DROP_WORDS, None) and not isinstance(value.value, list)
+    is_plain = value.value not in (*DROP_RULES, None) and not isinstance(value.value, list)
     return value.value if is_plain else [value.value]
 
 
@@ -204,7 +204,9 @@ def save(path: str | os.PathLike[str], text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
+        if isinstance(error, OSError):  # of the name that the caller knows
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

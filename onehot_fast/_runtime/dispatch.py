@@ -298,9 +298,9 @@ def multi_hot_csr(
 
 def _n_parts(n_rows: int, n_columns: int, num_threads: int) -> int:
     """Return into how many parts rows are divided whose counts are kept apart."""
-    wanted = 4 if num_threads == 1 else 16 * num_threads
+    n_parts = 4 if num_threads == 1 else 16 * num_threads
     # Counts of all parts and columns must cost less than the rows do.
-    return max(1, min(wanted, n_rows // (8 * max(n_columns, 1))))
+    return max(1, min(n_parts, n_rows // (8 * max(n_columns, 1))))
 
 
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:

@@ -42,7 +42,7 @@ def _quota() -> int | None:
     return system.cpu_quota()
 
 
-def _idle_threads(wanted: int) -> int:
+def _idle_threads(requested: int) -> int:
     """Return how many of the wanted threads would find an idle processor.
 
     The barrier at the end of a team waits for its slowest thread: one that shares its processor
@@ -52,16 +52,16 @@ def _idle_threads(wanted: int) -> int:
         return 1
     running = system.running_threads()
     if running is None:
-        return wanted
+        return requested
     others = max(0, running - 1 - chunks.spinning_workers())
-    return max(1, min(wanted, (os.cpu_count() or wanted) - others))
+    return max(1, min(requested, (os.cpu_count() or requested) - others))
 
 
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return the threads for an output of ``n_bytes``: as asked, or by the work and the machine."""
     if num_threads is None:
-        wanted = 1 if n_bytes < WORTH_THREADS else available()
-        return wanted if wanted == 1 else _idle_threads(wanted)
+        requested = 1 if n_bytes < WORTH_THREADS else available()
+        return requested if requested == 1 else _idle_threads(requested)
     kind = type(num_threads).__name__
     if isinstance(num_threads, bool | np.bool_):
         raise TypeError(f"num_threads must be an integer or None, not {kind}")

@@ -102,11 +102,11 @@ def _cpu_quotas(root: str) -> Iterator[tuple[int, int]]:
     """Yield quota and period, in microseconds, of each control group with a quota."""
     for version, folder in _cgroup_folders(root, "cpu"):
         if version == 1:
-            words = [f"{_number(f'{folder}/cpu.cfs_{name}_us')}" for name in ("quota", "period")]
+            fields = [f"{_number(f'{folder}/cpu.cfs_{name}_us')}" for name in ("quota", "period")]
         else:
-            words = " ".join(_lines(f"{folder}/cpu.max")).split()
-        if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
-            yield int(words[0]), int(words[1])
+            fields = " ".join(_lines(f"{folder}/cpu.max")).split()
+        if len(fields) == 2 and fields[0].isdigit() and fields[1].isdigit():
+            yield int(fields[0]), int(fields[1])
 
 
 def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:

@@ -81,9 +81,9 @@ def commands(context: click.Context) -> None:
 @click.option("--limit", type=click.IntRange(min=1), default=100_000, show_default=True,
               help="Count distinct values up to so many.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, quiet: bool) -> None:
+def inspect(spec: Input, columns: Sequence[str], limit: int, as_json: bool, quiet: bool) -> None:
     """Show the columns of IN, their types, nulls and cardinalities, and the size of each form."""
-    run_inspect(given, columns, limit, as_json, quiet)
+    run_inspect(spec, columns, limit, as_json, quiet)
 
 
 @commands.command(short_help="Encode columns: each category becomes a column.", epilog=SEE)
@@ -101,7 +101,7 @@ def inspect(given: Input, columns: Sequence[str], limit: int, as_json: bool, qui
               help="Columns for all features, or one for each encoded column.")  # fmt: skip
 @with_encoder_options
 def encode(
-    given: Input,
+    spec: Input,
     output: Output,
     columns: Sequence[str],
     max_features: int,
@@ -120,7 +120,7 @@ def encode(
         text = "is part of what --encoder says; learn it again with that, and --save-encoder"
         raise click.UsageError(f"{names[0]} {text}")
     learning = Learning(columns, typed, encoder_file, max_features)
-    run_encode(given, learning, layout, output, save_encoder)
+    run_encode(spec, learning, layout, output, save_encoder)
 
 
 @commands.command(short_help="Bring back the columns that were encoded.", epilog=SEE)
@@ -130,6 +130,6 @@ def encode(
     "--encoder", "encoder_file", help="As --save-encoder wrote it; default: the one in IN."
 )
 @click.option("--layout", type=LAYOUTS, help="Default: by the types of the columns.")
-def decode(given: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
+def decode(spec: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
     """Bring back the columns that were encoded; what was off in all features is null."""
-    run_decode(given, encoder_file, layout, output)
+    run_decode(spec, encoder_file, layout, output)

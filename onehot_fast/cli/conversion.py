@@ -85,7 +85,7 @@ class Output:
         """Return the format for what comes from a source."""
         return format_for(self.path, self.wanted, source.format, self.is_folder)
 
-    def prepared(self, source: Source, given: Input, *others: str | None) -> Output:
+    def prepared(self, source: Source, spec: Input, *others: str | None) -> Output:
         """Return where exactly the rows of a source go.
 
         Raises
@@ -105,7 +105,7 @@ class Output:
         for other in others:
             if other is not None and Path(other).exists():
                 require_free(path, [Path(other).stat()], may_replace=True)
-        return replace(self, path=path, is_folder=into_folder, delimiter=given.text.delimiter)
+        return replace(self, path=path, is_folder=into_folder, delimiter=spec.text.delimiter)
 
 
 def convert(source: Source, change: Change, output: Output) -> int:

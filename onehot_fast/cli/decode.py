@@ -22,7 +22,7 @@ __all__ = ["run_decode"]
 TEXT_BYTES = 40
 
 
-def run_decode(given: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
+def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
     """Decode a file.
 
     Raises
@@ -31,8 +31,8 @@ def run_decode(given: Input, encoder_file: str | None, layout: str | None, outpu
         See `Exit`.
     """
     with ExitStack() as resources:
-        source = open_source(given, resources)
-        output = output.prepared(source, given, encoder_file)
+        source = open_source(spec, resources)
+        output = output.prepared(source, spec, encoder_file)
         encoder = _find_encoder(source, encoder_file)
         change = decoding(source, encoder, layout or layout_of(source, encoder))
         if output.format(source).is_text:

@@ -58,7 +58,7 @@ class Learning:
 
 
 def run_encode(
-    given: Input, learning: Learning, layout: str, output: Output, save_encoder: str | None
+    spec: Input, learning: Learning, layout: str, output: Output, save_encoder: str | None
 ) -> None:
     """Encode a file.
 
@@ -68,8 +68,8 @@ def run_encode(
         See `Exit`.
     """
     with ExitStack() as resources:
-        source = open_source(given, resources)
-        output = output.prepared(source, given, learning.encoder_file)
+        source = open_source(spec, resources)
+        output = output.prepared(source, spec, learning.encoder_file)
         form = output.format(source)
         if form.is_text and layout in NOT_IN_TEXT:
             raise CommandError(Exit.USAGE, f"--layout {layout} has no form in {form.kind}")

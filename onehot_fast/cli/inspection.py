@@ -60,7 +60,7 @@ class ColumnFacts:
 
 
 def run_inspect(
-    given: Input, columns: Sequence[str], limit: int, as_json: bool, is_quiet: bool
+    spec: Input, columns: Sequence[str], limit: int, as_json: bool, is_quiet: bool
 ) -> None:
     """Print what is in a file.
 
@@ -70,7 +70,7 @@ def run_inspect(
         See `Exit`.
     """
     with ExitStack() as resources:
-        source = open_source(given, resources)
+        source = open_source(spec, resources)
         chosen = chosen_columns(source, columns) if columns else _texts(source)
         n_rows, facts = _facts(source, limit, is_quiet)
         encoder = _encoder(source, facts, chosen)

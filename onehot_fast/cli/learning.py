@@ -39,11 +39,11 @@ __all__ = [
 ENCODER_KEY = b"onehot_fast.encoder"
 
 
-def chosen_columns(source: Source, wanted: Sequence[str]) -> tuple[str, ...]:
+def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
     """Return the columns to encode in the order of the file: the wanted, or else all texts."""
-    if wanted:
+    if named:
         there = set(source.schema.names)
-        split = [[name] if name in there else name.split(",") for name in wanted]
+        split = [[name] if name in there else name.split(",") for name in named]
         names = [name for parts in split for name in parts]
         source.require(names)
         return tuple(name for name in source.schema.names if name in names)

@@ -144,7 +144,7 @@ OUTPUT = (
 
 
 def with_input(command: F) -> F:
-    """Give a command an `Input` as `given`, and `quiet`."""
+    """Give a command an `Input` as `spec`, and `quiet`."""
 
     @functools.wraps(command)
     def call(
@@ -160,7 +160,7 @@ def with_input(command: F) -> F:
     ) -> Any:
         missing = tuple(nulls) or None
         options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding, decimal)
-        return command(given=Input(source, input_format, options), **others)
+        return command(spec=Input(source, input_format, options), **others)
 
     return cast(F, _with(INPUT, call))
 

@@ -54,9 +54,9 @@ def _result(future: Future[Any]) -> Any:
 
 def batch_rows(*row_bytes: float) -> int:
     """Return how many rows a batch has, for the bytes of a row before and after."""
-    wanted = BATCH_BYTES / max(1.0, sum(row_bytes))
+    n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
     # Whole bytes of bits: a slice that begins within a byte has to be shifted.
-    return max(64, min(MOST_ROWS, int(wanted)) // 64 * 64)
+    return max(64, min(MOST_ROWS, int(n_rows)) // 64 * 64)
 
 
 def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -182,12 +182,12 @@ class _Growing:
         if self._values is None or array.dictionary.equals(self._values):
             self._values = array.dictionary
             return array
-        places = pc.index_in(array.dictionary, self._values)
-        new = array.dictionary.filter(pc.is_null(places))
+        positions = pc.index_in(array.dictionary, self._values)
+        new = array.dictionary.filter(pc.is_null(positions))
         if len(new):
             self._values = pa.concat_arrays([self._values, new])
-            places = pc.index_in(array.dictionary, self._values)
-        indices = places.take(array.indices).cast(array.type.index_type)
+            positions = pc.index_in(array.dictionary, self._values)
+        indices = positions.take(array.indices).cast(array.type.index_type)
         return pa.DictionaryArray.from_arrays(
             indices, self._values, ordered=array.type.ordered, safe=False
         )

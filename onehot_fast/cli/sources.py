@@ -109,10 +109,10 @@ class Source:
 
     def keep_text(self, typed: Sequence[str]) -> None:
         """Read text files as what they are, but for some columns: bytes, in any encoding."""
-        kept = [
+        read_as = [
             field if field.name in typed else field.with_type(pa.binary()) for field in self.schema
         ]
-        self.set_types(pa.schema(kept))
+        self.set_types(pa.schema(read_as))
 
     def read_as_text(self, columns: Sequence[str]) -> None:
         """Read columns of text files as texts, whatever they look like."""
@@ -161,26 +161,26 @@ class Input:
     text: TextOptions = field(default_factory=TextOptions)
 
 
-def open_source(given: Input, resources: ExitStack) -> Source:
+def open_source(spec: Input, resources: ExitStack) -> Source:
     """Open what the user named; what that needs is in `resources`, and ends with them."""
-    path, wanted, text = given.path, given.format, given.text
-    source = _source(path, wanted, text, resources)
+    path, chosen, text = spec.path, spec.format, spec.text
+    source = _source(path, chosen, text, resources)
     if source.format.is_text:
         source.require(text.columns)
         source.read_as_text(source.schema.names if text.is_plain else text.columns)
     return source
 
 
-def _source(path: str, wanted: Format | None, text: TextOptions, resources: ExitStack) -> Source:
+def _source(path: str, chosen: Format | None, text: TextOptions, resources: ExitStack) -> Source:
     """Open a file, a folder or standard input."""
     if path == STDIN:
         spooled = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
         file = Path(spooled, "standard-input")
         _spool(file)
-        return Source("standard input", [_open(file, "standard input", wanted, text)])
+        return Source("standard input", [_open(file, "standard input", chosen, text)])
     if Path(path).is_dir():
-        return _open_folder(Path(path), wanted, text)
-    return Source(path, [_open(Path(path), path, wanted, text)])
+        return _open_folder(Path(path), chosen, text)
+    return Source(path, [_open(Path(path), path, chosen, text)])
 
 
 def _spool(file: Path) -> None:
@@ -193,26 +193,26 @@ def _spool(file: Path) -> None:
             wait_until_ready(readable=[stdin])
 
 
-def _open(path: Path, name: str, wanted: Format | None, text: TextOptions) -> Reader:
+def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Reader:
     """Open one file."""
     raise_if_signalled()
     with reading(name):
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise CommandError(Exit.INPUT, f"{name}: not a regular file; - reads standard input")
-        form = wanted or format_of_name(path) or format_of_content(path)
+        form = chosen or format_of_name(path) or format_of_content(path)
         if form.is_text:
             return TextReader(path, name, form, text)
         return READERS[form.kind](path, name, form)
 
 
-def _open_folder(folder: Path, wanted: Format | None, text: TextOptions) -> Source:
+def _open_folder(folder: Path, chosen: Format | None, text: TextOptions) -> Source:
     """Open the files of a folder in the order of their names; hidden ones are not data."""
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     shown = [path for path in paths if not _is_hidden(path.relative_to(folder))]
-    data = [path for path in shown if wanted is not None or format_of_name(path) is not None]
+    data = [path for path in shown if chosen is not None or format_of_name(path) is not None]
     if not data:
         raise CommandError(Exit.INPUT, f"{folder}: there is no data file in the folder")
-    readers = [_open(path, str(path), wanted, text) for path in data]
+    readers = [_open(path, str(path), chosen, text) for path in data]
     first = readers[0]
     for other in readers[1:]:
         # What the first rows of a text file look like is not what it promises.

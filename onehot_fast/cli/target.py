@@ -78,11 +78,11 @@ def _require_free_folder(folder: Path, inputs: Sequence[os.stat_result], may_rep
 
 
 def format_for(
-    path: str, wanted: Format | None, source: Format, into_folder: bool = False
+    path: str, chosen: Format | None, source: Format, into_folder: bool = False
 ) -> Format:
     """Return the format to write: what was asked for, what the name says, or that of the input."""
-    if wanted is not None:
-        return wanted
+    if chosen is not None:
+        return chosen
     if path == STDOUT or into_folder:
         return source
     found = format_of_name(path)

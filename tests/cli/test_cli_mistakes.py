@@ -324,8 +324,8 @@ def test_columns_that_are_hardly_meant(done: Any, call: Any) -> None:
     assert len(said) == 2
     assert all("an identifier? -c names the columns" in line for line in said)
     assert done(f"encode ids.csv {options} -q -o p.parquet") == ""
-    assert call("inspect", "ids.csv").err.splitlines() == said[:1]
-    assert call("inspect", "ids.csv", "-c", "session").err == ""
+    assert call("inspect", "ids.csv").error.splitlines() == said[:1]
+    assert call("inspect", "ids.csv", "-c", "session").error == ""
     lines = Path("ids.csv").read_text().splitlines()
     Path("cities.csv").write_text("\n".join(line.partition(",")[2] for line in lines))
     assert "'city' makes 300 of 302 features" in done("encode cities.csv -o c.parquet")
