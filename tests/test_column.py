@@ -244,7 +244,7 @@ def library(monkeypatch):
 
     module = types.SimpleNamespace(wrap=wrap)
     monkeypatch.setattr("onehot_fast._transform.integration", lambda name: module)
-    monkeypatch.setattr("onehot_fast.encoder.wrappers", lambda: ["library"])
+    monkeypatch.setattr("onehot_fast._transform.wrappers", lambda: ["library"])
     return wrapped
 
 
