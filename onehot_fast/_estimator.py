@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 import importlib
-import inspect
 import sys
-from collections.abc import Callable, Hashable, Iterable
-from typing import Any, ParamSpec, Self
+from collections.abc import Hashable, Iterable
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, check_options, did_you_mean
+from onehot_fast._arguments.choices import check_choice, did_you_mean
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._categories.learned import State
 from onehot_fast._categories.options import Options
@@ -24,25 +22,10 @@ from onehot_fast._runtime.registry import wrappers
 from onehot_fast.column import Column
 from onehot_fast.table import Table
 
-P = ParamSpec("P")
-
 MATRICES = ("numpy", *FORMATS)
 # The options that decide what is learned, and where that stands; all others, what is made of it.
 DECIDING = ("columns", "categories")
 LEARNED = ("_state", "_input", "_is_unasked")
-
-
-def named_options(init: Callable[P, None]) -> Callable[P, None]:
-    """Refuse a keyword that an ``__init__`` does not have, and name the one that may be meant."""
-    accepted = [*inspect.signature(init).parameters][1:]
-
-    @functools.wraps(init)
-    def checked(*args: P.args, **options: P.kwargs) -> None:
-        if not options.keys() <= set(accepted):
-            check_options(options, accepted)
-        init(*args, **options)
-
-    return checked
 
 
 class NotFitted(RuntimeError, ValueError):

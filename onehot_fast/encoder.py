@@ -27,7 +27,7 @@ from onehot_fast._categories.options import (
 from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode.sizes import Estimate
-from onehot_fast._estimator import Input, NotFitted, named_options
+from onehot_fast._estimator import Input, NotFitted
 from onehot_fast._reports import ReportMixin
 from onehot_fast._saving import SavingMixin
 from onehot_fast._transform import Output, TransformMixin
@@ -143,7 +143,6 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
     """
 
     @at_most(2, ONE_LIST)
-    @named_options
     def __init__(
         self,
         columns: ColumnChoice = None,
@@ -365,7 +364,6 @@ class Encoder(TransformMixin, ReportMixin, SavingMixin):
 
 
 def _shown(option: str, value: Any) -> str:
-    """Return an option as one writes it."""
     if isinstance(value, Mapping):
         return f"{{{', '.join(f'{c!r}: {_shown(option, one)}' for c, one in value.items())}}}"
     if isinstance(value, np.dtype):

@@ -149,7 +149,6 @@ def multi_hot(
 
 
 def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
-    """Return the dtype of the result."""
     element = np.dtype(np.float32) if dtype is None else number_dtype(dtype, "dtype")
     if mode == "count" and element not in COUNTABLE:
         raise TypeError(

@@ -298,7 +298,6 @@ def _core_array(array: pa.Array) -> Any:
 
 
 def _values(column: ArrowColumn) -> Values:
-    """Return a column of plain values."""
     return Values([_core_array(chunk) for chunk in chunks_of(column)])
 
 
@@ -350,7 +349,6 @@ def _recoded(codes: Codes, lut: npt.NDArray[np.int32] | None) -> Codes:
 
 
 def _joined(parts: Sequence[Codes], dtype_if_none: type[np.integer[Any]]) -> Codes:
-    """Return the codes of all chunks."""
     if len(parts) == 1:
         return parts[0]
     if len({part.dtype for part in parts}) > 1:

@@ -93,7 +93,6 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
 
 
 def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
-    """Return values as Python's objects."""
     objects = np.empty(len(values), object)
     objects[:] = values.to_pylist()
     return objects

@@ -103,7 +103,6 @@ class OutputColumn(NamedTuple):
 def _output_columns(
     source: pa.Schema, schema: Schema, layout: Layout, substitutes: Mapping[Special, Any]
 ) -> Iterator[OutputColumn]:
-    """Yield the columns of the output in order."""
 
     def decoded(column: ColumnSchema, read: Callable[[Rows], Classes]) -> OutputColumn:
         meanings = Meanings(column, substitutes)

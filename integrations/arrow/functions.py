@@ -217,7 +217,6 @@ class _Function:
 
 
 def _column(encoder: Any, column: Any) -> ColumnSchema:
-    """Return the outputs of one column."""
     if not isinstance(encoder, Encoder):
         if column is not None:
             raise TypeError(f"column = {column!r} is given without an Encoder that could have it")

@@ -122,7 +122,6 @@ def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
 
 
 def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the (rows, tags) matrix."""
     column = CodedColumn(rows.elements.codes, None, len(rows.elements.categories))
     # On one thread: splitting took three times as long, and the threads of a team go on spinning
     # for 10 ms, in the way of those that split the next call's.
@@ -130,7 +129,6 @@ def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
-    """Return the tags of each row."""
     if is_arrow(series.dtype):
         return split_arrow(series, sep)
     positions, texts = _distinct_python(series)

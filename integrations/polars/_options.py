@@ -65,7 +65,6 @@ def declared_encoder(
 
 
 def _of_column(value: Any, name: Any) -> Any:
-    """Return the value of an option for one column."""
     return value.get(name) if isinstance(value, Mapping) else value
 
 

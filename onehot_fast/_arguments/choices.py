@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
@@ -52,13 +53,20 @@ def check_options(options: Iterable[str], accepted: Collection[str]) -> None:
 
 
 def at_most(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Refuse more positional arguments than so many, self among them, with a hint."""
+    """Refuse more positional arguments than so many, self among them, with a hint.
+
+    A keyword that the function does not have is refused too, with the one that may be meant.
+    """
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        accepted = inspect.signature(function).parameters
+
         @functools.wraps(function)
         def checked(*args: P.args, **options: P.kwargs) -> T:
             if len(args) > n_arguments:
                 raise TypeError(f"{args[n_arguments]!r} is one argument too many: {hint}")
+            if not (options.keys() <= accepted.keys() or "options" in accepted):
+                check_options(options, [*accepted][1:])
             return function(*args, **options)
 
         return checked

@@ -195,7 +195,6 @@ def normalize_depth(depth: object) -> int:
 
 
 def _depth_number(depth: object) -> int:
-    """Return the one number in a depth that is not simply an int."""
     if isinstance(depth, int) and not isinstance(depth, bool):
         return int(depth)  # before NumPy, which has no type for the largest ones
     array = as_array(depth, "depth")

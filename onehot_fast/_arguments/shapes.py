@@ -198,7 +198,6 @@ def _dimension(size: Any, position: int) -> Dimension:
 
 
 def _depth_dimension(depth: Any) -> Dimension:
-    """Return the dimension that `depth` makes."""
     if depth is None or isinstance(depth, str):
         return depth
     if np.size(depth) == 0:

@@ -102,7 +102,6 @@ class Categories:
 
     @cached_property
     def _positions_by_key(self) -> dict[Hashable, int]:
-        """The position of each key."""
         return {key: position for position, key in enumerate(self.to_keys())}
 
     def is_same(self, others: Categories) -> bool:

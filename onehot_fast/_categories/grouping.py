@@ -86,7 +86,6 @@ def which_to_drop(
 
 
 def _group_of(name: Hashable, value: Any, groups: Groups, categories: Categories) -> int:
-    """Return the group of the category to drop."""
     try:
         position = int(categories.find(Categories.of([value]))[0])
     except TypeError:  # it cannot be hashed, as no category is

@@ -96,7 +96,6 @@ def _lists(rows: list[Any]) -> Rows:
 
 
 def _sequence(position: int, row: Any) -> Sequence[Any]:
-    """Return one row, or refuse it."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         if is_missing(row):
             return ()

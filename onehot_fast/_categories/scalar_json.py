@@ -83,7 +83,6 @@ def _numpy_time_to_json(value: Any) -> Json:
 
 
 def _read_duration64(source: Json) -> Any:
-    """Return a timedelta64."""
     count, unit = source["timedelta64"], source["unit"]
     return np.timedelta64(count) if unit == "generic" else np.timedelta64(count, unit)
 
@@ -128,7 +127,6 @@ def _pandas() -> Any:
 
 
 def _read_timestamp(source: Json) -> Any:
-    """Return a Timestamp of its unit."""
     value = _pandas().Timestamp(source["Timestamp"]).as_unit(source["unit"])
     return value.tz_convert(source["zone"]) if "zone" in source else value
 

@@ -316,7 +316,6 @@ def ordered_counts(options: ColumnOptions, learned: Learned) -> tuple[Categories
 
 
 def _label_of(groups: Groups, position: int, known: Categories) -> Any:
-    """Return what a group stands for."""
     if groups.has_infrequent and position == len(groups) - 1:
         return Special.INFREQUENT
     category = int(np.argmax(groups.of_category == position))

@@ -112,7 +112,6 @@ def _option_to_json(option: str, value: Any) -> Json:
 
 
 def _option_from_json(option: str, source: Json) -> Any:
-    """Return an option as one passes it."""
     if not isinstance(source, dict):
         return _value_from_json(option, source)
     pairs = source["per column"]
@@ -120,7 +119,6 @@ def _option_from_json(option: str, source: Json) -> Any:
 
 
 def _value_to_json(option: str, value: Any) -> Json:
-    """Return the value of one option."""
     if option == "categories":
         return "auto" if value is None else [to_json(item) for item in value]
     if isinstance(value, DropValue):
@@ -131,7 +129,6 @@ def _value_to_json(option: str, value: Any) -> Json:
 
 
 def _value_from_json(option: str, source: Json) -> Any:
-    """Return the value of one option as one passes it."""
     if isinstance(source, list):
         return [from_json(item) for item in source]
     return source

@@ -295,7 +295,6 @@ def _small(
 
 
 def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
-    """Return an array without any on."""
     out, is_zero = memory.allocate(shape, off_value.dtype)
     if not (is_zero and type(off) is int and off == 0):
         out[...] = off_value
@@ -341,7 +340,6 @@ def _sparse(
     dtype: np.dtype[Any],
     num_threads: int | None,
 ) -> SparseParts:
-    """Return what `sparse_parts` does."""
     n_codes = shape[0] * len(columns)
     check_size((n_codes,), dtype)
     if not columns:

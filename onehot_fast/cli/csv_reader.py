@@ -165,7 +165,6 @@ class TextReader(Reader):
         return batch
 
     def _as_integers(self, name: str, texts: pa.Array) -> pa.Array:
-        """Return the integers that texts are."""
         with_zero = pc.and_(pc.starts_with(texts, "0"), pc.greater(pc.binary_length(texts), 1))
         if pc.any(with_zero).as_py():
             text = texts.filter(with_zero)[0].as_py()

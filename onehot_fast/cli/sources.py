@@ -194,7 +194,6 @@ def _spool(file: Path) -> None:
 
 
 def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Reader:
-    """Open one file."""
     raise_if_signalled()
     with reading(name):
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -233,7 +232,6 @@ def _is_hidden(path: Path) -> bool:
 
 
 def _difference(one: pa.Schema, two: pa.Schema) -> str:
-    """Return the first difference of two schemas."""
     for left, right in zip(one, two, strict=False):
         if left != right:
             return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
