@@ -37,6 +37,7 @@ def labels() -> None:
     """`output` tells an array from a sparse one."""
     assert_type(multi_hot([[0, 2], [1]]), AnyArray)
     assert_type(multi_hot([[0, 2], [1]], 3, output="csr"), csr_array)
+    assert_type(multi_hot([[0, 2], [1]], 3, output="csc"), csc_array)
     multi_hot([[0]], mode="sum")  # type: ignore[call-overload]
 
 
@@ -51,6 +52,8 @@ def encoder(frame: pd.DataFrame) -> None:
     assert_type(fitted.transform(frame, output="polars"), pl.DataFrame)
     assert_type(fitted.transform(frame, output="arrow"), pa.Table)
     Encoder(handle_missing={"size": "indicator"}, min_frequency=2, dtype={"size": "uint8"})
+    assert_type(Encoder.load("sizes.json"), Encoder)
+    Encoder("size", "colour")  # type: ignore[call-arg]
     Encoder(handle_unknown="ignor")  # type: ignore[arg-type]
     Encoder(drop="frist")  # type: ignore[arg-type]
     fitted.transform(frame, output="xml")  # type: ignore[call-overload]
@@ -79,6 +82,7 @@ def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> 
     assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
     assert_type(polars_door.onehot(series, "is"), pl.DataFrame)
     assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], "struct"), pl.Expr)
+    assert_type(polars_door.onehot(pl.col("size"), num_threads=1), pl.Expr)
     assert_type(SeriesNamespace(series).to_numpy(pl.UInt8), AnyArray)
     assert_type(LazyFrameNamespace(lazy).fit(["size"]), Encoder)
     polars_door.onehot(pl.col("size"), ["S"], "list")  # type: ignore[call-overload]
