@@ -76,15 +76,6 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
            [0., 0.]], dtype=float32)
     >>> sizes.onehot.to_csr().indices.tolist(), sizes.onehot.to_csc().indptr.tolist()
     ([1, 0], [0, 1, 2])
-    >>> sizes.onehot.to_arrow().to_pydict()
-    {'L': [False, True, False], 'S': [True, False, False]}
-    >>> sizes.onehot.codes().tolist()
-    [1, 0, -1]
-    >>> pd.Series(["new|red", None, "red"]).onehot.multi_hot("|", dtype="uint8")
-       new  red
-    0    1    1
-    1    0    0
-    2    0    1
     """
 
     _library = "pandas"

@@ -46,10 +46,6 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     >>> ones = letters.onehot.to_csr(dtype=pl.UInt8)
     >>> ones.indices.tolist(), ones.indptr.tolist(), ones.shape
     ([1, 0], [0, 1, 2, 2], (3, 2))
-    >>> letters.onehot.to_arrow().to_pydict()
-    {'is_a': [False, True, False], 'is_b': [True, False, False]}
-    >>> letters.onehot.codes().tolist()
-    [1, 0, -1]
     >>> tags = pl.Series(["new|red", None, "red"])
     >>> tags.onehot.multi_hot("|", dtype=pl.UInt8).to_dict(as_series=False)
     {'new': [1, 0, 0], 'red': [1, 0, 1]}
