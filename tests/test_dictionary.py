@@ -26,9 +26,6 @@ from onehot_fast._categories.dictionary import Dictionary, NotCommonError, TooMa
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd
 
-needs_string_dtype = pytest.mark.skipif(
-    not hasattr(getattr(np, "dtypes", None), "StringDType"), reason="NumPy 1 has none"
-)
 every_variant = pytest.mark.parametrize("variant", simd.variants())
 pa = pytest.importorskip("pyarrow")
 
@@ -92,7 +89,6 @@ def test_numpy_texts(variant: str, rows: list[str | None], shared: bool) -> None
         check("string", Strings.from_objects(texts.tolist()), texts.tolist())
 
 
-@needs_string_dtype
 @every_variant
 @given(rows=columns())
 @settings(max_examples=40, deadline=None)
@@ -114,7 +110,6 @@ def test_variable_width_texts_of_numpy(variant: str, rows: list[str | None]) -> 
         check("string", array, replaced)
 
 
-@needs_string_dtype
 @every_variant
 def test_variable_width_texts_that_changed_their_place(variant: str) -> None:
     """NumPy keeps a short text that followed a long one where the long one was."""
@@ -128,7 +123,6 @@ def test_variable_width_texts_that_changed_their_place(variant: str) -> None:
             check("string", array, rows)
 
 
-@needs_string_dtype
 def test_variable_width_texts_are_read_while_others_write() -> None:
     """NumPy's own lock stands between the two; each row is some text that was in it."""
     array = np.array(["a", "b" * 40] * 5000, np.dtypes.StringDType())

@@ -121,7 +121,6 @@ NOT_INDICES = r"indices have dtype .*: accepted are integers"
 TOO_WIDE = "no integer type of 64 bits"
 
 
-@pytest.mark.filterwarnings("ignore:Creating an ndarray from ragged")  # NumPy 1.23
 @pytest.mark.parametrize(
     ("indices", "error", "message"),
     [

@@ -29,10 +29,11 @@ ELEMENTS: dict[AnyDtype, Element] = {
     np.dtype(np.uint16): Element(pl.UInt16, "S"),
     np.dtype(np.uint32): Element(pl.UInt32, "I"),
     np.dtype(np.uint64): Element(pl.UInt64, "L"),
-    np.dtype(np.float16): Element(pl.Float16, "e"),
     np.dtype(np.float32): Element(pl.Float32, "f"),
     np.dtype(np.float64): Element(pl.Float64, "g"),
 }
+if hasattr(pl, "Float16"):  # polars 1.36
+    ELEMENTS[np.dtype(np.float16)] = Element(pl.Float16, "e")
 TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEMENTS.items()}
 
 

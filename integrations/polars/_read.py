@@ -28,6 +28,8 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 
 # The dtypes that hold texts, objects or declared categories.
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
+# Integers that NumPy has not; the unsigned ones came with polars 1.34.
+WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # The lowest count of a time: NaT in NumPy, an instant in polars.
 LOWEST = np.iinfo(np.int64).min
 # The days from 0001-01-01 to 9999-12-31: Python has no others, and polars panics.
@@ -146,7 +148,7 @@ def read_column(series: Any) -> Column | Values:
         return _read_categorical(series)
     if dtype.is_temporal():
         return _read_times(series, name)
-    if dtype in (pl.Int128, pl.UInt128, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
+    if dtype in (*WIDE_INTEGERS, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
         return read_values(series.to_list()).encode()
     if dtype.is_numeric():
         return _plain_values(series)
@@ -311,7 +313,7 @@ def _check_times(counts: AnyArray, dtype: Any, is_zoned: bool, name: str) -> Non
 
 def _integers(elements: pl.Series, name: str) -> AnyArray:
     """Return integers as an array, a missing one as -1."""
-    if not elements.null_count() and elements.dtype not in (pl.Int128, pl.UInt128):
+    if not elements.null_count() and elements.dtype not in WIDE_INTEGERS:
         return elements.to_numpy()
     try:
         return elements.cast(pl.Int64).fill_null(-1).to_numpy()

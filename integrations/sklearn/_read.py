@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from sklearn.utils import check_array
 
 from onehot_fast.adapter import Column, Strings, Values, read_values, reader_of
@@ -15,6 +16,8 @@ from onehot_fast.adapter import Column, Strings, Values, read_values, reader_of
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
 
+# scikit-learn's, major and minor.
+VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
 AS_IT_IS = {"ensure_2d": False, "dtype": None, "ensure_all_finite": "allow-nan"}
 # Of these kinds of dtypes `check_array` leaves an array as it is.
 PLAIN_KINDS = "OUbiuf"

@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
-import sklearn
 from scipy import sparse
 from sklearn import preprocessing
 from sklearn.preprocessing import label_binarize as sklearn_label_binarize
@@ -19,16 +18,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
-from ._read import OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type, read_array, read_text
+from ._read import (
+    OBJECT,
+    VERSION,
+    AnyArray,
+    Coded,
+    DType,
+    LeftToSklearn,
+    python_type,
+    read_array,
+    read_text,
+)
 from ._sparse import wrap_csr
 
 __all__ = ["LabelBinarizer", "label_binarize"]
 
 INT64_END = 2.0**63
-# From 1.9 on unsigned labels no longer make unsigned results, in which -1 would be 255, and the
-# classes are converted to the dtype of integer labels.
-BEFORE_1_9 = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
-KEPT_KINDS = "iu" if BEFORE_1_9 else "i"
+# The kinds of labels whose dtype the result keeps. 1.8 keeps unsigned ones, in which -1 is 255;
+# from 1.9 on the classes are converted to the dtype of integer labels.
+KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
 class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]  # they have no types
@@ -323,7 +331,7 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
     # NumPy finds values of one type among values of another; that is left to scikit-learn.
     if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
         raise LeftToSklearn
-    if not BEFORE_1_9 and dtype is not None and dtype.kind in "iu":
+    if VERSION >= (1, 9) and dtype is not None and dtype.kind in "iu":
         classes = classes.astype(dtype, copy=False)
     if np.result_type(classes, labels.categories).kind == "f" and kind is not float:
         raise LeftToSklearn

@@ -24,7 +24,17 @@ from ._categories import (
     has_unknown,
     learn,
 )
-from ._read import FLOATS, AnyArray, Coded, DType, LeftToSklearn, Lookup, read_arrays, read_table
+from ._read import (
+    FLOATS,
+    VERSION,
+    AnyArray,
+    Coded,
+    DType,
+    LeftToSklearn,
+    Lookup,
+    read_arrays,
+    read_table,
+)
 from ._small_batches import encode_few, input_names
 from ._sparse import decode_ones, wrap_csr
 
@@ -212,7 +222,8 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
     def _encode(self, columns: list[CodedColumn], with_unknown: list[int], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
         if with_unknown and self._warns:
-            name = "all zeros" if self._unknown == "ignore" else "the infrequent category."
+            zeros = self._unknown == "ignore" or VERSION < (1, 8)  # older words do not tell
+            name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
                 f" unknown categories will be encoded as {name}",

@@ -15,7 +15,7 @@ from onehot_fast._arguments.indices import as_integer, resolve_depth
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
-MAX_RANK = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+MAX_RANK = 64
 ASK_ABOVE = 64 << 20  # bytes; below, asking the system would cost more than it could save
 
 NO_INDICES = np.empty(0, np.int8)  # a depth that is given looks at none

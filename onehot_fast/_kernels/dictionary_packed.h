@@ -1,7 +1,7 @@
 /* Rows of NumPy's StringDType, made ready in blocks for the loops of the dictionary.
  *
- * StringDType came with NumPy 2.0, and this builds for older ones too, whose headers hide its functions. They are
- * taken from NumPy's table by their numbers, which are part of its ABI; no NumPy without them has such an array.
+ * NumPy's headers hide the functions of StringDType unless all of a module is built for NumPy 2 alone. They are taken
+ * from NumPy's table by their numbers, which are part of its ABI.
  */
 #ifndef OHF_DICTIONARY_PACKED_H
 #define OHF_DICTIONARY_PACKED_H

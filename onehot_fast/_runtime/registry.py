@@ -14,10 +14,10 @@ PACKAGE = "onehot_fast.integrations"
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
-    "pandas": ("pandas", "2.2"),
-    "polars": ("polars", "2.0"),
-    "pyarrow": ("arrow", "22.0"),
-    "sklearn": ("sklearn", "1.8"),
+    "pandas": ("pandas", "2.2.2"),
+    "polars": ("polars", "1.34"),
+    "pyarrow": ("arrow", "18.0"),
+    "sklearn": ("sklearn", "1.7"),
 }
 # By these any other object offers its data (the Arrow PyCapsule interface).
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")

@@ -210,10 +210,8 @@ class TextSink(Sink):
             for i, field in enumerate(schema)
             if field.name in options.new and pa.types.is_boolean(field.type)
         ]
-        empty = pa.RecordBatch.from_pylist(
-            [], pa.schema([(name, "string") for name in schema.names])
-        )
-        self._write(empty, include_header=True)
+        names = [pa.array([name], pa.string()) for name in schema.names]
+        self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
@@ -227,18 +225,15 @@ class TextSink(Sink):
                 for column in batch.columns
             ]
             batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
-        self._write(batch, include_header=False)
+        self._write(batch)
         self.n_rows += batch.num_rows
 
-    def _write(self, batch: pa.RecordBatch, include_header: bool) -> None:
-        """Write with quotation marks only where one of the values needs them."""
+    def _write(self, batch: pa.RecordBatch) -> None:
+        """Write rows with quotation marks only where one of the values needs them."""
         for style in self._styles:
             buffer = pa.BufferOutputStream()
             options = text_format.WriteOptions(
-                include_header=include_header,
-                delimiter=self._delimiter,
-                quoting_style=style,
-                quoting_header=style,
+                include_header=False, delimiter=self._delimiter, quoting_style=style
             )
             try:
                 text_format.write_csv(batch, buffer, options)

@@ -135,7 +135,6 @@ def test_array_protocol(layout):
 @pytest.mark.parametrize(
     ("layout", "dtype"), [("struct", "u1"), ("dictionary", "u1"), ("tensor", "f4")]
 )
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="new in NumPy 2")
 def test_a_copy_that_is_forbidden_is_refused(layout, dtype):
     """Columns are no matrix, and neither are floats bytes."""
     with pytest.raises(ValueError, match="without a copy"):

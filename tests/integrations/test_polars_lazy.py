@@ -25,6 +25,11 @@ FRAME = pl.DataFrame(
     schema_overrides={"size": SIZES},
 )
 ENGINES = ("in-memory", "streaming")
+# Before polars 2.0 even a selector by name takes such names for patterns.
+takes_any_name = pytest.mark.skipif(
+    pl.DataFrame({"*": [1], "b": [1]}).select(cs.by_name("*")).columns != ["*"],
+    reason="this polars takes some names for patterns",
+)
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 LAYOUTS = st.sampled_from(["array", "struct"])
 
@@ -241,6 +246,7 @@ class TestFrames:
 
         assert all(result.equals(expected) for result in results)
 
+    @takes_any_name
     @every_engine
     @pytest.mark.parametrize("name", ["*", "^.*$", "^k$", "k\0", ""])
     def test_a_column_may_have_any_name(self, name, engine):
@@ -256,6 +262,7 @@ class TestFrames:
         assert query.onehot(encoder).collect(engine=engine).equals(expected)
         assert declared.collect(engine=engine).equals(expected)
 
+    @takes_any_name
     @every_engine
     def test_an_output_may_have_any_name(self, engine):
         table = pl.DataFrame({"n": [1, 2], "k": ["*", "^n$"], "j": ["^.*$", "u"]})

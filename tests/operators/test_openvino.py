@@ -54,7 +54,6 @@ def test_strings(on, off, dtype):
     assert actual.ravel().tolist() == [np.asarray(off).item(), np.asarray(on).item()]
 
 
-@pytest.mark.skipif(np.__version__.startswith("1."), reason="NumPy 1 has no StringDType")
 def test_variable_width_strings():
     dtype = np.dtypes.StringDType()
     on, off = np.array("a string beyond the inline bytes", dtype), np.array("no", dtype)
