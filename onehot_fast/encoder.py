@@ -452,7 +452,8 @@ class Encoder(Estimator):
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
-        return integration(table.library).wrap(table, parts)
+        memo = schema.remember(decode.decoded_memo, table.names)
+        return integration(table.library).wrap(table, parts, memo)
 
     def check(self, table: Any) -> Check:
         """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
