@@ -158,4 +158,5 @@ class TransformMixin(Estimator):
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
-        return integration(table.library).wrap(table, parts)
+        memo = schema.remember(decode.decoded_memo, table.names)
+        return integration(table.library).wrap(table, parts, memo)

@@ -106,5 +106,6 @@ class Integration(Protocol):
         is ``table.values(position)``, and there is no index to keep. The memory that `write`
         fills for `Outputs` is the caller's to give away. In `memo` an integration finds again what
         it kept there for the last table whose columns have the same names, in the same order, and
-        the same outputs in their stead: it is empty for the first, None where nobody keeps it.
+        the same outputs, or decoded columns, in their stead: it is empty for the first, None where
+        nobody keeps it.
         """

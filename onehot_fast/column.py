@@ -145,7 +145,7 @@ class Column:
         return f"Column({len(self)} rows, {self.n_categories} {kind}, source={self.source!r})"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Values:
     """A column of plain values: one or more arrays, one after the other, that nobody has hashed.
 

@@ -51,6 +51,10 @@ class Table:
     block : callable, positions → ndarray of shape (n_columns, n_rows) or None, optional
         Several columns, at least one, of one dtype of numbers or Booleans; None if they are not.
         `values` may take much longer for each of them.
+    texts : callable, position → sequence of n_rows or None, optional
+        A column of a few rows as objects of Python, None or NaN for a missing value, where that
+        takes less time than to read it, be it coded or not; None where it takes more, or the column
+        holds no texts.
     """
 
     names: tuple[Hashable, ...]
@@ -61,6 +65,7 @@ class Table:
     library: str = "numpy"
     source: Any = None
     block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
+    texts: Callable[[int], Sequence[Any] | None] = lambda position: None
 
     @cached_property
     def encodable(self) -> tuple[bool, ...]:
@@ -186,6 +191,7 @@ def _array_table(
         lambda i: read_values(columns[i]),
         lambda i: as_values(columns[i]),
         source=source,
+        texts=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
     )
 
 

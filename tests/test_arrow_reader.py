@@ -201,6 +201,47 @@ def test_a_column_has_the_rows_of_its_struct(producer, offset, has_nulls):
     assert (array.child(1).null_count, array.child(1).valid().any()) == (16, False)
 
 
+BLOCK_DTYPES = ("?", "i1", "u2", "i4", "u8", "f2", "f4", "f8")
+
+
+@pytest.mark.parametrize("begin", [0, 3])
+@pytest.mark.parametrize("dtype", BLOCK_DTYPES)
+def test_columns_of_one_type_as_a_matrix(dtype, begin):
+    """In any order and more than once, as NumPy has them; what is mixed or null is none."""
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = (np.arange(60).reshape(4, 15) % 7 % 2).astype(dtype)
+    names = list("abcd")
+    batch = pyarrow.RecordBatch.from_arrays([*map(pyarrow.array, rows)], names).slice(begin)
+    (array,) = read(batch)
+
+    for positions in ([0, 1, 2, 3], [3, 1, 1], [2]):
+        block = array.block(positions)
+        assert (block.dtype, block.flags.c_contiguous) == (np.dtype(dtype), True)
+        np.testing.assert_array_equal(block, rows[positions, begin:])
+    for other in (
+        pyarrow.array([None, *rows[0].tolist()[1:]], batch.schema.types[0]),
+        pyarrow.array(rows[0].astype("f8" if dtype != "f8" else "f4")),
+        pyarrow.array(["x"] * 15),
+        pyarrow.array(rows[0].tolist()).dictionary_encode(),
+    ):
+        mixed = pyarrow.RecordBatch.from_arrays([pyarrow.array(rows[0]), other], ["a", "b"])
+        (array,) = read(mixed.slice(0, 15 - begin))
+        assert array.block([0, 1]) is None
+        np.testing.assert_array_equal(array.block([0]), rows[:1, : 15 - begin])
+    with pytest.raises(IndexError, match="child 2 is outside"):
+        array.block([0, 2])
+    with pytest.raises(TypeError, match="is not a struct"):
+        array.child(0).block([0])
+
+
+def test_a_matrix_of_no_columns_and_of_no_rows(producer):
+    (array,) = read(struct_pair(producer))
+    assert array.block([]) is None
+    pyarrow = pytest.importorskip("pyarrow")
+    (empty,) = read(pyarrow.RecordBatch.from_arrays([pyarrow.array([], "bool")] * 2, ["a", "b"]))
+    assert empty.block([1, 0]).shape == (2, 0)
+
+
 def test_a_column_that_is_not_there_is_an_error(producer):
     (array,) = read(struct_pair(producer))
 

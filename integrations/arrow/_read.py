@@ -25,6 +25,7 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+STRINGS = {pa.type_for_alias(name).id for name in TEXT_TYPES[:3]}
 # What the core reads where it lies, beside instants without a zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
@@ -100,7 +101,7 @@ def read_table(table: Any) -> Table:
     """
     rows = as_table(table)
     return Table(
-        tuple(rows.column_names),
+        tuple(rows.schema.names),
         rows.num_rows,
         lambda position: _is_encodable(rows.schema.field(position).type),
         lambda position: read_column(rows.column(position)),
@@ -108,20 +109,31 @@ def read_table(table: Any) -> Table:
         "arrow",
         rows,
         lambda positions: _side_by_side(rows, positions),
+        lambda position: _texts(rows.column(position)),
     )
 
 
+def _texts(column: pa.ChunkedArray) -> list[Any] | None:
+    """Return texts as Python's, of a dictionary too, None where the column holds no texts."""
+    kind = column.type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if kind.id not in STRINGS:
+        return None
+    try:
+        texts: list[Any] = column.to_pylist()
+    except UnicodeDecodeError:  # which the hash table does not mind
+        return None
+    return texts
+
+
 def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:
-    """Return columns of one type of integers or Booleans as the rows of an array."""
-    blocks = []
-    for chunk in read_arrow(rows.select(positions)):
-        columns = [chunk.child(i) for i in range(len(positions))]
-        types = {(column.schema.kind, column.schema.format) for column in columns}
-        is_plain = len(types) == 1 and next(iter(types))[0] in ("boolean", "integer")
-        if not is_plain or any(column.null_count for column in columns):
-            return None
-        blocks.append(np.stack([column.codes() for column in columns]))
-    return np.concatenate(blocks, axis=1) if blocks else None
+    """Return columns of one type of numbers or Booleans as the rows of an array."""
+    every = range(len(positions))
+    blocks = [chunk.block(every) for chunk in read_arrow(rows.select(positions))]
+    parts = [block for block in blocks if block is not None]
+    if not parts or len(parts) < len(blocks):
+        return None
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def _is_encodable(kind: pa.DataType) -> bool:

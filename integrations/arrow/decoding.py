@@ -110,7 +110,7 @@ def _output_columns(
 
     if layout == "columns":
         positions = adapter.decode.feature_positions(schema, source.names)
-        for part in adapter.decode.decoded_layout(source.names, schema):
+        for part in adapter.decode.decoded_layout(schema, source.names):
             if isinstance(part, PassThrough):
                 yield _unchanged(source, part.position)
             else:

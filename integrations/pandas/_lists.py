@@ -10,16 +10,9 @@ import pandas as pd
 from onehot_fast.adapter import Column, Rows, read_values
 from onehot_fast.adapter import Strings as TextArray
 
-from ._read import (
-    Codes,
-    arrow_array,
-    arrow_chunks,
-    code_series,
-    is_arrow_string,
-    level_codes,
-    pa_array,
-    read_column,
-)
+from ._codes import code_series, level_codes
+from ._read import read_column
+from ._values import Codes, arrow_array, arrow_chunks, is_arrow_string, pa_array
 
 __all__ = [
     "distinct",

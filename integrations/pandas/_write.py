@@ -123,20 +123,37 @@ def _frames(
     sparse: bool,
 ) -> Iterator[pd.DataFrame]:
     """Yield frames that stand side by side: the new columns, and runs of input columns."""
-    run: list[int] = []
-    for part in parts:
-        if isinstance(part, PassThrough) and (not run or part.position == run[-1] + 1):
-            run.append(part.position)
-            continue
-        yield from _input_columns(table, run, source, index)
-        run = [part.position] if isinstance(part, PassThrough) else []
-        if isinstance(part, Outputs) and sparse and part.names:
-            yield sparse_frame(part.columns, part.dtype, index)
-        elif isinstance(part, Outputs):
-            yield _outputs_frame(part, table.n_rows, index, None, num_threads)
+    for neighbours in _neighbours(parts):
+        part = neighbours[0]
+        if isinstance(part, PassThrough):
+            yield _input_columns(table, neighbours, source, index)
         elif isinstance(part, Decoded):
-            yield block_frame(part.values[np.newaxis], index, None)
-    yield from _input_columns(table, run, source, index)
+            rows = [part.values for part in neighbours]
+            yield block_frame(np.stack(rows) if len(rows) > 1 else rows[0][np.newaxis], index, None)
+        elif sparse and part.names:
+            yield sparse_frame(part.columns, part.dtype, index)
+        else:
+            yield _outputs_frame(part, table.n_rows, index, None, num_threads)
+
+
+def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
+    """Yield the parts that become one frame."""
+    run: list[Part] = []
+    for part in parts:
+        if run and not _are_one_frame(run[-1], part):
+            yield run
+            run = []
+        run.append(part)
+    if run:
+        yield run
+
+
+def _are_one_frame(last: Part, part: Part) -> bool:
+    if isinstance(last, PassThrough) and isinstance(part, PassThrough):
+        return part.position == last.position + 1
+    if isinstance(last, Decoded) and isinstance(part, Decoded):
+        return last.values.dtype == part.values.dtype == object  # which pandas makes texts of
+    return False
 
 
 def _outputs_frame(
@@ -151,15 +168,17 @@ def _outputs_frame(
 
 
 def _input_columns(
-    table: Table, run: Sequence[int], source: pd.DataFrame | None, index: "pd.Index[Any]"
-) -> Iterator[pd.DataFrame]:
-    """Yield the frame of neighbouring columns as they were, if there are any."""
-    if run and source is None:
-        columns = {position: table.values(position) for position in run}
-        yield pd.DataFrame(columns, index=index)
-    elif run and source is not None:
-        columns_as_they_were = source.iloc[:, run[0] : run[-1] + 1]
-        yield columns_as_they_were if COPY_ON_WRITE else columns_as_they_were.copy()
+    table: Table,
+    run: Sequence[PassThrough],
+    source: pd.DataFrame | None,
+    index: "pd.Index[Any]",
+) -> pd.DataFrame:
+    """Return the frame of neighbouring columns as they were."""
+    if source is None:
+        columns = {part.position: table.values(part.position) for part in run}
+        return pd.DataFrame(columns, index=index)
+    columns_as_they_were = source.iloc[:, run[0].position : run[-1].position + 1]
+    return columns_as_they_were if COPY_ON_WRITE else columns_as_they_were.copy()
 
 
 def block_frame(

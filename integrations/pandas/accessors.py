@@ -24,8 +24,10 @@ from onehot_fast.adapter import (
     write,
 )
 
+from ._codes import code_series, level_codes, prefixed
 from ._lists import read_labels
-from ._read import as_series, code_series, level_codes, prefixed, python_values, read_table
+from ._read import read_table
+from ._values import as_series, python_values
 from ._write import block_frame, sparse_frame, wrap
 
 __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]

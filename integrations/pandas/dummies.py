@@ -11,7 +11,8 @@ from pandas.api.types import is_list_like, is_object_dtype, pandas_dtype
 
 from onehot_fast.adapter import CodedColumn, checks, map_columns
 
-from ._read import code_series, is_encodable, prefixed, python_values
+from ._codes import code_series, prefixed
+from ._values import is_encodable, python_values
 from ._write import COPY_ON_WRITE, AnyDtype, dense_frame, side_by_side, sparse_frame
 
 __all__ = ["get_dummies"]

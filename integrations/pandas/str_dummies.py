@@ -24,7 +24,7 @@ from pandas.api.types import (
 from onehot_fast.adapter import CodedColumn, Column, Rows, write
 
 from ._lists import distinct, is_arrow, split_arrow, split_python
-from ._read import Codes
+from ._values import Codes
 
 __all__ = ["str_get_dummies"]
 

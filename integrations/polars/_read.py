@@ -30,6 +30,12 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 # Integers that NumPy has not; the unsigned ones came with polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+# Numbers that the C data interface and NumPy know alike.
+PRIMITIVE = (
+    *(pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64),
+    *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64),
+)
 # The lowest count of a time: NaT in NumPy, an instant in polars.
 LOWEST = np.iinfo(np.int64).min
 # The days from 0001-01-01 to 9999-12-31: Python has no others, and polars panics.
@@ -95,15 +101,33 @@ def read_table(table: Any) -> Table:
         "polars",
         table,
         lambda positions: _side_by_side(table, positions),
+        lambda i: _texts(table.to_series(i)),
     )
+
+
+def _texts(series: pl.Series) -> list[Any] | None:
+    """Return texts as Python's, those of categories too, None where the Series holds no texts."""
+    return series.to_list() if isinstance(series.dtype, TEXTS) else None
 
 
 def _side_by_side(table: pl.DataFrame, positions: Sequence[int]) -> AnyArray | None:
     """Return columns of one dtype as the rows of an array."""
-    columns = [table.to_series(i) for i in positions]
-    if len({column.dtype for column in columns}) > 1 or any(c.null_count() for c in columns):
+    dtypes = table.dtypes
+    dtype, *others = {dtypes[i] for i in positions}
+    if others or dtype not in PRIMITIVE:
         return None
-    return np.stack([column.to_numpy() for column in columns])
+    # To choose columns takes polars longer than to export some more of them.
+    is_all = len(set(dtypes)) == 1
+    part = table if is_all else table[:, list(positions)]
+    if "\0" in "".join(part.columns):  # such a name aborts the process
+        part = part.clone()
+        part.columns = list(map(str, range(part.width)))
+    chosen = positions if is_all else range(part.width)
+    blocks = [chunk.block(chosen) for chunk in read_arrow(part)]
+    parts = [block for block in blocks if block is not None]
+    if not parts or len(parts) < len(blocks):
+        return None
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def read_column(series: Any) -> Column | Values:

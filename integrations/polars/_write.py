@@ -105,8 +105,7 @@ def _row_frame(
         )
     off_frame, on_columns = shared
     row = off_frame.clone()
-    bits = write.bits(part.columns, n_rows=1, num_threads=num_threads)
-    for i in np.flatnonzero(bits).tolist():
+    for i in write.on_in_row(part.columns, num_threads=num_threads):
         row.replace_column(i, on_columns[i])
     return row
 

@@ -24,6 +24,7 @@ cdef class Array:
     cdef int64_t count_nulls(self) except -1
     cdef uint64_t limit(self, cnp.dtype dtype) except? 0
     cdef cnp.ndarray memory(self, cnp.dtype dtype)
+    cdef int copy_to(self, uint8_t *out, cnp.dtype dtype) except -1
     cdef cnp.ndarray code_indices(self)
     cdef cnp.ndarray code_nullable(self)
     cdef cnp.ndarray code_booleans(self)

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Any, final
 
 import numpy as np
@@ -27,6 +28,9 @@ class Array:
     # nulls (Booleans: an int8 copy), else a copy of a signed dtype. TypeError: something else.
     # ValueError: an index outside its dictionary, a uint64 beyond int64 beside a null.
     def codes(self) -> npt.NDArray[Any]: ...
+    # Columns of a struct as rows of a matrix; None where they are not numbers or Booleans of one
+    # type, or have nulls. TypeError: no struct.
+    def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None: ...
     # Which rows are not null; None where no row is.
     def valid(self) -> npt.NDArray[np.bool_] | None: ...
     def __len__(self) -> int: ...

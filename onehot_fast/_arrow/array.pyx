@@ -43,6 +43,10 @@ cdef dict DTYPES = {
     "c": np.dtype(np.int8), "C": np.dtype(np.uint8), "s": np.dtype(np.int16), "S": np.dtype(np.uint16),
     "i": np.dtype(np.int32), "I": np.dtype(np.uint32), "l": np.dtype(np.int64), "L": np.dtype(np.uint64),
 }
+cdef dict BLOCK_DTYPES = {
+    **DTYPES, "b": np.dtype(np.bool_),
+    "e": np.dtype(np.float16), "f": np.dtype(np.float32), "g": np.dtype(np.float64),
+}
 cdef dict SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 
@@ -154,6 +158,44 @@ cdef class Array:
             )
         return self.code_indices() if self.count_nulls() == 0 else self.code_nullable()
 
+    def block(self, positions):
+        """Return some columns of a struct as the rows of a matrix, if they are numbers of one type without nulls.
+
+        Parameters
+        ----------
+        positions : sequence of int
+            Of the columns, in the order of the rows.
+
+        Returns
+        -------
+        ndarray of shape (n_columns, n_rows), or None
+            A copy; Booleans are bool.
+
+        Raises
+        ------
+        TypeError
+            The array is no struct.
+        IndexError
+            The struct has no such child.
+        """
+        cdef list columns = [self.child(position) for position in positions]
+        cdef Array column
+        cdef cnp.ndarray out
+        cdef Py_ssize_t i
+        cdef cnp.dtype dtype = BLOCK_DTYPES.get((<Array> columns[0]).schema.format) if columns else None
+        if dtype is None:
+            return None
+        for column in columns:
+            if BLOCK_DTYPES.get(column.schema.format) is not dtype or column.node.dictionary != NULL:
+                return None
+            if column.count_nulls() > 0:
+                return None
+        out = allocate((len(columns), self.length), dtype)[0]
+        if self.length > 0:
+            for i, column in enumerate(columns):
+                column.copy_to(<uint8_t *> cnp.PyArray_DATA(out) + i * self.length * dtype.itemsize, dtype)
+        return out
+
     def valid(self):
         """Return which rows are not null, or None where no row is null."""
         cdef cnp.ndarray found
@@ -244,6 +286,18 @@ cdef class Array:
         Py_INCREF(self)     # and this steals the base
         cnp.PyArray_SetBaseObject(array, self)
         return array
+
+    cdef int copy_to(self, uint8_t *out, cnp.dtype dtype) except -1:
+        """Copy numbers or Booleans, none of them null."""
+        cdef const uint8_t *data = <const uint8_t *> self.node.buffers[1]
+        cdef Py_ssize_t width = dtype.itemsize
+        cdef bint is_bool = dtype.kind == ord("b")
+        with nogil:
+            if is_bool:
+                spread(data, self.offset, self.length, out)
+            else:
+                memcpy(out, data + self.offset * width, self.length * width)
+        return 0
 
     cdef cnp.ndarray code_indices(self):
         """Return integers without nulls, each dictionary index checked."""

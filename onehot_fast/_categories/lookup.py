@@ -6,7 +6,7 @@ is that of a missing value.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from onehot_fast._categories.review import UnknownValueError, warn_of_unknown, w
 from onehot_fast._categories.schema import UNKNOWN, ColumnSchema, Schema
 from onehot_fast._encode.write import FEW_CODES, CodedColumn
 from onehot_fast._runtime import parallel
-from onehot_fast.column import Column, Values
+from onehot_fast.column import Column, Values, as_values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 # What reading one value touches, about: a code, or a short text.
 VALUE_BYTES = 8
+# So few texts are objects of Python in less time than their column is read.
+FEW_TEXTS = 16
 # How a refusal says what to do.
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
 # It names so many categories.
@@ -40,14 +42,19 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     def read(column: ColumnSchema) -> Column | Values:
         return read_named(table, column.name)
 
-    def coded(position: int, column: ColumnSchema) -> CodedColumn:
-        return _code_column(column, named(column.name, table.read, position))
+    def coded(position: int, column: ColumnSchema, texts: Sequence[Any] | None) -> CodedColumn:
+        known = None if texts is None else column.known.lookup(as_values(texts))
+        found = _of_known(column, known)
+        return found or _code_column(column, named(column.name, table.read, position))
 
     positions = schema.remember(Schema.positions_in, table.names)
-    pairs = zip(positions, schema.columns, strict=True)
+    is_few = table.n_rows <= FEW_TEXTS
+    # All before the first is looked up: going to and fro between libraries empties the caches.
+    texts = [table.texts(position) if is_few else None for position in positions]
+    each = zip(positions, schema.columns, texts, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
     try:
-        columns = parallel.each(lambda pair: coded(*pair), pairs, n_bytes)
+        columns = parallel.each(lambda one: coded(*one), each, n_bytes)
     except UnknownValueError as error:
         raise with_all_unknown(error, schema.columns, read) from None
     warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
@@ -81,11 +88,9 @@ def _code_column(
 ) -> CodedColumn:
     """Return what `code_column` does, without a warning."""
     if isinstance(read, Values):
-        found = named(schema.name, read.lookup, schema.known)
-        codes = None if found is None else _codes_of_known(schema, found)
-        if codes is not None:
-            propagates = schema.options.handle_missing == "propagate"
-            return CodedColumn(codes, schema.lut, schema.n_outputs, propagates, schema.shifted_luts)
+        coded = _of_known(schema, named(schema.name, read.lookup, schema.known))
+        if coded is not None:
+            return coded
     column = named(schema.name, read.encode)
     lut = _lut_of(schema, column.codes, column.stored, outputs)
     return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
@@ -106,11 +111,20 @@ def read_named(table: Table, name: Hashable) -> Column | Values:
     return named(name, table.read, table.position(name))
 
 
-def _codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
-    """Return the positions of known categories as codes for `ColumnSchema.lut`.
+def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
+    """Return a column of positions of known categories, None where there is none or one is refused.
 
-    `codes` are those of `Values.lookup`, and changed in place. None where a row is refused.
+    `found` is what `Values.lookup` returns, and changed in place.
     """
+    codes = None if found is None else _codes_of_known(schema, found)
+    if codes is None:
+        return None
+    missing = schema.propagates_missing
+    return CodedColumn(codes, schema.lut, schema.n_outputs, missing, schema.shifted_luts)
+
+
+def _codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
+    """Return the positions of known categories as codes for `ColumnSchema.lut`, or None."""
     lowest = min(codes.tolist(), default=0) if len(codes) <= FEW_CODES else int(codes.min())
     if lowest >= 0:
         return codes

@@ -20,6 +20,8 @@ from onehot_fast.table import Table, column_position
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
 
+# The features of so few cells are read at once, those of a larger table column by column.
+SMALL_CELLS = 1 << 20
 ALL_OFF = -1  # the class of a row without an on
 NO_VALUE = -2  # that of a row whose missing value was propagated
 
@@ -44,10 +46,18 @@ def decode_features(
 ) -> list[AnyArray]:
     """Return the values of each column from a table that has the output columns."""
     positions = schema.remember(feature_positions, table.names)
+    is_small = 0 < len(positions) * table.n_rows <= SMALL_CELLS
+    every = table.block(positions) if is_small else None
 
     def part(start: int, stop: int) -> AnyArray:
+        block = None
+        if every is not None:
+            block = every[start:stop]
+        elif start < stop:
+            block = table.block(positions[start:stop])
+        if block is not None and block.dtype == schema.dtype:
+            return np.ascontiguousarray(block)
         out = np.empty((stop - start, table.n_rows), schema.dtype)
-        block = table.block(positions[start:stop]) if start < stop else None
         if block is not None:
             out[:] = block
             return out
@@ -175,7 +185,7 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     return before + own + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
 
 
-def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThrough | int]:
+def decoded_layout(schema: Schema, names: Sequence[Hashable]) -> list[PassThrough | int]:
     """Return the columns of the decoded table: a number is that of a column of the schema.
 
     A decoded column stands where its first output stood; one without outputs follows the column
@@ -196,11 +206,16 @@ def decoded_layout(names: Sequence[Hashable], schema: Schema) -> list[PassThroug
     return [*layout, *range(n_decoded, len(schema.columns))]
 
 
+def decoded_memo(schema: Schema, names: Sequence[Hashable]) -> dict[str, Any]:
+    """Return what an integration keeps for the next table of these names that is decoded."""
+    return {}
+
+
 def decoded_parts(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Part]:
     """Return the table with the outputs of each column replaced by what they stand for."""
     return [
         Decoded(schema.columns[part].name, values[part]) if isinstance(part, int) else part
-        for part in decoded_layout(table.names, schema)
+        for part in schema.remember(decoded_layout, table.names)
     ]
 
 

@@ -31,7 +31,7 @@ INT32_MAX = np.iinfo(np.int32).max
 FEW_CODES = 32
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)  # frozen, it would take four times as long to make
 class CodedColumn:
     """A column as codes, and the output column that each code stands for.
 
@@ -155,6 +155,8 @@ def columns(
         out, _ = memory.allocate(shape, on_value.dtype)
     on_bytes, off_bytes = _bytes(on_value), _bytes(off_value)
     for column, start in zip(columns, starts, strict=False):
+        if is_few and not column.nan_where_missing:
+            continue
         part = out[start : start + column.n_outputs]
         if not is_few:
             threads = parallel.resolve(num_threads, part.nbytes)
@@ -183,6 +185,12 @@ def bits(
         threads = parallel.resolve(num_threads, part.nbytes)
         dispatch.encode_bits(column.codes, column.lut, part, threads)
     return out
+
+
+def on_in_row(columns: Sequence[CodedColumn], *, num_threads: int | None = None) -> list[int]:
+    """Return which outputs of the only row are on, for whoever keeps rows that are off and on."""
+    parallel.resolve(num_threads, 0)
+    return [output for _, output in _cells(columns, _starts(columns))]
 
 
 def sparse_parts(

@@ -8,13 +8,14 @@ planes keep a tile of positions in the first-level cache and pass over the class
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.types cimport word_t
 
 cdef enum:
     TILE = 1024
+    WINDOW = 255             # classes that one byte can name, beside none
     CHUNK_BYTES = 1 << 20
 
 cdef struct Found:
@@ -100,58 +101,79 @@ cdef void note(const Job *job, Py_ssize_t chunk, Py_ssize_t at, Found found) noe
 
 
 cdef void mark_plane(
-    const word_t *plane, Py_ssize_t n, word_t on, int32_t label, int32_t *first, uint8_t *count,
+    const word_t *plane, Py_ssize_t n, word_t on, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Note the ons of one class: ``first`` holds the label of the first on, ``count`` 0, 1 or more."""
+    """Note the ons of one class: ``first`` holds the label of the first on, 0 for none."""
     cdef Py_ssize_t i
-    cdef uint8_t hit
+    cdef uint8_t hit, seen
+    cdef word_t rest
     for i in range(n):
-        hit = plane[i] == on
-        first[i] = label if hit and count[i] == 0 else first[i]
-        count[i] = count[i] | (hit << (count[i] & 1))
+        if word_t is uint64_t:      # SSE2 compares no more than 32 bits
+            rest = plane[i] ^ on
+            hit = -((<uint32_t> rest | <uint32_t> (rest >> 32)) == 0)
+        else:
+            hit = -(plane[i] == on)
+        seen = -(first[i] != 0)
+        several[i] |= hit & seen
+        first[i] |= hit & ~seen & label
 
 
-cdef bint mark_class(
-    const Job *job, const unsigned char *plane, Py_ssize_t n, int32_t label, int32_t *first, uint8_t *count,
+cdef void mark_class(
+    const Job *job, const unsigned char *plane, Py_ssize_t n, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Note the ons of one class by the width of the element; False for widths that are not words."""
+    """Note the ons of one class by the width of the element, which is that of a word."""
     cdef uint16_t on16
     cdef uint32_t on32
     cdef uint64_t on64
     if job.width == 1:
-        mark_plane(<const uint8_t *> plane, n, job.on[0], label, first, count)
+        mark_plane(<const uint8_t *> plane, n, job.on[0], label, first, several)
     elif job.width == 2:
         memcpy(&on16, job.on, 2)
-        mark_plane(<const uint16_t *> plane, n, on16, label, first, count)
+        mark_plane(<const uint16_t *> plane, n, on16, label, first, several)
     elif job.width == 4:
         memcpy(&on32, job.on, 4)
-        mark_plane(<const uint32_t *> plane, n, on32, label, first, count)
-    elif job.width == 8:
-        memcpy(&on64, job.on, 8)
-        mark_plane(<const uint64_t *> plane, n, on64, label, first, count)
+        mark_plane(<const uint32_t *> plane, n, on32, label, first, several)
     else:
-        return False
-    return True
+        memcpy(&on64, job.on, 8)
+        mark_plane(<const uint64_t *> plane, n, on64, label, first, several)
+
+
+cdef void mark_window(
+    const Job *job, const unsigned char *planes, Py_ssize_t n, Py_ssize_t label, Py_ssize_t *position,
+    uint8_t *several,
+) noexcept nogil:
+    """Note the ons of as many classes, from ``label`` on, as one byte can tell apart."""
+    cdef uint8_t first[TILE]
+    cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
+    memset(first, 0, n)
+    for i in range(n_labels):
+        mark_class(job, planes + i * job.inner * job.width, n, <uint8_t> (i + 1), first, several)
+    for i in range(n):
+        if first[i] != 0:
+            several[i] |= position[i] >= 0
+            if position[i] < 0:
+                position[i] = label + first[i] - 1
 
 
 cdef void decode_tile(
     const Job *job, Py_ssize_t chunk, Py_ssize_t group, Py_ssize_t begin, Py_ssize_t n,
 ) noexcept nogil:
     """Decode ``n`` neighbouring positions of one group of planes."""
-    cdef int32_t first[TILE]
-    cdef uint8_t count[TILE]
-    cdef Py_ssize_t plane_bytes = job.inner * job.width, i, label, at = group * job.inner + begin
+    cdef Py_ssize_t position[TILE]
+    cdef uint8_t several[TILE]
+    cdef Py_ssize_t plane_bytes = job.inner * job.width, i, label = 0, at = group * job.inner + begin
     cdef const unsigned char *tensor = job.tensor + group * job.depth * plane_bytes + begin * job.width
     cdef Found found
-    for i in range(n):
-        first[i] = -1
-        count[i] = 0
-    if job.depth < 0x7fffffff and job.width in (1, 2, 4, 8):
-        for label in range(job.depth):
-            mark_class(job, tensor + label * plane_bytes, n, <int32_t> label, first, count)
+    if job.width in (1, 2, 4, 8):
+        memset(several, 0, n)
         for i in range(n):
-            found.position = first[i]
-            found.multiple = count[i] > 1
+            position[i] = -1
+        while label < job.depth:
+            mark_window(job, tensor + label * plane_bytes, n, label, position, several)
+            label += WINDOW
+        for i in range(n):
+            found.position = position[i]
+            found.multiple = several[i] != 0
             note(job, chunk, at + i, found)
     else:
         for i in range(n):

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import pickle
+import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import hypothesis
+import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from strategies import examples
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.pandas import get_dummies
@@ -70,6 +75,71 @@ def test_a_row_alone_is_that_of_the_table(make: Any, options: dict[str, Any]) ->
             assert list(encoded) == list(expected)
             for name, values in encoded.items():
                 np.testing.assert_array_equal(values, expected[name][i:stop], err_msg=name)
+
+
+TEXTS = ["a", "b", "", "a\0", "\0", "é", "a" * 40, "ab", None]
+DICTIONARY = pa.dictionary(pa.int8(), pa.string())
+# How a library keeps a column of texts.
+COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
+    "list": list,
+    "objects": lambda texts: np.array([*texts, None], object)[:-1],
+    "pandas objects": lambda texts: pd.Series(texts, dtype=object),
+    "pandas str": lambda texts: pd.Series(texts, dtype="str"),
+    "pandas string": lambda texts: pd.Series(texts, dtype="string[python]"),
+    "pandas category": lambda texts: pd.Series(texts, dtype=pd.CategoricalDtype(TEXTS[:-1])),
+    "pandas over Arrow": lambda texts: pd.Series(texts, dtype=pd.ArrowDtype(pa.string())),
+    "pandas dictionary": lambda texts: pd.Series(texts, dtype=pd.ArrowDtype(DICTIONARY)),
+    "polars": lambda texts: pl.Series(texts, dtype=pl.String),
+    "polars Categorical": lambda texts: pl.Series(texts, dtype=pl.Categorical),
+    "polars Enum": lambda texts: pl.Series(texts, dtype=pl.Enum(TEXTS[:-1])),
+    "arrow": lambda texts: pa.chunked_array([pa.array(texts, pa.string())]),
+    "arrow views": lambda texts: pa.chunked_array([pa.array(texts, pa.string_view())]),
+    "arrow dictionary": lambda texts: pa.chunked_array([pa.array(texts, DICTIONARY)]),
+    "arrow nulls": lambda texts: pa.chunked_array([pa.nulls(len(texts))]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("unknown", ["indicator", "error", "warn"])
+@examples(0.2)
+@hypothesis.given(texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=20))
+@hypothesis.example(texts=["a"])
+@hypothesis.example(texts=[None])
+def test_few_texts_are_those_of_many(kind: str, unknown: Any, texts: list[Any]) -> None:
+    """Up to 16 are objects of Python; of more the column is read."""
+    library = kind.split()[0]
+    table = MAKERS.get(library, dict)
+    encoder = Encoder(["x"], handle_missing="indicator", handle_unknown=unknown).fit(
+        {"x": TEXTS[1:]}
+    )
+
+    def outcome(values: list[Any]) -> Any:
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                matrix = encoder.transform(table({"x": COLUMNS[kind](values)}), "numpy")
+            return matrix[: len(texts)].tolist(), len(caught)
+        except ValueError as error:
+            return str(error).split("; ")[0]  # after it, the number of rows
+
+    assert outcome(texts) == outcome(texts * 20)
+
+
+def test_few_values_that_are_no_texts() -> None:
+    """They are read, or refused, as many are."""
+    encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": ["1", "\ufffd"]})
+    broken = pa.StringArray.from_buffers(
+        1, pa.py_buffer(b"\0\0\0\0\1\0\0\0"), pa.py_buffer(b"\xff")
+    )
+    late = pa.array([2**30], pa.int32()).cast(pa.date32())
+    for values in (pa.array([1]), pa.array([b"1"]), broken, pa.array([1.5])):
+        assert encoder.transform(pa.table({"x": values}), "numpy").tolist() == [[0, 0, 1]]
+    for values in ([1], [b"1"], [1.5], np.array([1], "M8[ns]")):
+        assert encoder.transform(pd.DataFrame({"x": values}), "numpy").tolist() == [[0, 0, 1]]
+    many = pd.DataFrame({"x": pd.arrays.ArrowExtensionArray(pa.concat_arrays([late] * 20))})
+    for frame in (many, many[:1]):
+        with pytest.raises((ValueError, OverflowError, TypeError)):
+            encoder.transform(frame, "numpy")
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
@@ -132,12 +202,17 @@ def test_tables_of_other_columns(make: Any) -> None:
 def test_schemas_of_arrow_differ_in_more_than_names() -> None:
     """Types and metadata of columns that stay are those of the table at hand."""
     encoder = Encoder(["size"]).fit({"size": ["S"]})
+    alone = Encoder(["size"], remainder="drop").fit({"size": ["S"]})
     for field in (pa.field("n", pa.int8()), pa.field("n", pa.int64(), metadata={"unit": "m"})):
         schema = pa.schema([pa.field("size", pa.string()), field], metadata={"of": str(field)})
         table = pa.Table.from_pydict({"size": ["S"], "n": [1]}, schema=schema)
         encoded = encoder.transform(table)
         assert encoded.schema.field("n").equals(field, check_metadata=True)
         assert encoded.schema.metadata == schema.metadata
+        for rows in (table, pa.concat_tables([table] * 2)):
+            features = alone.transform(rows)
+            feature = pa.field("size_S", pa.bool_(), nullable=False)
+            assert features.schema.equals(pa.schema([feature], schema.metadata), True)
 
 
 def test_names_that_are_equal_and_yet_differ() -> None:
