@@ -32,6 +32,7 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories import lookup
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.conditions import Condition, conditions, refusals
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import ColumnKeywords, HandleMissing, HandleUnknown
@@ -52,6 +53,7 @@ __all__ = [
     "Column",
     "ColumnKeywords",
     "ColumnSchema",
+    "Condition",
     "Decoded",
     "EncodedLayout",
     "HandleMissing",
@@ -70,6 +72,7 @@ __all__ = [
     "TableKeywords",
     "Values",
     "checks",
+    "conditions",
     "decode",
     "lookup",
     "map_columns",
@@ -78,6 +81,7 @@ __all__ = [
     "read_arrow",
     "read_values",
     "reader_of",
+    "refusals",
     "require",
     "write",
 ]
