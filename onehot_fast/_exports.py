@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from onehot_fast._runtime.registry import integration
+from onehot_fast._arguments.choices import with_article
+from onehot_fast._runtime.registry import EXPRESSIVE, integration
 
 
 class Exports:
@@ -54,3 +56,51 @@ class Exports:
         """
         written: str = integration("sql").to_sql(self, dialect, table)
         return written
+
+    def expressions(self, frame: Any) -> list[Any]:
+        """Return expressions that give the features: the engine of a frame encodes by itself.
+
+        ``frame.select(encoder.expressions(frame))`` is what `transform` makes of the frame, and
+        nothing calls back into Python: a query is optimized as a whole, and runs wherever it runs.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame or LazyFrame, or narwhals.DataFrame or LazyFrame
+            Only its schema is looked at. For any other engine ``narwhals.from_native(relation)``.
+
+        Returns
+        -------
+        list of polars.Expr or narwhals.Expr
+            One for each feature, of its name and dtype.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError
+            `frame` is of another kind, or a column of a dtype that cannot be encoded.
+        ValueError
+            A column is absent. In narwhals, also where values are to be refused: no expression of
+            it can fail. In polars the query fails, where the first feature of the column is used.
+
+        Notes
+        -----
+        Nobody is warned of unknown values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from onehot_fast import Encoder
+        >>> frame = pl.LazyFrame({"size": ["S", "L", None]})
+        >>> encoder = Encoder(dtype="uint8").fit({"size": ["S", "L"]})
+        >>> frame.select(encoder.expressions(frame)).collect().to_dict(as_series=False)
+        {'size_L': [0, 1, 0], 'size_S': [1, 0, 0]}
+        """
+        library = type(frame).__module__.partition(".")[0]
+        if library not in EXPRESSIVE:
+            raise TypeError(
+                f"{with_article(frame)} has no expressions; accepted are frames of polars and of"
+                " narwhals: narwhals.from_native(frame)"
+            )
+        expressions: list[Any] = integration(library).expressions(self, frame)
+        return expressions

@@ -14,11 +14,14 @@ PACKAGE = "onehot_fast.integrations"
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
+    "narwhals": ("narwhals", "2.0"),
     "pandas": ("pandas", "2.2"),
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),
     "sklearn": ("sklearn", "1.8"),
 }
+# Those that make expressions for frames of their library.
+EXPRESSIVE = ("polars", "narwhals")
 # By these any other object offers its data (the Arrow PyCapsule interface).
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 

@@ -43,7 +43,8 @@ KINDS: dict[str, tuple[list[Any], str, Any]] = {
     "binary": ([b"", b"a", b"'", b"\0\xff"], "BLOB", list),
 }  # fmt: skip
 REFUSED = re.compile(
-    "has no features?|no name in SQL|can fail on purpose|would both be|replaces variables|has no column named"
+    r"has no features?|no name in SQL|can fail on purpose|would both be|replaces variables"
+    r"|BigQuery has no column named"
 )
 NAMES = ["c", 'a"b', "`", "x; DROP TABLE t", "'", "\\", "select", "a.b", "é", "c]", "--", "a b"]
 
@@ -132,7 +133,8 @@ def test_duckdb_encodes_as_transform_does(duck: Any, case: Case) -> None:
     fill(duck, case, KINDS[case.kind][1])
     statement = statement_of(case, "duckdb", table="t")
     if statement is None:
-        assert case.encoder.n_features == 0
+        names = case.encoder.schema.names
+        assert not names or any("\0" in name for name in names)
         return
     statement += " ORDER BY place"
     if isinstance(case.expected(), Exception):
