@@ -39,7 +39,14 @@ from onehot_fast._categories.options import ColumnKeywords, HandleMissing, Handl
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
+from onehot_fast._encode.table_layout import (
+    Categorical,
+    Decoded,
+    EncodedLayout,
+    Outputs,
+    Part,
+    PassThrough,
+)
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import reader_of, require
@@ -48,6 +55,7 @@ from onehot_fast.table import Table
 
 __all__ = [
     "ArrowBlock",
+    "Categorical",
     "Categories",
     "CodedColumn",
     "Column",

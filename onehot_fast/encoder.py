@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._categories import serialize
+from onehot_fast._categories import coding, serialize
 from onehot_fast._categories.identifiers import check_unasked
 from onehot_fast._categories.learn import check_table, learn_table, schema_of
 from onehot_fast._categories.learned import State
@@ -31,13 +31,14 @@ from onehot_fast._categories.options import (
 from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode import decode, write
+from onehot_fast._encode.codes import codes as write_codes
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import EncodedLayout
-from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
+from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
+from onehot_fast._estimator import CATEGORY, CODES, Estimator, Input, NotFitted, named_options
 from onehot_fast._exports import Exports
 from onehot_fast._runtime.registry import integration, wrappers
-from onehot_fast.table import read_table
+from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +51,9 @@ __all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
-Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
+Output: TypeAlias = Literal[
+    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category"
+]
 
 
 class Encoder(Exports, Estimator):
@@ -309,7 +312,11 @@ class Encoder(Exports, Estimator):
 
     @overload
     def transform(
-        self, table: Any, output: Literal["numpy"], *, num_threads: int | None = None
+        self,
+        table: Any,
+        output: Literal["numpy", "codes", "indices"],
+        *,
+        num_threads: int | None = None,
     ) -> npt.NDArray[Any]: ...
     @overload
     def transform(
@@ -344,11 +351,13 @@ class Encoder(Exports, Estimator):
         ----------
         table : as for `fit`
             Columns that are not encoded may differ from those of `fit`.
-        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
+        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", \
+                "category"}, optional
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
-            place, untouched, unless ``remainder="drop"``.
+            place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
+            for each that is encoded, see the notes.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
@@ -368,13 +377,48 @@ class Encoder(Exports, Estimator):
             available, or a feature has the name of a column that is kept.
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
+
+        Notes
+        -----
+        "codes" is a matrix of shape (n_rows, n_columns), of the smallest of uint8, int16 and int32
+        that holds them. In every column 0 is missing, 1 is unknown, 2 is infrequent, and the other
+        categories follow from 3 on; `drop` has no part in it. "indices" are the codes of all
+        columns in one vocabulary, each column after the one before it, in int32 (int64 beyond):
+        what ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)`` takes, by
+        ``torch.from_numpy`` without a copy. `vocabulary` lists what each stands for.
+
+        "category" is a table of the library of `table` (pandas, polars, Arrow), whose encoded
+        columns are of its dtype of categories, as LightGBM and XGBoost take them: always the same
+        ones in the same order, all texts if a text is among them. A missing value, and an unknown
+        one that is ignored, is missing. Nothing is dropped.
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_unknown="ignore")
+        >>> encoder = encoder.fit({"size": ["S", "L"], "color": ["r", "g"]})
+        >>> table = {"size": ["S", None, "XL"], "color": ["g", "g", "r"]}
+        >>> encoder.transform(table, "codes")
+        array([[4, 3],
+               [0, 3],
+               [1, 4]], dtype=uint8)
+        >>> encoder.transform(table, "indices")
+        array([[4, 8],
+               [0, 8],
+               [1, 9]], dtype=int32)
         """
         schema = self.schema
         source = read_table(table)
         self._check_width(source)
         form = output or self._output_form() or source.library
         if form != source.library:
-            check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
+            forms = ("numpy", *FORMATS, *CODES, CATEGORY, *wrappers())
+            check_choice(form, "output", forms)
+        if form in CODES:
+            schema = schema.remember(coding.coding, ())
+            columns = code_table(source, schema)
+            return write_codes(form, columns, schema, source.n_rows, num_threads)
+        if form == CATEGORY:
+            return self._categorical(source)
         columns = code_table(source, schema)
         if form == "numpy":
             return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
@@ -384,6 +428,20 @@ class Encoder(Exports, Estimator):
             )
         layout = schema.remember(EncodedLayout, source.names)
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
+
+    def _categorical(self, source: Table) -> Any:
+        """Return the table with its encoded columns in a dtype of categories."""
+        library = source.library
+        if library == "numpy":
+            raise ValueError(
+                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: a mapping and an"
+                " array have no dtype of categories; output='codes' gives numbers"
+            )
+        schema = self.schema.remember(coding.grouping, ())
+        columns = code_table(source, schema)
+        # polars knows no categories but texts.
+        parts = categorical_parts(source, schema, columns, as_text=library == "polars")
+        return integration(library).wrap(source, parts)
 
     def fit_transform(
         self,
@@ -508,6 +566,37 @@ class Encoder(Exports, Estimator):
         schema = self.schema
         assert self._state is not None  # or there were no schema
         return feature_listing(schema, self._state)
+
+    @property
+    def cardinalities(self) -> dict[Hashable, int]:
+        """How many codes each column has, the three reserved ones included: see `transform`.
+
+        Examples
+        --------
+        >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
+        {'size': 5, 'color': 6}
+        """
+        columns = self.schema.remember(coding.coding, ()).columns
+        return {column.name: column.n_outputs for column in columns}
+
+    @property
+    def vocabulary(self) -> Listing:
+        """What each code stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "code" and "index": see `transform`.
+
+        Examples
+        --------
+        >>> Encoder().fit({"size": ["S", "L", None]}).vocabulary
+        column  kind        category  code  index
+        size    missing     None      0     0
+        size    unknown     None      1     1
+        size    infrequent  None      2     2
+        size    category    L         3     3
+        size    category    S         4     4
+        """
+        return coding.vocabulary_listing(self.schema)
 
     def estimate(self, n_rows: int) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.

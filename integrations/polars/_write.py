@@ -9,6 +9,7 @@ import polars as pl
 
 from onehot_fast.adapter import (
     ArrowBlock,
+    Categorical,
     Categories,
     Decoded,
     Outputs,
@@ -43,7 +44,7 @@ def wrap(
     ----------
     table : Table
         Of any library.
-    parts : sequence of PassThrough, Outputs or Decoded
+    parts : sequence of PassThrough, Outputs, Decoded or Categorical
         Columns that pass through are shared with a table of polars.
     memo : dict, optional
         Holds from one table to the next that the names were checked, and rows without any on.
@@ -178,8 +179,12 @@ def _check_names(names: Iterable[Hashable]) -> None:
         seen.add(name)
 
 
-def _column(table: Table, part: PassThrough | Decoded) -> pl.Series:
+def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
     """Return a column that is not written here."""
+    if isinstance(part, Categorical):
+        titles, codes = part.categories.tolist(), pl.Series(part.codes)
+        levels = pl.Series(str(part.name), titles, pl.Enum(titles))
+        return levels.gather(codes.set(codes < 0, None))
     if isinstance(part, Decoded):
         return numpy_series(str(part.name), part.values)
     if isinstance(table.source, pl.DataFrame):

@@ -112,11 +112,10 @@ class _Column:
 
 def _literals(known: Categories, dtype: Any) -> tuple[pl.Series, npt.NDArray[np.bool_]]:
     """Return categories as values of a dtype, and which of them are what they were."""
-    array = known.to_array()
     try:
-        literals = numpy_series("", array).cast(dtype, strict=False)
+        literals = _cast(numpy_series("", known.to_array()), dtype)
     except (TypeError, pl.exceptions.PolarsError):  # of several kinds
-        literals = pl.concat([_one(item, dtype) for item in array.tolist()])
+        literals = pl.concat([_one(item, dtype) for item in known.tolist()])
     column = read_values(literals).encode()
     found = known.find(Categories.of(column.stored))
     positions = np.append(found, -1)[column.codes.astype(np.intp)]
@@ -126,6 +125,13 @@ def _literals(known: Categories, dtype: Any) -> tuple[pl.Series, npt.NDArray[np.
 def _one(item: Any, dtype: Any) -> pl.Series:
     """Return one category as a value of a dtype, or null."""
     try:
-        return pl.Series("", [item], strict=False).cast(dtype, strict=False)
+        return _cast(pl.Series("", [item], strict=False), dtype)
     except (TypeError, pl.exceptions.PolarsError):
         return pl.Series("", [None], dtype)
+
+
+def _cast(values: pl.Series, dtype: Any) -> pl.Series:
+    """Return values of a dtype, null where there is none; a number is never a time."""
+    if isinstance(dtype, TIMES) and values.dtype.base_type() != dtype.base_type():
+        return pl.Series("", [None] * len(values), dtype)
+    return values.cast(dtype, strict=False)
