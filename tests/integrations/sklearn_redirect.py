@@ -14,6 +14,7 @@ from onehot_fast.integrations.sklearn import (
     LabelBinarizer,
     MultiLabelBinarizer,
     OneHotEncoder,
+    OrdinalEncoder,
     label_binarize,
 )
 
@@ -21,6 +22,7 @@ __all__ = ["pytest_terminal_summary"]
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 OWNERS = {LabelBinarizer: _label, MultiLabelBinarizer: _label, OneHotEncoder: _encoders}
+OWNERS[OrdinalEncoder] = _encoders
 
 for kind, module in OWNERS.items():
     for method in METHODS:

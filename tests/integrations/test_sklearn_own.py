@@ -14,14 +14,20 @@ from sklearn import preprocessing
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
-from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, OneHotEncoder
+from onehot_fast.integrations.sklearn import (
+    LabelBinarizer,
+    MultiLabelBinarizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+)
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 # Each module with how many of its tests have to pass, and what answers at least ten calls.
 ABOUT_THEM = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
-        [f"OneHotEncoder.{name}" for name in METHODS],
+        [f"OneHotEncoder.{name}" for name in METHODS]
+        + [f"OrdinalEncoder.{name}" for name in METHODS if name != "fit_transform"],
     ),
     "sklearn.preprocessing.tests.test_label": (
         60,
@@ -41,6 +47,9 @@ ESTIMATORS = [
     OneHotEncoder(drop="if_binary", handle_unknown="ignore"),
     OneHotEncoder(max_categories=3, handle_unknown="infrequent_if_exist"),
     OneHotEncoder(min_frequency=2, handle_unknown="warn"),
+    OrdinalEncoder(),
+    OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, max_categories=3),
+    OrdinalEncoder(encoded_missing_value=-1, dtype="int64"),
     LabelBinarizer(),
     LabelBinarizer(neg_label=-2, pos_label=0),
     LabelBinarizer(sparse_output=True, pos_label=3),
