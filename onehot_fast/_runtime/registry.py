@@ -19,6 +19,7 @@ REQUIRED = {
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),
     "sklearn": ("sklearn", "1.8"),
+    "torch": ("torch", "2.6"),
 }
 # Those that make expressions for frames of their library.
 EXPRESSIVE = ("polars", "narwhals")
