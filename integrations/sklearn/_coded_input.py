@@ -97,6 +97,15 @@ class CodedInput:
             raise LeftToSklearn from error  # after its other checks it will raise the same
         return read_arrays(arrays, lookups)
 
+    def _fit_rows(self, X: Any, y: Any) -> tuple[list[Coded], list[Positions]] | None:
+        """Fit, and return the columns that were read; None where scikit-learn has read them."""
+        self._fitted_rows: tuple[list[Coded], list[Positions]] | None = None
+        try:
+            self.fit(X, y)
+            return self._fitted_rows
+        finally:
+            del self._fitted_rows
+
     def _look_up(self, X: Any) -> tuple[list[Coded], list[Positions]]:
         """Return columns, and the positions of their values among the known categories."""
         known = [feature.known for feature in self._features.of(self)]

@@ -69,12 +69,7 @@ class OneHotEncoder(CodedInput, preprocessing.OneHotEncoder):  # type: ignore[mi
         """
         if fit_params or self._overrides("fit", "transform"):
             return super().fit_transform(X, y, **fit_params)
-        self._fitted_rows: tuple[list[Coded], list[Positions]] | None = None
-        try:
-            self.fit(X, y)
-            rows = self._fitted_rows
-        finally:
-            del self._fitted_rows
+        rows = self._fit_rows(X, y)
         dtype = self._kernel_dtype()
         if rows is None or dtype is None:
             return super().transform(X)

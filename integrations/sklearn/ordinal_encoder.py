@@ -10,9 +10,9 @@ import numpy.typing as npt
 from sklearn import preprocessing
 from sklearn.utils.validation import validate_data
 
-from ._categories import UNKNOWN, Feature, has_unknown
+from ._categories import UNKNOWN, Feature, Positions, has_unknown
 from ._coded_input import CodedInput
-from ._read import AnyArray, DType, LeftToSklearn
+from ._read import AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import few_positions
 
 __all__ = ["OrdinalEncoder"]
@@ -40,6 +40,28 @@ class OrdinalEncoder(CodedInput, preprocessing.OrdinalEncoder):  # type: ignore[
     array([[ 0.,  2.],
            [-1.,  0.]])
     """
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit and transform the same rows, which are read once.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
+        y : object, optional
+            Ignored.
+        **fit_params : object
+            As for `sklearn.base.TransformerMixin.fit_transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            See `transform`.
+        """
+        if fit_params or self._overrides("fit", "transform"):
+            return super().fit_transform(X, y, **fit_params)
+        rows, dtype = self._fit_rows(X, y), self._code_dtype()
+        return super().transform(X) if rows is None or dtype is None else self._codes(*rows, dtype)
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -71,11 +93,14 @@ class OrdinalEncoder(CodedInput, preprocessing.OrdinalEncoder):  # type: ignore[
     def _encode(self, X: Any, dtype: DType) -> AnyArray:
         """Return the codes of rows."""
         columns, positions = self._look_up(X)
-        features = self._features.of(self)
-        is_strict = self.handle_unknown == "error"
-        if is_strict and any(map(has_unknown, columns, positions)):
+        if self.handle_unknown == "error" and any(map(has_unknown, columns, positions)):
             raise LeftToSklearn
         validate_data(self, X=X, reset=False, skip_check_array=True)
+        return self._codes(columns, positions, dtype)
+
+    def _codes(self, columns: list[Coded], positions: list[Positions], dtype: DType) -> AnyArray:
+        """Return the codes of columns whose values have some positions among the categories."""
+        features = self._features.of(self)
         out = np.empty((len(columns[0].codes), len(columns)), dtype)
         for i, (column, own) in enumerate(zip(columns, positions, strict=True)):
             codes = self._values(i, features[i].lut[own], own, dtype)

@@ -15,6 +15,7 @@ from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
 from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
     LabelBinarizer,
     MultiLabelBinarizer,
     OneHotEncoder,
@@ -27,7 +28,11 @@ ABOUT_THEM = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
         [f"OneHotEncoder.{name}" for name in METHODS]
-        + [f"OrdinalEncoder.{name}" for name in METHODS if name != "fit_transform"],
+        + [f"OrdinalEncoder.{name}" for name in METHODS],
+    ),
+    "sklearn.preprocessing.tests.test_discretization": (
+        90,
+        [f"KBinsDiscretizer.{name}" for name in ("fit", "transform", "inverse_transform")],
     ),
     "sklearn.preprocessing.tests.test_label": (
         60,
@@ -49,7 +54,9 @@ ESTIMATORS = [
     OneHotEncoder(min_frequency=2, handle_unknown="warn"),
     OrdinalEncoder(),
     OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, max_categories=3),
-    OrdinalEncoder(encoded_missing_value=-1, dtype="int64"),
+    KBinsDiscretizer(),
+    KBinsDiscretizer(encode="onehot-dense", strategy="uniform"),
+    KBinsDiscretizer(encode="ordinal"),
     LabelBinarizer(),
     LabelBinarizer(neg_label=-2, pos_label=0),
     LabelBinarizer(sparse_output=True, pos_label=3),
@@ -98,6 +105,7 @@ def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # of labels: they take no table
+@pytest.mark.filterwarnings("ignore:Bins whose width|Feature . is constant")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
     """The estimator keeps to scikit-learn's contract: as many checks pass as for theirs."""
