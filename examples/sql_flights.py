@@ -37,9 +37,9 @@ def fitted(flights: pd.DataFrame) -> Encoder:
 
 def in_duckdb(encoder: Encoder, connection: Any) -> np.ndarray[Any, Any]:
     """Return the features that a query of DuckDB gives, in the order of the rows of the table."""
-    query = f"{encoder.to_sql('duckdb', table='flights')} ORDER BY rowid"
-    columns = connection.execute(query).fetchnumpy()
-    return np.stack(list(columns.values()), axis=1)
+    query = f"SELECT rowid, {encoder.to_sql('duckdb')} FROM flights"
+    order, *features = connection.execute(query).fetchnumpy().values()
+    return np.stack(features, axis=1)[np.argsort(order)]
 
 
 def in_polars(encoder: Encoder, flights: pl.LazyFrame) -> np.ndarray[Any, Any]:
@@ -55,7 +55,7 @@ def compare(encoder: Encoder, flights: pd.DataFrame) -> list[tuple[str, float]]:
     lazy = pl.from_pandas(flights).lazy()
     ways: dict[str, Callable[[], np.ndarray[Any, Any]]] = {
         'encoder.transform(flights, "numpy")': lambda: encoder.transform(flights, "numpy"),
-        'DuckDB: encoder.to_sql(table="flights")': lambda: in_duckdb(encoder, connection),
+        "DuckDB: encoder.to_sql()": lambda: in_duckdb(encoder, connection),
         "polars: encoder.expressions(lazy)": lambda: in_polars(encoder, lazy),
     }
     times, expected = [], None

@@ -146,7 +146,7 @@ def _frames(
         elif isinstance(part, Decoded):
             yield block_frame(part.values[np.newaxis], index, None)
         elif isinstance(part, Categorical):
-            levels = pd.Index(part.categories.to_array())
+            levels: Any = pd.Index(part.categories.to_array())
             values = pd.Categorical.from_codes(part.codes, levels)
             yield pd.DataFrame({0: values}, index=index, copy=False)
     yield from _input_columns(table, run, source, index)

@@ -35,6 +35,14 @@ class CodedInput:
     It stands before a subclass of scikit-learn's `_BaseEncoder`, which does what is left to it.
     """
 
+    categories: Any
+    fit: Any
+    _check_X: Any
+    _check_infrequent_enabled: Any
+    _fit_infrequent_category_mapping: Any
+    _infrequent_enabled: bool
+    _fitted_rows: tuple[list[Coded], list[Positions]] | None
+
     def _feature(self, i: int) -> Feature:
         """Return a feature of the fitted encoder, by its position."""
         raise NotImplementedError
@@ -99,7 +107,7 @@ class CodedInput:
 
     def _fit_rows(self, X: Any, y: Any) -> tuple[list[Coded], list[Positions]] | None:
         """Fit, and return the columns that were read; None where scikit-learn has read them."""
-        self._fitted_rows: tuple[list[Coded], list[Positions]] | None = None
+        self._fitted_rows = None
         try:
             self.fit(X, y)
             return self._fitted_rows

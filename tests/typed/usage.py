@@ -45,6 +45,7 @@ def encoder(frame: pd.DataFrame) -> None:
     fitted = Encoder(["size"], handle_unknown="ignore", drop={"size": "M"}).fit(frame)
     assert_type(fitted, Encoder)
     assert_type(fitted.transform(frame, "numpy"), AnyArray)
+    assert_type(fitted.transform(frame, "indices"), AnyArray)
     assert_type(fitted.transform(frame, output="csr"), csr_array)
     assert_type(fitted.transform(frame, output="csc"), csc_array)
     assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
@@ -53,6 +54,7 @@ def encoder(frame: pd.DataFrame) -> None:
     Encoder(handle_missing={"size": "indicator"}, min_frequency=2, dtype={"size": "uint8"})
     Encoder(handle_unknown="ignor")  # type: ignore[arg-type]
     Encoder(drop="frist")  # type: ignore[arg-type]
+    assert_type(fitted.to_sql("sqlite"), str)
     fitted.transform(frame, output="xml")  # type: ignore[call-overload]
 
 
