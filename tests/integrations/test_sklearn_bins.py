@@ -17,7 +17,8 @@ from sklearn import preprocessing
 
 from onehot_fast.integrations.sklearn import KBinsDiscretizer
 
-NUMBERS = [0.0, -0.0, 1.0, 0.1, 0.3, -7.5, 1e300, 5e-324, 2.0**53]
+# None so close together that scikit-learn is left without a bin, which its fit does not survive.
+NUMBERS = [0.0, -0.0, 1.0, 0.1, 0.3, -7.5, 1e300, 2.0**53]
 
 
 @given(
