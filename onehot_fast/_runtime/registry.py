@@ -14,12 +14,12 @@ PACKAGE = "onehot_fast.integrations"
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
-    "narwhals": ("narwhals", "2.0"),
+    "narwhals": ("narwhals", "2.29"),
     "pandas": ("pandas", "2.2"),
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),
     "sklearn": ("sklearn", "1.8"),
-    "torch": ("torch", "2.6"),
+    "torch": ("torch", "2.13"),
 }
 # Those that make expressions for frames of their library.
 EXPRESSIVE = ("polars", "narwhals")
