@@ -23,6 +23,9 @@ from onehot_fast.column import Column
 from onehot_fast.table import Table
 
 MATRICES = ("numpy", *FORMATS)
+# One column for each that is encoded: matrices of numbers, and a table of categorical columns.
+CODES = ("codes", "indices")
+CATEGORY = "category"
 # The options that decide what is learned, and where that stands; all others, what is made of it.
 DECIDING = ("columns", "categories")
 LEARNED = ("_state", "_input", "_is_unasked")
@@ -128,7 +131,7 @@ class Estimator:
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars", "arrow", "numpy", "csr", "csc"}, optional
+        transform : {"default", "pandas", "polars", "arrow", "numpy", "csr", "csc", ...}, optional
             One of the forms of `transform`; "default" is a table of the library of the input, or
             else a matrix. None changes nothing. Until it is called, scikit-learn's own
             ``set_config(transform_output=...)`` counts, if scikit-learn is loaded.
@@ -151,7 +154,8 @@ class Estimator:
         array([1, 0], dtype=int32)
         """
         if transform is not None:
-            check_choice(transform, "transform", ("default", *MATRICES, *wrappers()))
+            forms = ("default", *MATRICES, *CODES, CATEGORY, *wrappers())
+            check_choice(transform, "transform", forms)
             # scikit-learn's `clone` copies the attribute of this name.
             self._sklearn_output_config = {"transform": transform}
         return self
@@ -204,6 +208,13 @@ class Estimator:
         ['price', 'size_L', 'size_S']
         """
         schema, form = self.schema, self._output_form()
+        if form in CODES:
+            return as_objects([column.name for column in schema.columns])
+        if form == CATEGORY:
+            kept = self._seen.names if input_features is None else tuple(input_features)
+            encoded = {column.name for column in schema.columns}
+            keeps = schema.remainder == "passthrough"
+            return as_objects([name for name in kept if keeps or name in encoded])
         is_chosen = form is not None and form not in MATRICES
         if input_features is None and not is_chosen:
             return as_objects(list(schema.names))

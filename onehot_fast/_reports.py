@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 
 from onehot_fast._arguments.indices import as_integer
+from onehot_fast._categories import coding
 from onehot_fast._categories.learn import check_table
 from onehot_fast._categories.listing import Listing, feature_listing
 from onehot_fast._categories.review import Check
@@ -74,6 +75,37 @@ class ReportMixin(Estimator):
         schema = self.schema
         assert self._state is not None  # or there were no schema
         return feature_listing(schema, self._state)
+
+    @property
+    def cardinalities(self) -> dict[Hashable, int]:
+        """How many codes each column has, the three reserved ones included: see `transform`.
+
+        Examples
+        --------
+        >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
+        {'size': 5, 'color': 6}
+        """
+        columns = self.schema.remember(coding.coding, ()).columns
+        return {column.name: column.n_outputs for column in columns}
+
+    @property
+    def vocabulary(self) -> Listing:
+        """What each code stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "code" and "index": see `transform`.
+
+        Examples
+        --------
+        >>> Encoder().fit({"size": ["S", "L", None]}).vocabulary
+        column  kind        category  code  index
+        size    missing     None      0     0
+        size    unknown     None      1     1
+        size    infrequent  None      2     2
+        size    category    L         3     3
+        size    category    S         4     4
+        """
+        return coding.vocabulary_listing(self.schema)
 
     def estimate(self, n_rows: int) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.

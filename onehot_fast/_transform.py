@@ -8,14 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice
+from onehot_fast._categories import coding
 from onehot_fast._categories.lookup import code_table
 from onehot_fast._categories.schema import Special
 from onehot_fast._encode import decode, write
+from onehot_fast._encode.codes import codes as write_codes
 from onehot_fast._encode.scipy_sparse import FORMATS
-from onehot_fast._encode.table_layout import EncodedLayout
-from onehot_fast._estimator import Estimator
+from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
+from onehot_fast._estimator import CATEGORY, CODES, Estimator
 from onehot_fast._runtime.registry import integration, wrappers
-from onehot_fast.table import read_table
+from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csc_array, csr_array
 
-Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
+Output: TypeAlias = Literal[
+    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category"
+]
 
 
 class TransformMixin(Estimator):
@@ -31,7 +35,11 @@ class TransformMixin(Estimator):
 
     @overload
     def transform(
-        self, table: Any, output: Literal["numpy"], *, num_threads: int | None = None
+        self,
+        table: Any,
+        output: Literal["numpy", "codes", "indices"],
+        *,
+        num_threads: int | None = None,
     ) -> npt.NDArray[Any]: ...
     @overload
     def transform(
@@ -66,11 +74,13 @@ class TransformMixin(Estimator):
         ----------
         table : as for `fit`
             Columns that are not encoded may differ from those of `fit`.
-        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars"}, optional
+        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", \
+                "category"}, optional
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
-            place, untouched, unless ``remainder="drop"``.
+            place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
+            for each that is encoded, see the notes.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
@@ -90,13 +100,48 @@ class TransformMixin(Estimator):
             available, or a feature has the name of a column that is kept.
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
+
+        Notes
+        -----
+        "codes" is a matrix of shape (n_rows, n_columns), of the smallest of uint8, int16 and int32
+        that holds them. In every column 0 is missing, 1 is unknown, 2 is infrequent, and the other
+        categories follow from 3 on; `drop` has no part in it. "indices" are the codes of all
+        columns in one vocabulary, each column after the one before it, in int32 (int64 beyond):
+        what ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)`` takes, by
+        ``torch.from_numpy`` without a copy. `vocabulary` lists what each stands for.
+
+        "category" is a table of the library of `table` (pandas, polars, Arrow), whose encoded
+        columns are of its dtype of categories, as LightGBM and XGBoost take them: always the same
+        ones in the same order, all texts if a text is among them. A missing value, and an unknown
+        one that is ignored, is missing. Nothing is dropped.
+
+        Examples
+        --------
+        >>> encoder = Encoder(handle_unknown="ignore")
+        >>> encoder = encoder.fit({"size": ["S", "L"], "color": ["r", "g"]})
+        >>> table = {"size": ["S", None, "XL"], "color": ["g", "g", "r"]}
+        >>> encoder.transform(table, "codes")
+        array([[4, 3],
+               [0, 3],
+               [1, 4]], dtype=uint8)
+        >>> encoder.transform(table, "indices")
+        array([[4, 8],
+               [0, 8],
+               [1, 9]], dtype=int32)
         """
         schema = self.schema
         source = read_table(table)
         self._check_width(source)
         form = output or self._output_form() or source.library
         if form != source.library:
-            check_choice(form, "output", ("numpy", *FORMATS, *wrappers()))
+            forms = ("numpy", *FORMATS, *CODES, CATEGORY, *wrappers())
+            check_choice(form, "output", forms)
+        if form in CODES:
+            schema = schema.remember(coding.coding, ())
+            columns = code_table(source, schema)
+            return write_codes(form, columns, schema, source.n_rows, num_threads)
+        if form == CATEGORY:
+            return self._categorical(source)
         columns = code_table(source, schema)
         if form == "numpy":
             return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
@@ -106,6 +151,20 @@ class TransformMixin(Estimator):
             )
         layout = schema.remember(EncodedLayout, source.names)
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
+
+    def _categorical(self, source: Table) -> Any:
+        """Return the table with its encoded columns in a dtype of categories."""
+        library = source.library
+        if library == "numpy":
+            raise ValueError(
+                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: a mapping and an"
+                " array have no dtype of categories; output='codes' gives numbers"
+            )
+        schema = self.schema.remember(coding.grouping, ())
+        columns = code_table(source, schema)
+        # polars knows no categories but texts.
+        parts = categorical_parts(source, schema, columns, as_text=library == "polars")
+        return integration(library).wrap(source, parts)
 
     def inverse_transform(
         self,

@@ -33,13 +33,21 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories import identifiers, lookup
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.conditions import Condition, conditions, refusals
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import ColumnKeywords
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
+from onehot_fast._encode.table_layout import (
+    Categorical,
+    Decoded,
+    EncodedLayout,
+    Outputs,
+    Part,
+    PassThrough,
+)
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import reader_of, require
@@ -48,11 +56,13 @@ from onehot_fast.table import Table
 
 __all__ = [
     "ArrowBlock",
+    "Categorical",
     "Categories",
     "CodedColumn",
     "Column",
     "ColumnKeywords",
     "ColumnSchema",
+    "Condition",
     "Decoded",
     "EncodedLayout",
     "Integration",
@@ -69,6 +79,7 @@ __all__ = [
     "TableKeywords",
     "Values",
     "checks",
+    "conditions",
     "decode",
     "identifiers",
     "lookup",
@@ -78,6 +89,7 @@ __all__ = [
     "read_arrow",
     "read_values",
     "reader_of",
+    "refusals",
     "require",
     "write",
 ]

@@ -28,6 +28,7 @@ from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode.sizes import Estimate
 from onehot_fast._estimator import Input, NotFitted
+from onehot_fast._exports import Exports
 from onehot_fast._reports import ReportMixin
 from onehot_fast._saving import SavingMixin
 from onehot_fast._transform import Output, TransformMixin
@@ -47,7 +48,7 @@ __all__ = [
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
 
-class Encoder(TransformMixin, ReportMixin, SavingMixin):
+class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,

@@ -205,3 +205,26 @@ def test_other_scores_end_the_example(late, monkeypatch):
 
     with pytest.raises(AssertionError, match="the scores differ"):
         late.main()
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """Return the example of the encoder in other engines."""
+    for library in ("duckdb", "polars"):
+        pytest.importorskip(library)
+    return load_example("sql_flights", monkeypatch)
+
+
+def test_all_engines_encode_alike(engines: ModuleType, year: Any) -> None:
+    few = year.iloc[::100]
+
+    times = engines.compare(engines.fitted(year), few)
+
+    assert [name.split(":")[0] for name, _ in times][1:] == ["DuckDB", "polars"]
+
+
+def test_another_result_ends_the_example(engines: ModuleType, year: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(engines, "in_polars", lambda encoder, flights: np.zeros((1, 1)))
+
+    with pytest.raises(AssertionError, match=r"polars: .* differs from transform"):
+        engines.compare(engines.fitted(year), year.iloc[:10])

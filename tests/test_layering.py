@@ -34,7 +34,7 @@ LAYERS = (
 SEAM = {"", "adapter", "encoder"}
 ABOVE = {"integrations", "cli"}
 # The library of an integration, where it has another name, or the part of it that is meant.
-LIBRARIES = {"arrow": "pyarrow", "sklearn": "sklearn.preprocessing"}
+LIBRARIES = {"arrow": "pyarrow", "sklearn": "sklearn.preprocessing", "sql": "numpy"}
 CYTHON_IMPORT = re.compile(
     r"^\s*(?:from\s+([\w.]+)\s+c?import\s+\(?\s*(\w+)|c?import\s+([\w.]+))", re.M
 )

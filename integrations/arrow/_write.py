@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast.adapter import (
+    Categorical,
     CodedColumn,
     ColumnSchema,
     Decoded,
@@ -49,7 +50,7 @@ def wrap(
     ----------
     table : Table
         Of any library.
-    parts : sequence of PassThrough, Outputs or Decoded
+    parts : sequence of PassThrough, Outputs, Decoded or Categorical
         Columns that pass through are shared, with their fields and metadata.
     memo : dict, optional
         Holds the last schema that came in, and the one that came out, or rows all off and all on.
@@ -81,6 +82,9 @@ def wrap(
             columns += output_arrays(part.columns, part.dtype, num_threads)
         elif isinstance(part, Decoded):
             columns.append(_from_numpy(part.values, part.name))
+        elif isinstance(part, Categorical):
+            labels = _from_numpy(part.categories.to_array(), part.name)
+            columns.append(_dictionary_array(part.codes, labels))
         elif source is not None:
             columns.append(source.column(part.position))
         else:
@@ -142,7 +146,7 @@ def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.S
         elif isinstance(part, PassThrough) and source is not None:
             fields.append(source.field(part.position))
         else:
-            name = part.name if isinstance(part, Decoded) else table.names[part.position]
+            name = part.name if not isinstance(part, PassThrough) else table.names[part.position]
             fields.append(pa.field(str(name), columns[len(fields)].type))
     if source is None:
         return pa.schema(fields)
@@ -342,14 +346,19 @@ def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
 
     def write_indices(coded: CodedColumn) -> pa.Array:
         outputs = write.recode(coded, num_threads=num_threads)
-        is_valid = outputs >= 0
-        n_null = len(outputs) - int(np.count_nonzero(is_valid))
-        valid = _buffer(np.packbits(is_valid, bitorder="little")) if n_null else None
-        buffers = [valid, _buffer(outputs.astype(narrow, copy=False))]
-        indices = pa.Array.from_buffers(kind, len(outputs), buffers, n_null)
-        return pa.DictionaryArray.from_arrays(indices, labels, safe=False)
+        return _dictionary_array(outputs.astype(narrow, copy=False), labels)
 
     return Nested(pa.dictionary(kind, labels.type), write_indices)
+
+
+def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
+    """Return codes as positions among labels; a negative one is null."""
+    is_valid = codes >= 0
+    n_null = len(codes) - int(np.count_nonzero(is_valid))
+    valid = _buffer(np.packbits(is_valid, bitorder="little")) if n_null else None
+    kind = pa.from_numpy_dtype(codes.dtype)
+    indices = pa.Array.from_buffers(kind, len(codes), [valid, _buffer(codes)], n_null)
+    return pa.DictionaryArray.from_arrays(indices, labels, safe=False)
 
 
 def _buffer(values: AnyArray) -> pa.Buffer:

@@ -13,7 +13,16 @@ import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 from pandas.api.types import is_integer_dtype
 
-from onehot_fast.adapter import CodedColumn, Decoded, Outputs, Part, PassThrough, Table, write
+from onehot_fast.adapter import (
+    Categorical,
+    CodedColumn,
+    Decoded,
+    Outputs,
+    Part,
+    PassThrough,
+    Table,
+    write,
+)
 
 __all__ = [
     "COPY_ON_WRITE",
@@ -66,7 +75,7 @@ def wrap(
     ----------
     table : Table
         Of any library; the rows of a DataFrame keep their labels.
-    parts : sequence of PassThrough, Outputs or Decoded
+    parts : sequence of PassThrough, Outputs, Decoded or Categorical
         Input columns are shared as pandas shares them; the outputs of one dtype that stand side by
         side are one block of memory.
     memo : dict, optional
@@ -130,6 +139,10 @@ def _frames(
         elif isinstance(part, Decoded):
             rows = [part.values for part in neighbours]
             yield block_frame(np.stack(rows) if len(rows) > 1 else rows[0][np.newaxis], index, None)
+        elif isinstance(part, Categorical):
+            levels: Any = pd.Index(part.categories.to_array())
+            values = pd.Categorical.from_codes(part.codes, levels)
+            yield pd.DataFrame({0: values}, index=index, copy=False)
         elif sparse and part.names:
             yield sparse_frame(part.columns, part.dtype, index)
         else:

@@ -23,6 +23,7 @@ from ._read import read_lists as read_lists
 from ._read import read_table as read_table
 from ._read import selected_names as selected_names
 from ._write import wrap as wrap
+from .conditions import expressions
 from .expr import ExprNamespace
 from .frame import DataFrameNamespace, LazyFrameNamespace
 from .functions import onehot
@@ -33,6 +34,7 @@ __all__ = [
     "ExprNamespace",
     "LazyFrameNamespace",
     "SeriesNamespace",
+    "expressions",
     "onehot",
 ]
 

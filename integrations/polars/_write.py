@@ -9,6 +9,7 @@ import polars as pl
 
 from onehot_fast.adapter import (
     ArrowBlock,
+    Categorical,
     Categories,
     Decoded,
     Outputs,
@@ -21,7 +22,7 @@ from onehot_fast.adapter import (
 
 from ._dtypes import element_of
 
-__all__ = ["label_frame", "output_frame", "wrap"]
+__all__ = ["label_frame", "numpy_series", "output_frame", "wrap"]
 
 AnyArray = npt.NDArray[Any]
 
@@ -43,7 +44,7 @@ def wrap(
     ----------
     table : Table
         Of any library.
-    parts : sequence of PassThrough, Outputs or Decoded
+    parts : sequence of PassThrough, Outputs, Decoded or Categorical
         Columns that pass through are shared with a table of polars.
     memo : dict, optional
         Holds from one table to the next that the names were checked, and rows without any on.
@@ -177,16 +178,20 @@ def _check_names(names: Iterable[Hashable]) -> None:
         seen.add(name)
 
 
-def _column(table: Table, part: PassThrough | Decoded) -> pl.Series:
+def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
     """Return a column that is not written here."""
+    if isinstance(part, Categorical):
+        titles, codes = part.categories.tolist(), pl.Series(part.codes)
+        levels = pl.Series(str(part.name), titles, pl.Enum(titles))
+        return levels.gather(codes.set(codes < 0, None))
     if isinstance(part, Decoded):
-        return _series(str(part.name), part.values)
+        return numpy_series(str(part.name), part.values)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
-    return _series(str(table.names[part.position]), table.values(part.position))
+    return numpy_series(str(table.names[part.position]), table.values(part.position))
 
 
-def _series(name: str, values: AnyArray) -> pl.Series:
+def numpy_series(name: str, values: AnyArray) -> pl.Series:
     """Return an array as a Series; values of several kinds are an Object."""
     if values.dtype.kind == "c" or values.dtype.isbuiltin == 2:
         element_of(values.dtype)  # which refuses it
@@ -205,7 +210,7 @@ def _series(name: str, values: AnyArray) -> pl.Series:
         )
     if kinds in ({np.datetime64}, {np.timedelta64}):
         missing = kinds.pop()("NaT")
-        return _series(name, np.array([missing if item is None else item for item in items]))
+        return numpy_series(name, np.array([missing if item is None else item for item in items]))
     return pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
 
 

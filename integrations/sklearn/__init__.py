@@ -13,10 +13,10 @@ array([[1],
        [0],
        [1]])
 
-`OneHotEncoder`, `LabelBinarizer` and `MultiLabelBinarizer` are subclasses of those in
-`sklearn.preprocessing`, and `label_binarize` is a function around the original: an import is all
-that changes. Common inputs are read and written by this package, all others by scikit-learn's own
-code. scikit-learn's own tests of them are run against these.
+`OneHotEncoder`, `OrdinalEncoder`, `KBinsDiscretizer`, `LabelBinarizer` and `MultiLabelBinarizer`
+are subclasses of those in `sklearn.preprocessing`, and `label_binarize` is a function around the
+original: an import is all that changes. Common inputs are read and written by this package, all
+others by scikit-learn's own code. scikit-learn's own tests of them are run against these.
 """
 
 from onehot_fast.adapter import require
@@ -24,14 +24,18 @@ from onehot_fast.adapter import require
 require("sklearn")
 
 from .conversion import from_sklearn, to_sklearn
+from .kbins_discretizer import KBinsDiscretizer
 from .label_binarizer import LabelBinarizer, label_binarize
 from .multilabel_binarizer import MultiLabelBinarizer
 from .one_hot_encoder import OneHotEncoder
+from .ordinal_encoder import OrdinalEncoder
 
 __all__ = [
+    "KBinsDiscretizer",
     "LabelBinarizer",
     "MultiLabelBinarizer",
     "OneHotEncoder",
+    "OrdinalEncoder",
     "from_sklearn",
     "label_binarize",
     "to_sklearn",

@@ -204,24 +204,9 @@ class Features:
         known = [feature.categories for feature in self._features]
         is_same = len(known) == len(categories) and all(map(is_, known, categories))
         if not is_same or self._unknown != unknown:
-            self._features = [_feature(encoder, i) for i in range(len(categories))]
+            self._features = [*map(encoder._feature, range(len(categories)))]
             self._unknown = unknown
         return self._features
-
-
-def _feature(encoder: Any, i: int) -> Feature:
-    """Return a feature of a fitted encoder, by its position."""
-    categories, n_outputs = encoder.categories_[i], int(encoder._n_features_outs[i])
-    groups, infrequent = np.arange(len(categories)), None
-    if encoder._infrequent_enabled and encoder._infrequent_indices[i] is not None:
-        groups = encoder._default_to_infrequent_mappings[i]
-        infrequent = encoder._infrequent_indices[i][0]
-    dropped = encoder._drop_idx_after_grouping
-    if dropped is not None and dropped[i] is not None:
-        groups = np.where(groups == dropped[i], -1, groups - (groups > dropped[i]))
-    has_other = infrequent is not None and encoder._unknown != "ignore"
-    lut = np.append(groups, groups[infrequent] if has_other else -1).astype(np.int32)
-    return Feature(categories, lut, n_outputs)
 
 
 def encode_columns(

@@ -30,8 +30,11 @@ def input_names(table: Any) -> Hashable:
     return library, tuple(names)
 
 
-def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
-    """Return the encoding of a few rows, or None where columns have to be read."""
+def few_positions(encoder: Any, rows: Any, *, is_silent: bool) -> list[list[int]] | None:
+    """Return the positions of a few rows among the categories of each feature.
+
+    None where columns have to be read, or an unknown value is not passed over in silence.
+    """
     columns = _columns(rows, encoder._features.input_names)
     features: list[Feature] = encoder._features.of(encoder)
     if columns is None or len(columns) != len(features):
@@ -42,12 +45,23 @@ def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
     objects = (feature for feature in features if feature.categories.dtype == OBJECT)
     if not is_object and any(feature.known.type is not str for feature in objects):
         return None
-    is_silent = encoder.handle_unknown != "error" and not encoder._warns
-    ones, start = [], 0
+    found = []
     for column, feature in zip(columns, features, strict=True):
         positions = feature.known.few_positions(column)
         if positions is None or (not is_silent and UNKNOWN in positions):
             return None
+        found.append(positions)
+    return found
+
+
+def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
+    """Return the one-hot encoding of a few rows, or None where columns have to be read."""
+    is_silent = encoder.handle_unknown != "error" and not encoder._warns
+    found = few_positions(encoder, rows, is_silent=is_silent)
+    if found is None:
+        return None
+    ones, start = [], 0
+    for feature, positions in zip(encoder._features.of(encoder), found, strict=True):
         ones.append([start + k if k >= 0 else -1 for k in map(feature.lut.item, positions)])
         start += feature.n_outputs
     rows_of_ones = [[k for k in row if k >= 0] for row in zip(*ones, strict=True)]

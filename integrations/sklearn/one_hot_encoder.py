@@ -3,50 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn import preprocessing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onehot_fast.adapter import CodedColumn, reader_of, write
+from onehot_fast.adapter import CodedColumn, write
 
-from ._categories import (
-    LIMIT,
-    Features,
-    Positions,
-    count_categories,
-    encode_columns,
-    find_declared,
-    has_unknown,
-    learn,
-)
-from ._read import (
-    FLOATS,
-    VERSION,
-    AnyArray,
-    Coded,
-    DType,
-    LeftToSklearn,
-    Lookup,
-    read_arrays,
-    read_table,
-)
-from ._small_batches import encode_few, input_names
+from ._categories import LIMIT, Feature, Positions, encode_columns
+from ._coded_input import CodedInput
+from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
+from ._small_batches import encode_few
 from ._sparse import decode_ones, wrap_csr
 
 __all__ = ["OneHotEncoder"]
-
-Learned: TypeAlias = tuple[list[Coded], list[AnyArray], list[Positions]]
 
 # Steps of scikit-learn's `transform`; where a subclass changes one, all of them are taken.
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 
 
-class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it has no types
+class OneHotEncoder(CodedInput, preprocessing.OneHotEncoder):  # type: ignore[misc]  # it has no types
     """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
 
     It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and
@@ -90,12 +69,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         """
         if fit_params or self._overrides("fit", "transform"):
             return super().fit_transform(X, y, **fit_params)
-        self._fitted_rows: tuple[list[Coded], list[Positions]] | None = None
-        try:
-            self.fit(X, y)
-            rows = self._fitted_rows
-        finally:
-            del self._fitted_rows
+        rows = self._fit_rows(X, y)
         dtype = self._kernel_dtype()
         if rows is None or dtype is None:
             return super().transform(X)
@@ -130,7 +104,7 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
             few = encode_few(self, X, dtype)
             if few is not None:
                 return few
-            encoded = self._look_up(X)
+            encoded = self._encoded(*self._look_up(X))
             validate_data(self, X=X, reset=False, skip_check_array=True)
             return self._encode(*encoded, dtype)
         return super().transform(X)
@@ -152,72 +126,28 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         decoded = decode_ones(self, X)
         return super().inverse_transform(X) if decoded is None else decoded
 
-    def _fit(
-        self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
-    ) -> dict[str, Any]:
-        """Learn the categories, as scikit-learn's method of this name does."""
-        learned = None
-        if ensure_all_finite == "allow-nan" and not options:
-            with suppress(LeftToSklearn):
-                learned = self._learn(X, handle_unknown)
-        if learned is None:
-            fitted: dict[str, Any] = super()._fit(X, handle_unknown, ensure_all_finite, **options)
-            self._features = Features(input_names(X))
-            return fitted
-        columns, self.categories_, positions = learned
-        self._check_infrequent_enabled()
-        validate_data(self, X=X, reset=True, skip_check_array=True)
-        n_rows = len(columns[0].codes)
-        if self._infrequent_enabled:
-            counts = list(map(count_categories, columns, self.categories_, positions))
-            self._fit_infrequent_category_mapping(n_rows, counts, {})
-        self._features = Features(input_names(X))
-        if hasattr(self, "_fitted_rows"):
-            self._fitted_rows = columns, positions
-        return {"n_samples": n_rows}
-
-    def _learn(self, X: Any, handle_unknown: str) -> Learned:
-        """Return columns, their categories, and the positions of their values among these."""
-        columns = self._read(X)
-        if isinstance(self.categories, str):
-            learned = [*map(learn, columns)]
-        elif len(self.categories) == len(columns):
-            learned = [*map(find_declared, self.categories, columns)]
-        else:
-            raise LeftToSklearn
-        positions = [own for _, own in learned]
-        if handle_unknown == "error" and any(map(has_unknown, columns, positions)):
-            raise LeftToSklearn
-        return columns, [categories for categories, _ in learned], positions
-
-    def _read(self, X: Any, lookups: Sequence[Lookup] = ()) -> list[Coded]:
-        """Return the columns of any table."""
-        if self._overrides("_check_X"):
-            raise LeftToSklearn
-        if not isinstance(X, list | tuple):
-            try:
-                return read_table(X, lookups)
-            except LeftToSklearn:
-                if reader_of(X) not in ("polars", "arrow"):
-                    raise  # of tables of these without text scikit-learn makes arrays as fast
-        try:
-            arrays, *_ = self._check_X(X, ensure_all_finite="allow-nan")
-        except (TypeError, ValueError) as error:
-            raise LeftToSklearn from error  # after its other checks it will raise the same
-        return read_arrays(arrays, lookups)
-
-    def _look_up(self, X: Any) -> tuple[list[CodedColumn], list[int]]:
+    def _encoded(
+        self, columns: list[Coded], positions: list[Positions]
+    ) -> tuple[list[CodedColumn], list[int]]:
         """Return rows as codes, and the columns with an unknown value."""
-        features = self._features.of(self)
-        known = [feature.known for feature in features]
-        columns = self._read(X, [each.look_up for each in known])
-        if len(columns) != len(features):
-            raise LeftToSklearn
-        positions = [each.positions(column) for each, column in zip(known, columns, strict=True)]
-        encoded, with_unknown = encode_columns(columns, positions, features)
+        encoded, with_unknown = encode_columns(columns, positions, self._features.of(self))
         if with_unknown and self.handle_unknown == "error":
             raise LeftToSklearn
         return encoded, with_unknown
+
+    def _feature(self, i: int) -> Feature:
+        """Return a feature of the fitted encoder, by its position."""
+        categories, n_outputs = self.categories_[i], int(self._n_features_outs[i])
+        groups, infrequent = np.arange(len(categories)), None
+        if self._infrequent_enabled and self._infrequent_indices[i] is not None:
+            groups = self._default_to_infrequent_mappings[i]
+            infrequent = self._infrequent_indices[i][0]
+        dropped = self._drop_idx_after_grouping
+        if dropped is not None and dropped[i] is not None:
+            groups = np.where(groups == dropped[i], -1, groups - (groups > dropped[i]))
+        has_other = infrequent is not None and self._unknown != "ignore"
+        lut = np.append(groups, groups[infrequent] if has_other else -1).astype(np.int32)
+        return Feature(categories, lut, n_outputs)
 
     def _encode(self, columns: list[CodedColumn], with_unknown: list[int], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
@@ -258,10 +188,3 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
         """Whether unknown values are warned of: all zeros also stand for what is dropped."""
         word = self.handle_unknown
         return word == "warn" or (self.drop is not None and word != "error")
-
-    def _overrides(self, *names: str) -> bool:
-        """Tell whether a subclass has its own methods of these names."""
-        own = type(self)
-        return own is not OneHotEncoder and any(
-            getattr(own, name) is not getattr(OneHotEncoder, name) for name in names
-        )

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.coding import levels
 from onehot_fast._categories.schema import Schema
-from onehot_fast._encode.write import CodedColumn
+from onehot_fast._encode.write import CodedColumn, recode
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -70,7 +72,29 @@ class Decoded:
         return (self.name,)
 
 
-Part: TypeAlias = PassThrough | Outputs | Decoded
+@dataclass(frozen=True, eq=False)
+class Categorical:
+    """A new column of a dtype of categories.
+
+    Attributes
+    ----------
+    name : hashable
+    codes : ndarray of signed integers, shape (n_rows,)
+        -1 where the value is missing.
+    categories : Categories
+        All of them, whether they occur or not.
+    """
+
+    name: Hashable
+    codes: AnyArray
+    categories: Categories
+
+    def names_in(self, table: Table) -> tuple[Hashable, ...]:
+        """Return the name of the column."""
+        return (self.name,)
+
+
+Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 
 
 class EncodedLayout:
@@ -131,6 +155,25 @@ class EncodedLayout:
             else Outputs(part.names, tuple(columns[part.columns]), part.dtype)
             for part in self.columns
         ]
+
+
+def categorical_parts(
+    table: Table, schema: Schema, columns: Sequence[CodedColumn], *, as_text: bool
+) -> list[Part]:
+    """Return a table with categorical columns where the encoded ones were.
+
+    The outputs of the schema are levels: see `coding.grouping`.
+    """
+    positions = dict(zip(schema.positions_in(table.names), range(len(columns)), strict=True))
+    parts: list[Part] = []
+    for position in range(len(table.names)):
+        if position in positions:
+            i = positions[position]
+            known = levels(schema.columns[i], as_text=as_text)
+            parts.append(Categorical(schema.columns[i].name, recode(columns[i]), known))
+        elif schema.remainder == "passthrough":
+            parts.append(PassThrough(position))
+    return parts
 
 
 def _runs(n: int, encoded: set[int]) -> Iterator[tuple[bool, list[int]]]:

@@ -14,11 +14,15 @@ PACKAGE = "onehot_fast.integrations"
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
+    "narwhals": ("narwhals", "2.29"),
     "pandas": ("pandas", "2.2.2"),
     "polars": ("polars", "1.34"),
     "pyarrow": ("arrow", "18.0"),
     "sklearn": ("sklearn", "1.7"),
+    "torch": ("torch", "2.13"),
 }
+# Those that make expressions for frames of their library.
+EXPRESSIVE = ("polars", "narwhals")
 # By these any other object offers its data (the Arrow PyCapsule interface).
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from redirect import counted, put, pytest_terminal_summary
 from sklearn import preprocessing
-from sklearn.preprocessing import _encoders, _label
+from sklearn.preprocessing import _discretization, _encoders, _label
 
 from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
     LabelBinarizer,
     MultiLabelBinarizer,
     OneHotEncoder,
+    OrdinalEncoder,
     label_binarize,
 )
 
@@ -21,6 +23,7 @@ __all__ = ["pytest_terminal_summary"]
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 OWNERS = {LabelBinarizer: _label, MultiLabelBinarizer: _label, OneHotEncoder: _encoders}
+OWNERS |= {OrdinalEncoder: _encoders, KBinsDiscretizer: _discretization}
 
 for kind, module in OWNERS.items():
     for method in METHODS:

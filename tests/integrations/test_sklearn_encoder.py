@@ -16,7 +16,7 @@ pytest.importorskip("sklearn")
 from scipy import sparse
 from sklearn import preprocessing
 
-from onehot_fast.integrations.sklearn import OneHotEncoder
+from onehot_fast.integrations.sklearn import OneHotEncoder, OrdinalEncoder
 
 TEXTS = ["a", "b", "B", "", "a longer text", "é", "a\0", "\U0001f600"]
 NUMBERS = [0, 1, 2, -3, 200, 10**6]
@@ -162,7 +162,24 @@ def parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def ordinal_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
+    """Return the parameters of an OrdinalEncoder."""
+    numbers = st.sampled_from([np.nan, -1, -2, 0, 3, 100, 300])
+    params = draw(parameters(pools))
+    names = "min_frequency", "max_categories", "categories"
+    params = {name: params[name] for name in names if name in params}
+    dtypes = [np.float64, "float32", "float16", int, "int8", "uint8", bool, object, ">i4", "M8[s]"]
+    if draw(st.booleans()):
+        params["dtype"] = draw(st.sampled_from(dtypes))
+    if draw(st.booleans()):
+        params |= {"handle_unknown": "use_encoded_value", "unknown_value": draw(numbers)}
+    if draw(st.booleans()):
+        params["encoded_missing_value"] = draw(numbers)
+    return params
+
+
+@st.composite
+def cases(draw: st.DrawFn, parameters: Any = parameters) -> Case:
     """Return a task on arrays or lists, which seldom are of two kinds."""
     n_columns = draw(st.integers(1, 3))
     kind, as_list = draw(st.sampled_from(sorted(POOLS))), draw(st.booleans())
@@ -173,7 +190,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 @st.composite
-def table_cases(draw: st.DrawFn) -> Case:
+def table_cases(draw: st.DrawFn, parameters: Any = parameters) -> Case:
     """Return a task on tables of a library."""
     library = draw(st.sampled_from(["pandas", "pandas", "pandas", "polars", "arrow"]))
     known = SERIES if library == "pandas" else COLUMNS
@@ -237,6 +254,12 @@ def test_arrays_and_lists_are_encoded_as_by_scikit_learn(case):
 def test_tables_are_encoded_as_by_scikit_learn(case):
     """A table's columns have the categories, dtypes and missing values of scikit-learn."""
     assert results(OneHotEncoder, case) == results(preprocessing.OneHotEncoder, case)
+
+
+@given(case=cases(ordinal_parameters) | table_cases(ordinal_parameters))
+def test_ordinal_codes_are_those_of_scikit_learn(case):
+    """So are the codes, unknown and missing values included."""
+    assert results(OrdinalEncoder, case) == results(preprocessing.OrdinalEncoder, case)
 
 
 def test_a_missing_value_of_pandas_alone():

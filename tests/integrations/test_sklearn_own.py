@@ -14,14 +14,25 @@ from sklearn import preprocessing
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import check_estimator
 
-from onehot_fast.integrations.sklearn import LabelBinarizer, MultiLabelBinarizer, OneHotEncoder
+from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
+    LabelBinarizer,
+    MultiLabelBinarizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+)
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 # Each module with how many of its tests have to pass, and what answers at least ten calls.
 ABOUT_THEM = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
-        [f"OneHotEncoder.{name}" for name in METHODS],
+        [f"OneHotEncoder.{name}" for name in METHODS]
+        + [f"OrdinalEncoder.{name}" for name in METHODS],
+    ),
+    "sklearn.preprocessing.tests.test_discretization": (
+        90,
+        [f"KBinsDiscretizer.{name}" for name in ("fit", "transform", "inverse_transform")],
     ),
     "sklearn.preprocessing.tests.test_label": (
         60,
@@ -41,6 +52,11 @@ ESTIMATORS = [
     OneHotEncoder(drop="if_binary", handle_unknown="ignore"),
     OneHotEncoder(max_categories=3, handle_unknown="infrequent_if_exist"),
     OneHotEncoder(min_frequency=2, handle_unknown="warn"),
+    OrdinalEncoder(),
+    OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, max_categories=3),
+    KBinsDiscretizer(),
+    KBinsDiscretizer(encode="onehot-dense", strategy="uniform"),
+    KBinsDiscretizer(encode="ordinal"),
     LabelBinarizer(),
     LabelBinarizer(neg_label=-2, pos_label=0),
     LabelBinarizer(sparse_output=True, pos_label=3),
@@ -89,6 +105,7 @@ def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # of labels: they take no table
+@pytest.mark.filterwarnings("ignore:Bins whose width|Feature . is constant")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
     """The estimator keeps to scikit-learn's contract: as many checks pass as for theirs."""

@@ -46,6 +46,7 @@ def encoder(frame: pd.DataFrame) -> None:
     fitted = Encoder(["size"], handle_unknown="ignore", drop={"size": "M"}).fit(frame)
     assert_type(fitted, Encoder)
     assert_type(fitted.transform(frame, "numpy"), AnyArray)
+    assert_type(fitted.transform(frame, "indices"), AnyArray)
     assert_type(fitted.transform(frame, output="csr"), csr_array)
     assert_type(fitted.transform(frame, output="csc"), csc_array)
     assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
@@ -56,6 +57,7 @@ def encoder(frame: pd.DataFrame) -> None:
     Encoder("size", "colour")  # type: ignore[call-arg]
     Encoder(handle_unknown="ignor")  # type: ignore[arg-type]
     Encoder(drop="frist")  # type: ignore[arg-type]
+    assert_type(fitted.to_sql("sqlite"), str)
     fitted.transform(frame, output="xml")  # type: ignore[call-overload]
 
 

@@ -1,0 +1,17 @@
+"""torch in front of the kernels: `one_hot` with any dtype, on any axis, for compiled models too.
+
+>>> import torch
+>>> from onehot_fast.integrations.torch import one_hot
+>>> one_hot(torch.tensor([0, 2, 255]), 3, dtype=torch.bfloat16, ignore_index=255)
+tensor([[1., 0., 0.],
+        [0., 0., 1.],
+        [0., 0., 0.]], dtype=torch.bfloat16)
+"""
+
+from onehot_fast.adapter import require
+
+require("torch")
+
+from .function import one_hot
+
+__all__ = ["one_hot"]
