@@ -35,6 +35,7 @@ from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
+from onehot_fast._exports import Exports
 from onehot_fast._runtime.registry import integration, wrappers
 from onehot_fast.table import read_table
 
@@ -52,7 +53,7 @@ ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterab
 Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
 
 
-class Encoder(Estimator):
+class Encoder(Estimator, Exports):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,

@@ -14,6 +14,7 @@ PACKAGE = "onehot_fast.integrations"
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
+    "onnx": ("onnx", "1.16"),
     "pandas": ("pandas", "2.2"),
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),
