@@ -7,8 +7,6 @@ encoder, and must find the same flights late; then the encoder alone is timed.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import onnx
 import onnxruntime
@@ -53,9 +51,7 @@ def train(flights: pd.DataFrame) -> Pipeline:
 
 def export(model: Pipeline) -> onnx.ModelProto:
     """Return the whole pipeline as one model of ONNX, with an input for each column."""
-    types = [
-        (name, TYPES.get(name, StringTensorType)([None, 1])) for name in CATEGORIES + NUMBERS
-    ]
+    types = [(name, TYPES.get(name, StringTensorType)([None, 1])) for name in CATEGORIES + NUMBERS]
     return to_onnx(model, initial_types=types, options={"zipmap": False})
 
 

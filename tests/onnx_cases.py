@@ -95,7 +95,8 @@ def column_options(draw: st.DrawFn, kind: str, met: list[Any]) -> tuple[dict[str
     }
     if draw(st.booleans()):
         distinct = list(dict.fromkeys(met))
-        dtype = KINDS[kind][1]
-        options["categories"] = distinct if dtype in (None, "U") else np.unique(column(distinct, dtype))
+        held = KINDS[kind][1]
+        is_list = held in (None, "U")
+        options["categories"] = distinct if is_list else np.unique(column(distinct, held))
     has_missing = kind.endswith("and missing") or kind in HAS_MISSING
     return options, has_missing and draw(st.booleans())

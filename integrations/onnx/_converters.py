@@ -46,7 +46,8 @@ class Container:
     def constant(self, values: npt.ArrayLike) -> str:
         """Add a constant, and return its name."""
         name = str(self._scope.get_unique_variable_name("constant"))
-        self._container.add_initializer(name, None, None, numpy_helper.from_array(np.asarray(values)))
+        tensor = numpy_helper.from_array(np.asarray(values))
+        self._container.add_initializer(name, None, None, tensor)
         return name
 
 
@@ -133,7 +134,8 @@ def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[st
     Tensors of one column are known by their names, or else the columns of all stand in order.
     """
     kinds = [each.type.to_onnx_type().tensor_type.elem_type for each in variables]
-    named = {each.raw_name: (each.full_name, kind) for each, kind in zip(variables, kinds)}
+    pairs = zip(variables, kinds, strict=True)
+    named = {variable.raw_name: (variable.full_name, kind) for variable, kind in pairs}
     if set(names) <= set(named):
         return named
     widths = [each.get_second_dimension() for each in variables]

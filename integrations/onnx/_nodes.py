@@ -186,9 +186,7 @@ def _narrow(pairs: list[tuple[Any, int]]) -> AnyArray:
         return np.array([float(key) for key, _ in pairs]).astype(np.float32)
 
 
-def _look_up(
-    nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan
-) -> str:
+def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
     """Add a LabelEncoder. Keys that become what unknown values become need not be in it."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
@@ -215,9 +213,7 @@ def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
     where = nodes.node("Gather", [nodes.constant(written), codes])
     ons, offs = (nodes.node("Gather", [nodes.constant(each), codes]) for each in (on, off))
     shape = nodes.constant(np.array([1, plan.n_outputs]))
-    return nodes.node(
-        "ScatterElements", [nodes.node("Expand", [offs, shape]), where, ons], axis=1
-    )
+    return nodes.node("ScatterElements", [nodes.node("Expand", [offs, shape]), where, ons], axis=1)
 
 
 def _gather(nodes: Nodes, of_code: AnyArray, codes: str, plan: Plan) -> str:

@@ -85,7 +85,7 @@ def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare:
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
         raise ValueError(f"column {name!r} tells None from NaN, which ONNX cannot")
-    known = Categories.of([item for item, is_none in zip(items, is_missing) if not is_none])
+    known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))
     keys, outputs = known.tolist(), outputs[~is_missing]
     return Plan(name, keys, outputs.tolist(), unknown, missing.pop(), n_outputs, kind)

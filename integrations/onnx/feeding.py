@@ -69,7 +69,9 @@ def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
 def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
     """Return a column as a tensor of the type of an input."""
     kind = needed.type.tensor_type.elem_type
-    dtype = np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
+    dtype = (
+        np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
+    )
     values = _of_type(needed.name, column.categories, dtype)
     is_missing = column.codes < 0
     if not is_missing.any():
