@@ -209,7 +209,7 @@ def test_the_exported_model_scores_as_the_trained_one(scored, capsys):
 
 
 @pytest.mark.parametrize("part", ["compare_models", "compare_encoders"])
-def test_another_result_ends_the_example(scored, year, monkeypatch, part):
+def test_another_result_ends_the_example(scored, monkeypatch, part):
     class Wrong:
         def run(self, names, feed):
             n_rows = len(next(iter(feed.values())))
@@ -217,7 +217,7 @@ def test_another_result_ends_the_example(scored, year, monkeypatch, part):
 
     monkeypatch.setattr(scored, "session", lambda model: Wrong())
     with pytest.raises(AssertionError, match="differ"):
-        getattr(scored, part)(year.dropna().iloc[::100])
+        getattr(scored, part)(scored.load_arrived().iloc[::100])
 
 
 def test_openvino_calls_the_operator(monkeypatch, capsys):

@@ -26,7 +26,7 @@ NO_MISSING_VALUE = "There is no missing value."
 MOST_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
-INTEGERS = {
+INTEGERS: dict[int, np.dtype[Any]] = {
     kind: helper.tensor_dtype_to_np_dtype(kind)
     for kind in map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))
 }

@@ -49,10 +49,10 @@ def input_names(encoder: Any) -> list[str]:
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the dtype of an output, or refuse one that the operators of ONNX do not take."""
-    dtype = np.dtype(dtype)
-    if dtype.name not in DTYPES:
-        raise ValueError(f"dtype {dtype} cannot be written as ONNX; accepted are {sorted(DTYPES)}")
-    return dtype
+    known: np.dtype[Any] = np.dtype(dtype)
+    if known.name not in DTYPES:
+        raise ValueError(f"dtype {known} cannot be written as ONNX; accepted are {sorted(DTYPES)}")
+    return known
 
 
 def _plan_column(column: ColumnSchema) -> Plan:

@@ -137,9 +137,10 @@ def to_onnx(
         dtypes = _dtypes(encoder, len(plans))
         triples = zip(codes, plans, dtypes, strict=True)
         made = [*chain.from_iterable(encode_columns(graph, *each) for each in triples)]
-        of_feature = np.repeat(dtypes, [plan.n_outputs for plan in plans])
-        pairs = zip(features, of_feature, strict=True)
-        given = [_value_info(name, dtype, [dimension]) for name, dtype in pairs]
+        pairs = zip(plans, dtypes, strict=True)
+        of_feature = [dtype for plan, dtype in pairs for _ in range(plan.n_outputs)]
+        named = zip(features, of_feature, strict=True)
+        given = [_value_info(name, dtype, [dimension]) for name, dtype in named]
     for tensor, name in zip(made, outputs, strict=True):
         graph.give_out(tensor, name)
     needed = [_input_info(plan, dimension) for plan in plans]

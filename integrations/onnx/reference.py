@@ -10,7 +10,7 @@ from onnx.reference.op_run import OpRun
 from onehot_fast.operators import onnx as operator
 
 
-class OneHot(OpRun):  # type: ignore[misc]  # it has no types
+class OneHot(OpRun):
     """OneHot of ONNX for its reference evaluator, on our kernels and with our checks.
 
     The evaluator's own is slow, wraps every index outside the range, and gives no exact values of
@@ -18,6 +18,7 @@ class OneHot(OpRun):  # type: ignore[misc]  # it has no types
 
     Examples
     --------
+    >>> import numpy as np
     >>> from onnx import parser
     >>> from onnx.reference import ReferenceEvaluator
     >>> from onehot_fast.integrations.onnx import OneHot
