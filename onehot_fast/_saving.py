@@ -103,8 +103,9 @@ class SavingMixin(Estimator):
     def from_sklearn(cls, encoder: Any) -> Self:
         """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
 
-        Its features stand in the same order and have the same names, but for missing values. What
-        is missing is a feature where the other has a category for it.
+        Its features stand in the same order and have the same names, but for those of missing
+        values and infrequent categories. What is missing is a feature where the other has a
+        category for it.
 
         Parameters
         ----------
@@ -121,7 +122,8 @@ class SavingMixin(Estimator):
         sklearn.exceptions.NotFittedError
             It is not fitted.
         ValueError
-            It has infrequent categories, several for what is missing, or names of its own.
+            It has infrequent categories and takes what is unknown, and so what is missing, for one
+            of them; several categories of what is missing; or names of its own.
         """
         converted: Self = integration("sklearn").from_sklearn(encoder)
         return converted
@@ -141,7 +143,7 @@ class SavingMixin(Estimator):
             The encoder is not fitted.
         ValueError
             scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
-            is missing for unknown.
+            is missing for unknown, unless it is NaN among floats.
 
         Examples
         --------

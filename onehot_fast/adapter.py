@@ -50,9 +50,9 @@ from onehot_fast._encode.table_layout import (
 )
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.registry import reader_of, require
+from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast.column import Column, Values, read_values
-from onehot_fast.table import Table
+from onehot_fast.table import Table, read_table
 
 __all__ = [
     "ArrowBlock",
@@ -82,11 +82,13 @@ __all__ = [
     "conditions",
     "decode",
     "identifiers",
+    "integration",
     "lookup",
     "map_columns",
     "normalize_depth",
     "number_labels",
     "read_arrow",
+    "read_table",
     "read_values",
     "reader_of",
     "refusals",

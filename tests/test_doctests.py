@@ -64,6 +64,7 @@ def test_examples_print_what_the_readme_says(text: str) -> None:
     pytest.importorskip("pandas")
     pytest.importorskip("sklearn")
     pytest.importorskip("polars")
+    pytest.importorskip("onnx")
     fences_blanked = re.sub(r"^```.*$", "", text, flags=re.MULTILINE)  # else they are output
     example = doctest.DocTestParser().get_doctest(fences_blanked, {}, "README", str(README), 0)
     report: list[str] = []

@@ -187,6 +187,46 @@ def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: s
     assert demo.size(n_bytes) == spelled
 
 
+@pytest.fixture
+def scored(year, monkeypatch):
+    """Return the model that is exported, on few flights."""
+    pytest.importorskip("skl2onnx")
+    pytest.importorskip("onnxruntime")
+    example = load_example("onnx_flights", monkeypatch)
+    for name, value in {"EVERY": 100, "SCORED": 500, "MILLION": 2000}.items():
+        monkeypatch.setattr(example, name, value)
+    return example
+
+
+def test_the_exported_model_scores_as_the_trained_one(scored, capsys):
+    """The whole pipeline, and its encoder bit for bit, for one row and for many."""
+    scored.main()
+    printed = capsys.readouterr().out
+
+    assert "500 flights scored in onnxruntime" in printed
+    assert [line.split()[0] for line in printed.splitlines() if "x" in line[-1:]] == ["1", "2,000"]
+    assert printed.endswith("bit for bit.\n")
+
+
+@pytest.mark.parametrize("part", ["compare_models", "compare_encoders"])
+def test_another_result_ends_the_example(scored, monkeypatch, part):
+    class Wrong:
+        def run(self, names, feed):
+            n_rows = len(next(iter(feed.values())))
+            return np.zeros(n_rows), np.full((n_rows, 2), 0.5, np.float32)
+
+    monkeypatch.setattr(scored, "session", lambda model: Wrong())
+    with pytest.raises(AssertionError, match="differ"):
+        getattr(scored, part)(scored.load_arrived().iloc[::100])
+
+
+def test_openvino_calls_the_operator(monkeypatch, capsys):
+    pytest.importorskip("openvino")
+    load_example("openvino_operator", monkeypatch).main()
+
+    assert capsys.readouterr().out.endswith("The results are the same.\n")
+
+
 def test_both_encoders_come_to_the_same_scores(late, capsys):
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -223,7 +263,9 @@ def test_all_engines_encode_alike(engines: ModuleType, year: Any) -> None:
     assert [name.split(":")[0] for name, _ in times][1:] == ["DuckDB", "polars"]
 
 
-def test_another_result_ends_the_example(engines: ModuleType, year: Any, monkeypatch: Any) -> None:
+def test_an_engine_that_differs_ends_the_example(
+    engines: ModuleType, year: Any, monkeypatch: Any
+) -> None:
     monkeypatch.setattr(engines, "in_polars", lambda encoder, flights: np.zeros((1, 1)))
 
     with pytest.raises(AssertionError, match=r"polars: .* differs from transform"):

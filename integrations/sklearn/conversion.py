@@ -9,42 +9,82 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Categories, ColumnSchema, read_values
+from onehot_fast.adapter import Categories, ColumnSchema, Special, read_values
 
 __all__ = ["from_sklearn", "to_sklearn"]
 
-# What unknown values of both libraries have in common; without infrequent categories they are so.
-UNKNOWN = {"error": "error", "ignore": "ignore", "warn": "warn", "infrequent_if_exist": "ignore"}
+# What unknown values of both libraries have in common.
+UNKNOWN = {
+    "error": "error",
+    "ignore": "ignore",
+    "warn": "warn",
+    "infrequent_if_exist": "infrequent",
+}
 
 
 def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
     check_is_fitted(encoder)
-    if any(each is not None for each in getattr(encoder, "infrequent_categories_", [])):
-        raise ValueError("infrequent categories cannot be taken over: nothing says how often")
     if encoder.feature_name_combiner != "concat":
         raise ValueError("feature_name_combiner cannot be taken over: Encoder has prefix=")
     is_named = hasattr(encoder, "feature_names_in_")
     n_columns = len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
-    options: dict[str, Any] = {"categories": {}, "drop": {}, "handle_missing": {}}
-    drops = [None] * n_columns if encoder.drop_idx_ is None else encoder.drop_idx_
-    for name, categories, dropped in zip(names, encoder.categories_, drops, strict=True):
-        items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
-        is_missing = read_values(items).encode().codes < 0
-        has_missing = bool(is_missing[-1:].any())
-        if is_missing[:-1].any():
-            raise ValueError(f"column {name!r} has several categories of missing values")
-        unseen = "error" if encoder.handle_unknown == "error" else "ignore"
-        options["handle_missing"][name] = "indicator" if has_missing else unseen
-        if dropped is not None and is_missing[dropped]:
-            options["handle_missing"][name] = "ignore"  # all off, as what is dropped
-        elif dropped is not None:
-            options["drop"][name] = [items[dropped]]
-        options["categories"][name] = items[: len(items) - has_missing]
+    columns = {name: _options_of(encoder, i, name) for i, name in enumerate(names)}
+    options: dict[str, Any] = {
+        option: {name: column[option] for name, column in columns.items()}
+        for option in ("categories", "drop", "handle_missing", "min_frequency")
+    }
     options |= {"handle_unknown": UNKNOWN[encoder.handle_unknown], "dtype": encoder.dtype}
-    known = Encoder(names, **options)
-    return known.fit({n: [] for n in names} if is_named else np.empty((0, n_columns), object))
+    met = [column["met"] for column in columns.values()]
+    rows = np.full((max(map(len, met), default=0), n_columns), None, object)
+    for i, categories in enumerate(met):
+        rows[: len(categories), i] = categories
+    # The rest of the rows is missing, which is refused, if at all, from then on.
+    known = Encoder(names, **options | {"handle_missing": "ignore"})
+    known.fit({name: rows[:, i] for i, name in enumerate(names)} if is_named else rows)
+    return known.set_params(handle_missing=options["handle_missing"])
+
+
+def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
+    """Return the options of a column, and the categories that are to be met in `fit`.
+
+    Where some are infrequent, those that are not have been met, and the others were not.
+    """
+    categories, rule = encoder.categories_[i], encoder.handle_unknown
+    items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
+    is_missing = read_values(items).encode().codes < 0
+    if is_missing[:-1].any():
+        raise ValueError(f"column {name!r} has several categories of missing values")
+    has_missing = bool(is_missing[-1:].any())
+    dropped = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
+    drops_missing = dropped is not None and bool(is_missing[dropped])
+    infrequent = encoder._infrequent_indices[i] if encoder._infrequent_enabled else None
+    if infrequent is not None:
+        if rule not in ("error", "ignore"):
+            raise ValueError(
+                f"column {name!r}: what is unknown would be infrequent, and to scikit-learn what is"
+                " missing is unknown: set_params(handle_unknown='ignore') makes both all off"
+            )
+        if has_missing and not (drops_missing and dropped not in infrequent):
+            raise ValueError(
+                f"column {name!r} has infrequent categories behind that of missing values, where"
+                " those of Encoder are in front of it"
+            )
+    handle_missing = "error" if rule == "error" else "ignore"
+    if has_missing:
+        handle_missing = "ignore" if drops_missing else "indicator"
+    drop: Any = None if dropped is None or drops_missing else [items[dropped]]
+    if infrequent is not None and dropped is not None and dropped in infrequent:
+        drop = "last"
+    known, rare = items[: len(items) - has_missing], set() if infrequent is None else {*infrequent}
+    return {
+        "categories": known,
+        "drop": drop,
+        "handle_missing": handle_missing,
+        "min_frequency": None if infrequent is None else 1,
+        "met": [item for j, item in enumerate(known) if j not in rare] if rare else [],
+    }
 
 
 def to_sklearn(encoder: Encoder) -> Any:
@@ -53,7 +93,7 @@ def to_sklearn(encoder: Encoder) -> Any:
     rules = {_rule(column) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"scikit-learn has one handle_unknown for all columns, not {rules!r}")
-    categories = [column.known.to_array() for column in columns]
+    categories = [_categories(column) for column in columns]
     known = preprocessing.OneHotEncoder(
         categories=categories,
         drop=_drop(columns),
@@ -63,36 +103,69 @@ def to_sklearn(encoder: Encoder) -> Any:
     )
     first = np.empty((1, len(columns)), object)
     first[0] = [array[:1].tolist()[0] for array in categories]
-    known.fit(first)
+    known.set_params(drop=None).fit(first)
     # As if from a table, each of whose columns has the dtype of its categories.
     known.categories_ = categories
     known.feature_names_in_ = np.array([str(column.name) for column in columns], object)
+    _settle(known.set_params(drop=_drop(columns)), columns)
     return known
+
+
+def _settle(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
+    """Decide which categories are infrequent, and which is dropped, as `fit` would."""
+    is_infrequent = [column.is_infrequent for column in columns]
+    if any(flags.any() for flags in is_infrequent):
+        known.set_params(min_frequency=1)._check_infrequent_enabled()
+        counts = [np.where(flags, 0, 1) for flags in is_infrequent]
+        known._fit_infrequent_category_mapping(1, counts, {})
+        for option in ("min_frequency", "max_categories"):
+            values = {getattr(column.options, option) for column in columns}
+            if len(values) == 1:
+                known.set_params(**{option: values.pop()})
+    known._set_drop_idx()
+    known._n_features_outs = known._compute_n_features_outs()
+
+
+def _categories(column: ColumnSchema) -> Any:
+    """Return the categories of a column, with NaN where it is a feature."""
+    array = column.known.to_array()
+    return np.append(array, np.nan) if Special.MISSING in column.specials else array
 
 
 def _rule(column: ColumnSchema) -> str:
     """Return the one rule for what is unknown and what is missing, as scikit-learn has it."""
+    name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
-        raise ValueError(f"column {column.name!r} has no categories")
-    if column.specials or column.propagates_missing:
+        raise ValueError(f"column {name!r} has no categories")
+    if specials > {Special.MISSING} or Special.UNKNOWN in specials or column.propagates_missing:
         raise ValueError(
-            f"column {column.name!r} has outputs that scikit-learn's OneHotEncoder cannot have:"
-            " those of infrequent, unknown or missing values, or NaN"
+            f"column {name!r} has outputs that scikit-learn's OneHotEncoder cannot have: those of"
+            " unknown values, of missing values behind infrequent ones, or NaN"
         )
-    rule = column.options.handle_unknown
-    unknown = "ignore" if rule == "infrequent" else rule
-    missing = "error" if unknown == "error" else "ignore"
-    if column.options.handle_missing != missing:
+    has_infrequent = bool(column.is_infrequent.any())
+    unknown = options.handle_unknown
+    if has_infrequent and unknown not in ("error", "ignore"):
         raise ValueError(
-            f"column {column.name!r}: to scikit-learn a missing value is unknown; set_params("
+            f"column {name!r}: to scikit-learn what is missing is unknown, and would be infrequent;"
+            " set_params(handle_unknown='ignore') makes both all off"
+        )
+    if Special.MISSING in specials:
+        if column.known.dtype is None or column.known.dtype.kind != "f":
+            raise ValueError(
+                f"column {name!r}: scikit-learn tells None from NaN, which are one missing value"
+                " to Encoder; a column of floats has NaN alone"
+            )
+    elif options.handle_missing != (missing := "error" if unknown == "error" else "ignore"):
+        raise ValueError(
+            f"column {name!r}: to scikit-learn a missing value is unknown; set_params("
             f"handle_missing={missing!r}) goes with handle_unknown={unknown!r}"
         )
-    return unknown
+    return "infrequent_if_exist" if unknown == "infrequent" else unknown
 
 
 def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     """Return which categories are dropped: of all columns, of none, or of those with two."""
-    dropped = [np.flatnonzero(column.outputs < 0) for column in columns]
+    dropped = [np.flatnonzero(column.outputs < 0)[:1] for column in columns]
     n_dropped = {len(positions) for positions in dropped}
     if n_dropped == {0}:
         return None
@@ -100,7 +173,14 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
         pairs = zip(columns, dropped, strict=True)
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
-    of_binary = [[0] if len(column.known) == 2 else [] for column in columns]
+    of_binary = [_first_of_two(column) for column in columns]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
     raise ValueError("scikit-learn drops a category of all columns, of none, or if_binary")
+
+
+def _first_of_two(column: ColumnSchema) -> list[int]:
+    """Return where the category is that is dropped if there are two outputs without that."""
+    n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
+    frequent = np.flatnonzero(~column.is_infrequent)[:1].tolist()
+    return (frequent or [0]) if n_outputs == 2 else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from contextlib import suppress
 from typing import Any
@@ -13,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, write
 
-from ._categories import LIMIT, Feature, Positions, encode_columns
+from ._categories import LIMIT, Feature, Features, Positions, encode_columns
 from ._coded_input import CodedInput
 from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import encode_few
@@ -125,6 +126,58 @@ class OneHotEncoder(CodedInput, preprocessing.OneHotEncoder):  # type: ignore[mi
         check_is_fitted(self)
         decoded = decode_ones(self, X)
         return super().inverse_transform(X) if decoded is None else decoded
+
+    @classmethod
+    def from_sklearn(cls, encoder: Any) -> OneHotEncoder:
+        """Return what a fitted OneHotEncoder of scikit-learn is, in this class.
+
+        Parameters
+        ----------
+        encoder : sklearn.preprocessing.OneHotEncoder
+            Fitted; it is not changed.
+
+        Returns
+        -------
+        OneHotEncoder
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            It is not fitted.
+        TypeError
+            It is no OneHotEncoder.
+
+        Examples
+        --------
+        >>> theirs = preprocessing.OneHotEncoder(sparse_output=False).fit([["a"], ["b"]])
+        >>> OneHotEncoder.from_sklearn(theirs).transform([["b"]])
+        array([[0., 1.]])
+        """
+        if not isinstance(encoder, preprocessing.OneHotEncoder):
+            raise TypeError(f"{encoder!r} is no sklearn.preprocessing.OneHotEncoder")
+        check_is_fitted(encoder)
+        own = cls()
+        own.__dict__.update(copy.deepcopy(vars(encoder)), _features=Features())
+        return own
+
+    def to_sklearn(self) -> Any:
+        """Return what this is as scikit-learn's own class, for tools that know only that.
+
+        Returns
+        -------
+        sklearn.preprocessing.OneHotEncoder
+            Fitted; it shares nothing with this one.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            It is not fitted.
+        """
+        check_is_fitted(self)
+        theirs = preprocessing.OneHotEncoder()
+        theirs.__dict__.update(copy.deepcopy(vars(self)))
+        theirs.__dict__.pop("_features", None)
+        return theirs
 
     def _encoded(
         self, columns: list[Coded], positions: list[Positions]

@@ -15,6 +15,7 @@ READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
     "narwhals": ("narwhals", "2.29"),
+    "onnx": ("onnx", "1.16"),
     "pandas": ("pandas", "2.2.2"),
     "polars": ("polars", "1.34"),
     "pyarrow": ("arrow", "18.0"),

@@ -2,50 +2,119 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
 
 import pandas as pd
 from sklearn import preprocessing
+from sklearn.exceptions import NotFittedError
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.sklearn import OneHotEncoder
 
 TEXTS = st.sampled_from(["a", "b", "cc", "d"])
 NUMBERS = st.sampled_from([-1, 0, 7, 2**40])
-FRAMES = st.lists(st.tuples(TEXTS, NUMBERS), min_size=2, max_size=9).map(
-    lambda rows: pd.DataFrame(rows, columns=["text", "number"])
+FLOATS = st.sampled_from([0.5, 1.0, np.nan])
+FRAMES = st.lists(st.tuples(TEXTS, NUMBERS, FLOATS), min_size=2, max_size=9).map(
+    lambda rows: pd.DataFrame(rows, columns=["text", "number", "float"])
 )
-RULES = st.sampled_from(["error", "ignore"])
 
 
-@given(fitted=FRAMES, rows=FRAMES, rule=RULES, drop=st.sampled_from([None, "first", "if_binary"]))
-@pytest.mark.filterwarnings("ignore:Found unknown categories")
-def test_both_ways_give_the_same(fitted: Any, rows: Any, rule: str, drop: Any) -> None:
-    """Rows, names and categories; in a frame and in an array."""
-    theirs = preprocessing.OneHotEncoder(
-        handle_unknown=rule, drop=drop, dtype="float32", sparse_output=False
-    ).fit(fitted)
-    rows = fitted if rule == "error" else rows
-    ours = Encoder.from_sklearn(theirs)
+THEIRS = st.fixed_dictionaries(
+    {
+        "handle_unknown": st.sampled_from(["error", "ignore", "infrequent_if_exist", "warn"]),
+        "drop": st.sampled_from([None, "first", "if_binary"]),
+        "min_frequency": st.sampled_from([None, None, 2, 0.4]),
+        "max_categories": st.sampled_from([None, None, 2]),
+        "dtype": st.sampled_from(["float32", "int64"]),
+    }
+)
+REASONS = "is unknown|several categories|behind|columns, of none|tells None|goes with|cannot have"
+
+
+def transformed(encoder: Any, rows: Any) -> Any:
+    """Return what an encoder makes of rows, None if it refuses them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of unknown values
+        try:
+            encoded = encoder.transform(rows)
+        except ValueError as error:
+            reason = str(error)
+            assert re.search("unknown|is missing", reason)
+            return None
+    return encoded.to_numpy() if hasattr(encoded, "to_numpy") else encoded
+
+
+def assert_same(encoder: Any, other: Any, rows: Any) -> None:
+    """Row by row, as one that is refused says nothing about the others; and the names."""
+    for i in range(len(rows)):
+        one, two = (transformed(each, rows.iloc[[i]]) for each in (encoder, other))
+        np.testing.assert_array_equal(one, two)
+    # But for what stands for no single category, which has words of its own.
+    names = ["\n".join(each.get_feature_names_out()) for each in (encoder, other)]
+    plain = [each.replace("infrequent_sklearn", "(infrequent)") for each in names]
+    assert plain[0] == plain[1].replace("(missing)", "nan")
+
+
+@given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
+def test_what_scikit_learn_can_say_is_said_or_refused(fitted: Any, rows: Any, options: Any) -> None:
+    """There, and back again: the same rows, names, parameters and categories."""
+    theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
+    try:
+        ours = Encoder.from_sklearn(theirs)
+    except ValueError as error:
+        reason = str(error)
+        assert re.search(REASONS, reason)
+        return
+    assert_same(theirs, ours, rows)
+    try:
+        back = ours.to_sklearn()
+    except ValueError as error:
+        reason = str(error)
+        assert re.search(REASONS, reason)
+        return
+    assert_same(theirs, back, rows)
+    assert [c.dtype for c in back.categories_] == [c.dtype for c in theirs.categories_]
+    expected = transformed(theirs, fitted)
+    if expected.shape[1]:
+        decoded = [pd.DataFrame(each.inverse_transform(expected)) for each in (back, theirs)]
+        pd.testing.assert_frame_equal(*decoded)  # to which NaN is NaN
+
+
+@given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
+@examples(0.5)
+def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) -> None:
+    """All that is fitted, nothing shared; what they make is the same."""
+    theirs = preprocessing.OneHotEncoder(**options, sparse_output=False).fit(fitted)
+    ours = OneHotEncoder.from_sklearn(theirs)
     back = ours.to_sklearn()
 
-    expected = theirs.transform(rows)
-    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(ours.transform(rows, "numpy"), expected)
-    assert back.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(back.transform(rows), expected)
-    assert [c.dtype for c in back.categories_] == [c.dtype for c in theirs.categories_]
-    if expected.shape[1]:
-        decoded = back.inverse_transform(expected)
-        np.testing.assert_array_equal(decoded, theirs.inverse_transform(expected))
+    assert type(ours) is OneHotEncoder
+    assert type(back) is preprocessing.OneHotEncoder
+    assert vars(back).keys() == vars(theirs).keys()
+    assert not any(a is b for a, b in zip(back.categories_, theirs.categories_, strict=True))
+    for other in (ours, back):
+        assert other.get_params() == theirs.get_params()
+        assert_same(theirs, other, rows)
+
+
+def test_what_is_not_fitted_is_no_encoder_yet() -> None:
+    with pytest.raises(NotFittedError):
+        OneHotEncoder.from_sklearn(preprocessing.OneHotEncoder())
+    with pytest.raises(NotFittedError):
+        OneHotEncoder().to_sklearn()
+    with pytest.raises(TypeError, match=r"is no sklearn\.preprocessing\.OneHotEncoder"):
+        OneHotEncoder.from_sklearn(Encoder())
 
 
 @pytest.mark.parametrize("kind", [OneHotEncoder, preprocessing.OneHotEncoder])
@@ -66,7 +135,10 @@ def test_missing_values_are_a_feature(kind: Any, drop: Any) -> None:
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        (preprocessing.OneHotEncoder(min_frequency=2), "infrequent"),
+        (
+            preprocessing.OneHotEncoder(min_frequency=2, handle_unknown="infrequent_if_exist"),
+            r"set_params\(handle_unknown='ignore'\)",
+        ),
         (preprocessing.OneHotEncoder(feature_name_combiner=str), "feature_name_combiner"),
         (preprocessing.OneHotEncoder(categories=[["a", "b", None, np.nan]]), "several categories"),
     ],
@@ -82,8 +154,9 @@ def test_what_cannot_be_taken_over_is_refused(encoder: Any, message: str) -> Non
     ("options", "message"),
     [
         ({"handle_unknown": "indicator"}, "outputs that scikit-learn's"),
-        ({"handle_missing": "indicator"}, "outputs that scikit-learn's"),
-        ({"min_frequency": 2}, "outputs that scikit-learn's"),
+        ({"handle_missing": "indicator"}, "scikit-learn tells None from NaN"),
+        ({"min_frequency": 2, "handle_unknown": "infrequent"}, "would be infrequent"),
+        ({"min_frequency": 2, "handle_missing": "indicator"}, "outputs that scikit-learn's"),
         ({}, r"set_params\(handle_missing='error'\) goes with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
         ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "of all columns, of none"),

@@ -1,0 +1,34 @@
+"""Fitted encoders as models of ONNX, in scikit-learn's pipelines too, and the operator itself.
+
+>>> from onehot_fast import Encoder
+>>> from onehot_fast.integrations.onnx import input_feed
+>>> table = {"size": ["S", "L", None], "floor": [2.0, 1.0, 2.0]}
+>>> encoder = Encoder(["size", "floor"], dtype="float32").fit(table)
+>>> model = encoder.to_onnx()
+>>> [(each.name, each.doc_string) for each in model.graph.input]
+[('size', "A missing value is ''."), ('floor', 'A missing value is NaN.')]
+>>> input_feed(model, table)
+{'size': array(['S', 'L', ''], dtype=object), 'floor': array([2., 1., 2.])}
+
+`onnxruntime.InferenceSession(model.SerializeToString()).run(None, input_feed(model, table))[0]` is
+what ``encoder.transform(table, "numpy")`` is, bit for bit. Where skl2onnx is installed this import
+registers the converters of `onehot_fast.Encoder` and of the classes of
+`onehot_fast.integrations.sklearn`.
+"""
+
+from importlib.util import find_spec
+
+from onehot_fast.adapter import require
+
+require("onnx")
+
+from .exporting import to_onnx
+from .feeding import input_feed
+from .reference import OneHot
+
+if find_spec("skl2onnx") is not None:
+    from ._converters import register
+
+    register()
+
+__all__ = ["OneHot", "input_feed", "to_onnx"]

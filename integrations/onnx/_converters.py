@@ -1,0 +1,156 @@
+"""Our encoders in the pipelines that skl2onnx converts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import skl2onnx
+from onnx import TensorProto, helper, numpy_helper
+from skl2onnx import _parse
+from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
+from skl2onnx.operator_converters.label_binariser import convert_sklearn_label_binariser
+from skl2onnx.shape_calculators.label_binariser import (
+    calculate_sklearn_label_binariser_output_shapes,
+)
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import EncodedLayout, PassThrough, integration
+
+from ._nodes import ML, Plan, encode_rows, encode_values, ml_version
+from ._plans import plan_encoder
+
+
+class Container:
+    """The nodes and constants of a model that skl2onnx makes; see `Nodes`."""
+
+    def __init__(self, scope: Any, container: Any) -> None:
+        self._scope, self._container = scope, container
+
+    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
+        """Add a node, and return the name of its output."""
+        output = self._scope.get_unique_variable_name("onehot")
+        self.give_out(operator, inputs, output, **attributes)
+        return str(output)
+
+    def give_out(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
+        """Add a node whose output has a name."""
+        domain = attributes.pop("domain", "")
+        name = self._scope.get_unique_operator_name(attributes.pop("name", operator))
+        version = ml_version(attributes) if domain == ML else None
+        self._container.add_node(
+            operator, inputs, [output], domain, version, name=name, **attributes
+        )
+
+    def constant(self, values: npt.ArrayLike) -> str:
+        """Add a constant, and return its name."""
+        name = str(self._scope.get_unique_variable_name("constant"))
+        tensor = numpy_helper.from_array(np.asarray(values))
+        self._container.add_initializer(name, None, None, tensor)
+        return name
+
+
+def register() -> None:
+    """Make skl2onnx know `onehot_fast.Encoder` and the classes of the scikit-learn integration."""
+    ours = integration("sklearn")
+    for kind in (Encoder, ours.OneHotEncoder):
+        alias = f"OnehotFast{kind.__name__}"
+        skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
+    skl2onnx.update_registered_converter(
+        ours.LabelBinarizer,
+        "SklearnLabelBinarizer",
+        calculate_sklearn_label_binariser_output_shapes,
+        convert_sklearn_label_binariser,
+    )
+    # A ColumnTransformer would give it its columns as one tensor, of one type.
+    if Encoder not in _parse.do_not_merge_columns:
+        _parse.do_not_merge_columns += (Encoder,)
+
+
+def _infer_output(operator: Any) -> None:
+    """Tell the type and the shape of the matrix, as skl2onnx does for scikit-learn's encoder."""
+    encoder = operator.raw_operator
+    kind = Int64TensorType if _dtype(encoder) == np.int64 else FloatTensorType
+    n_columns = len(_output_names(encoder))
+    operator.outputs[0].type = kind([operator.inputs[0].get_first_dimension(), n_columns])
+
+
+def _output_names(encoder: Any) -> Any:
+    """Return the names of the columns that the next step of a pipeline gets."""
+    if isinstance(encoder, Encoder):
+        return encoder.get_feature_names_out(_input_names(encoder))
+    return encoder.get_feature_names_out()
+
+
+def _input_names(encoder: Any) -> list[str]:
+    """Return the names of the columns that `fit` saw."""
+    n_columns = encoder.n_features_in_
+    return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
+
+
+def _dtype(encoder: Any) -> np.dtype[Any]:
+    """Return the dtype in a pipeline, where models take float32 and int64 only."""
+    if not isinstance(encoder, Encoder):
+        return np.dtype(np.int64 if np.issubdtype(encoder.dtype, np.signedinteger) else np.float32)
+    is_alone = len(_output_names(encoder)) == encoder.n_features
+    is_whole = is_alone and encoder.schema.dtype.kind == "i"
+    return np.dtype(np.int64 if is_whole else np.float32)
+
+
+def _convert(scope: Any, operator: Any, container: Any) -> None:
+    """Add the nodes of an encoder."""
+    encoder, nodes = operator.raw_operator, Container(scope, container)
+    dtype, plans = _dtype(encoder), plan_encoder(encoder)
+    names = _input_names(encoder)
+    inputs = _split_inputs(nodes, operator.inputs, [*map(str, names)])
+
+    def encode(plan: Plan) -> str:
+        values, kind = inputs[plan.name]
+        flat = nodes.node("Reshape", [values, nodes.constant(np.array([-1]))])
+        return encode_rows(nodes, encode_values(nodes, flat, kind, plan), plan, dtype)
+
+    def keep(name: str) -> str:
+        values, kind = inputs[name]
+        if kind == TensorProto.STRING:
+            raise TypeError(f"column {name!r} is kept and has texts, which no model takes")
+        return nodes.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
+
+    if len(_output_names(encoder)) == sum(plan.n_outputs for plan in plans):
+        parts = [*map(encode, plans)]
+    else:
+        parts = []
+        for part in EncodedLayout(encoder.schema, names).columns:
+            if isinstance(part, PassThrough):
+                parts.append(keep(str(names[part.position])))
+            else:
+                parts += map(encode, plans[part.columns])
+    nodes.give_out("Concat", parts, operator.outputs[0].full_name, axis=1)
+
+
+def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
+    """Return the tensor of shape (N, 1) of each column that `fit` saw, and its type.
+
+    Tensors of one column are known by their names, or else the columns of all stand in order.
+    """
+    kinds = [each.type.to_onnx_type().tensor_type.elem_type for each in variables]
+    pairs = zip(variables, kinds, strict=True)
+    named = {variable.raw_name: (variable.full_name, kind) for variable, kind in pairs}
+    if set(names) <= set(named):
+        return named
+    widths = [each.get_second_dimension() for each in variables]
+    if widths == [None]:
+        widths = [len(names)]
+    if None in widths or sum(widths) != len(names):
+        raise ValueError(
+            f"the encoder was fitted to the columns {names}, and the model has inputs of {widths}"
+            " columns: declare an input for each of them, by its name"
+        )
+    columns = []
+    for variable, kind, width in zip(variables, kinds, widths, strict=True):
+        for i in range(width):
+            whole = variable.full_name
+            position = nodes.constant(np.array([i]))
+            one = whole if width == 1 else nodes.node("Gather", [whole, position], axis=1)
+            columns.append((one, kind))
+    return dict(zip(names, columns, strict=True))

@@ -1,0 +1,179 @@
+"""Our encoders in pipelines that skl2onnx converts, and scikit-learn's own encoder as a model."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnx")
+pytest.importorskip("sklearn")
+pytest.importorskip("pandas")
+
+import onnxruntime as runtime
+import pandas as pd
+from sklearn import preprocessing
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from onehot_fast import Encoder
+from onehot_fast.integrations.onnx import input_feed, to_onnx
+from onehot_fast.integrations.sklearn import LabelBinarizer, OneHotEncoder
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "handle_unknown": st.sampled_from(["error", "ignore", "infrequent_if_exist", "warn"]),
+        "drop": st.sampled_from([None, "first", "if_binary"]),
+        "min_frequency": st.sampled_from([None, 2, 0.3]),
+        "max_categories": st.sampled_from([None, 2, 3]),
+        "dtype": st.sampled_from([bool, np.int64, np.float32, np.float64]),
+    }
+)
+ROWS = st.tuples(
+    st.sampled_from(["a", "b", "cc", "é", None]),
+    st.sampled_from([-1, 0, 7, 2**40]),
+    st.sampled_from([0.5, -0.0, 0.1, np.nan]),
+)
+
+
+def table(rows: list[Any]) -> Any:
+    first = ("a", 7, 0.5)  # of a column that is missing throughout the type is not known
+    return pd.DataFrame([first, *rows], columns=["text", "whole", "float"])
+
+
+TABLES = st.lists(ROWS, min_size=2, max_size=8).map(table)
+
+
+def run(model: Any, rows: Any) -> list[Any]:
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4  # what is refused is told by the error
+    options.intra_op_num_threads = 1
+    providers = ["CPUExecutionProvider"]
+    session = runtime.InferenceSession(model.SerializeToString(), options, providers)
+    return session.run(None, input_feed(model, rows))
+
+
+@given(fitted=TABLES, rows=TABLES, options=OPTIONS, kind=st.booleans())
+@examples(1.5)
+def test_an_encoder_of_scikit_learn_becomes_a_model(
+    fitted: Any, rows: Any, options: Any, kind: bool
+) -> None:
+    """Both classes, infrequent categories and missing values included, which skl2onnx has not."""
+    classes = (preprocessing.OneHotEncoder, OneHotEncoder)
+    encoder = classes[kind](**options, sparse_output=False).fit(fitted)
+    model = to_onnx(encoder)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of unknown categories
+        try:
+            expected = encoder.transform(rows)
+        except ValueError:
+            with pytest.raises(Exception, match=r"column '.*': unknown"):
+                run(model, rows)
+            return
+    got = run(model, rows)[0]
+    assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist())
+
+
+def flights(n: int, seed: int) -> Any:
+    random = np.random.default_rng(seed)
+    frame = {
+        "carrier": random.choice(list("abcdef"), n, p=[0.4, 0.3, 0.2, 0.05, 0.03, 0.02]),
+        "hour": random.integers(0, 9, n),
+        "distance": random.normal(size=n).astype(np.float32),
+        "speed": random.choice([1.5, 2.0, np.nan], n),
+    }
+    return pd.DataFrame(frame)
+
+
+def in_columns(encoder: Any, columns: list[str]) -> Any:
+    scaled = ("scaled", preprocessing.StandardScaler(), ["distance"])
+    return ColumnTransformer([("coded", encoder, columns), scaled])
+
+
+MIXED = ["carrier", "hour", "speed"]
+STEPS = {
+    "drop-in": lambda: in_columns(OneHotEncoder(handle_unknown="ignore"), ["carrier", "hour"]),
+    "drop-in, infrequent": lambda: in_columns(
+        OneHotEncoder(min_frequency=20, handle_unknown="infrequent_if_exist", dtype=int), MIXED
+    ),
+    "Encoder among columns": lambda: in_columns(
+        Encoder(
+            MIXED,
+            handle_unknown="infrequent",
+            min_frequency=20,
+            handle_missing={"speed": "indicator"},
+        ),
+        MIXED,
+    ),
+    "Encoder of a table": lambda: Encoder(handle_unknown="ignore", drop="first"),
+    "Encoder of features alone": lambda: Encoder(
+        ["hour", "carrier"], handle_unknown="ignore", remainder="drop", dtype="int64"
+    ),
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_pipeline_is_converted(step: str) -> None:
+    """With a classifier behind; inputs may be in another order, and have other rows."""
+    skl2onnx = pytest.importorskip("skl2onnx")
+    from skl2onnx.common import data_types as types
+
+    is_whole = step.startswith("Encoder of")
+    names = ["distance", "carrier", "hour"] if is_whole else [*MIXED, "distance"]
+    train, rows = flights(500, 0)[names], flights(200, 1)[names]
+    rows.loc[0, "carrier"] = "unknown"
+    pipeline = make_pipeline(STEPS[step](), LogisticRegression())
+    pipeline.fit(train, flights(500, 2)["hour"] > 4)
+    kinds = {
+        "carrier": types.StringTensorType,
+        "hour": types.Int64TensorType,
+        "distance": types.FloatTensorType,
+        "speed": types.DoubleTensorType,
+    }
+    inputs = [(name, kinds[name]([None, 1])) for name in sorted(names)]
+    model = skl2onnx.to_onnx(pipeline, initial_types=inputs, options={"zipmap": False})
+
+    expected = pipeline.predict_proba(rows)
+    np.testing.assert_allclose(run(model, rows)[1], expected, atol=1e-6)
+
+
+def test_one_tensor_of_all_columns_is_converted() -> None:
+    """A pipeline of an array has one input; its type must be that of the categories."""
+    skl2onnx = pytest.importorskip("skl2onnx")
+    from skl2onnx.common import data_types as types
+
+    rows = np.array([["a", "x"], ["b", "y"], ["a", "y"]], object)
+    for encoder in (Encoder(), OneHotEncoder(sparse_output=False)):
+        encoder.fit(rows)
+        model = skl2onnx.to_onnx(encoder, initial_types=[("X", types.StringTensorType([None, 2]))])
+        session = runtime.InferenceSession(model.SerializeToString())
+        np.testing.assert_array_equal(session.run(None, {"X": rows})[0], encoder.transform(rows))
+        with pytest.raises(TypeError, match="is an input of int64, and its categories, as 'a'"):
+            skl2onnx.to_onnx(encoder, initial_types=[("X", types.Int64TensorType([None, 2]))])
+
+
+def test_labels_are_converted() -> None:
+    skl2onnx = pytest.importorskip("skl2onnx")
+    from skl2onnx.common import data_types as types
+
+    binarizer = LabelBinarizer().fit([3, 1, 2])
+    model = skl2onnx.to_onnx(binarizer, initial_types=[("y", types.Int64TensorType([None, 1]))])
+    session = runtime.InferenceSession(model.SerializeToString())
+    got = session.run(None, {"y": np.array([[2], [3]])})[0]
+    np.testing.assert_array_equal(got, binarizer.transform([2, 3]))
+
+
+@pytest.mark.parametrize("other", [LogisticRegression(), OneHotEncoder(), "an encoder"])
+def test_what_is_no_fitted_encoder_is_refused(other: Any) -> None:
+    with pytest.raises(
+        TypeError, match=r"accepted are an onehot_fast\.Encoder and a OneHotEncoder"
+    ):
+        to_onnx(other)
