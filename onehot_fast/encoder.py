@@ -35,7 +35,7 @@ from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._estimator import Estimator, Input, NotFitted, named_options
-from onehot_fast._runtime.registry import integration, wrappers
+from onehot_fast._runtime.registry import engine_of, integration, wrappers
 from onehot_fast.table import read_table
 
 if TYPE_CHECKING:
@@ -210,10 +210,10 @@ class Encoder(Estimator):
             drop has no column of its own, or two outputs have the same name. What was learned
             before is still there.
         """
-        source, columns = read_table(table), self._params["columns"]
-        state = learn_table(source, chosen_names(columns, source), self._options)
+        columns = self._params["columns"]
+        learned, seen = self._learn(table, columns)
+        state = learned.settled()
         schema = schema_of(state, self._options)
-        seen = Input.of(source)
         is_unasked = columns is None and seen.is_choice
         if is_unasked:
             check_unasked(schema, state)
@@ -242,18 +242,31 @@ class Encoder(Estimator):
         TypeError, ValueError
             As for `fit`, but for the errors of the schema.
         """
-        source = read_table(table)
         if self._state is None:
-            wanted = chosen_names(self._params["columns"], source)
-            self._state = learn_table(source, wanted, self._options)
-            self._input = Input.of(source)
-            self._is_unasked = wanted is None and self._input.is_choice
+            columns = self._params["columns"]
+            self._state, self._input = self._learn(table, columns)
+            self._is_unasked = columns is None and self._input.is_choice
         else:
-            self._check_width(source)
-            state = learn_table(source, self._state.names, self._options)
+            state, _ = self._learn(table, list(self._state.names), is_more=True)
             self._state = self._state.merge(state)
         self._known_schema = None
         return self
+
+    def _learn(
+        self, table: Any, columns: ColumnChoice, is_more: bool = False
+    ) -> tuple[State, Input]:
+        """Return what some columns of a table teach, and what is kept of the table."""
+        engine = engine_of(table)
+        if engine is None:
+            source = read_table(table)
+            if is_more:
+                self._check_width(source)
+            wanted = chosen_names(columns, source)
+            return learn_table(source, wanted, self._options), Input.of(source)
+        learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
+        assert learned._state is not None
+        assert learned._input is not None
+        return learned._state, learned._input
 
     def merge(self, *others: Encoder) -> Encoder:
         """Return the encoder that has seen the rows of all: the same in any order and grouping.
@@ -289,13 +302,14 @@ class Encoder(Estimator):
         for other in others:
             if not isinstance(other, Encoder):
                 raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
-            if not (other._options == self._options and self._chooses_as(other)):
+            if not (other._options == self._options and merged._chooses_as(other)):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
                 merged._state, merged._input = other._state, other._input
                 merged._is_unasked = other._is_unasked
-            elif other._state is not None:
-                merged._state = merged._state.merge(other._state)
+        states = [one._state for one in (self, *others) if one._state is not None]
+        if len(states) > 1:
+            merged._state = states[0].merge(*states[1:])
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
@@ -369,6 +383,9 @@ class Encoder(Estimator):
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         schema = self.schema
+        engine = engine_of(table)
+        if engine is not None:
+            return engine.transform(self, table, output or self._output_form(), num_threads)
         source = read_table(table)
         self._check_width(source)
         form = output or self._output_form() or source.library
@@ -395,6 +412,8 @@ class Encoder(Estimator):
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
             raise TypeError(f"y = {y!r} is not a target; for a form of output, write output={y!r}")
+        if engine_of(table) is not None:
+            return self.fit(table).transform(table, output, num_threads=num_threads)
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
@@ -439,6 +458,9 @@ class Encoder(Estimator):
             and that stands for nothing.
         """
         schema = self.schema
+        engine = engine_of(encoded)
+        if engine is not None:
+            return engine.inverse_transform(self, encoded, missing, unknown, infrequent)
         words = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip
@@ -508,13 +530,13 @@ class Encoder(Estimator):
         assert self._state is not None  # or there were no schema
         return feature_listing(schema, self._state)
 
-    def estimate(self, n_rows: int) -> Estimate:
+    def estimate(self, n_rows: Any) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.
 
         Parameters
         ----------
-        n_rows : int
-            From 0.
+        n_rows : int, or a table as for `fit`
+            From 0; of a table the rows are counted.
 
         Returns
         -------
@@ -527,6 +549,11 @@ class Encoder(Estimator):
         >>> Encoder(dtype="float32").fit({"size": ["S", "M", "L"]}).estimate(1_000_000).bytes
         {'numpy': 12000000, 'pandas': 12000000, 'arrow': 12000000, 'csr': 12000004, 'csc': 8000016}
         """
+        engine = engine_of(n_rows)
+        if engine is not None:
+            n_rows = engine.count_rows(n_rows)
+        elif hasattr(n_rows, "__len__"):
+            n_rows = read_table(n_rows).n_rows
         rows = as_integer(n_rows, "n_rows")
         if rows < 0:
             raise ValueError(f"n_rows = {rows} is negative")
@@ -725,6 +752,7 @@ class Encoder(Estimator):
         if self._known_schema is None:
             if self._state is None:
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+            self._state = self._state.settled()
             schema = schema_of(self._state, self._options)
             if self._is_unasked:
                 check_unasked(schema, self._state)
