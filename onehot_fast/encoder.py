@@ -552,7 +552,7 @@ class Encoder(Estimator):
         engine = engine_of(n_rows)
         if engine is not None:
             n_rows = engine.count_rows(n_rows)
-        elif hasattr(n_rows, "__len__"):
+        elif hasattr(n_rows, "__len__") and not isinstance(n_rows, str):
             n_rows = read_table(n_rows).n_rows
         rows = as_integer(n_rows, "n_rows")
         if rows < 0:
