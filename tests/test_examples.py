@@ -230,7 +230,6 @@ def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
 
 
 def test_other_rows_of_dask_end_the_example(in_parts, flights):
-    flights = flights[[*in_parts.CATEGORIES, *in_parts.NUMBERS]]
     frame = in_parts.by_month(flights)
     encoder = in_parts.new_encoder().fit(flights)
 
