@@ -104,21 +104,21 @@ def get_dummies(
 def _dummies_part(
     part: pd.DataFrame,
     encoder: Encoder,
-    dtypes: "pd.Series[Any]",
+    dtypes: Any,
     is_series: bool,
     options: dict[str, Any],
 ) -> pd.DataFrame:
     """Return the indicators of a partition, of all categories."""
     with one_thread():
-        coded = {c.name: _categorized(part, c, dtypes) for c in encoder.schema.columns}
-        part = part.assign(**coded)
-        data = part[part.columns[0]] if is_series else part
-        return integration("pandas").get_dummies(data, **options)
+        coded: Any = part.copy(deep=False)
+        for column in encoder.schema.columns:
+            coded[column.name] = _categorized(part, column, dtypes)
+        data = coded[coded.columns[0]] if is_series else coded
+        dummies: pd.DataFrame = integration("pandas").get_dummies(data, **options)
+        return dummies
 
 
-def _categorized(
-    part: pd.DataFrame, column: ColumnSchema, dtypes: "pd.Series[Any]"
-) -> pd.Categorical:
+def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
     """Return a column as codes of all its categories."""
     coded = lookup.code_column(column, read_values(part[column.name]))
     dtype = dtypes[column.name]
