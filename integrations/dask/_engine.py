@@ -80,7 +80,7 @@ def _cell(encoder: Encoder) -> pd.DataFrame:
 def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int | None) -> Any:
     """Return the encoded collection: a DataFrame, or an Array of blocks of rows."""
     frame = as_frame(table)
-    form = "dask" if output is None else output
+    form: Any = "dask" if output is None else output
     checks.check_choice(form, "output", FORMS)
     if form in ("dask", "pandas"):
         return on_partitions(transform_part, frame, encoder, "pandas", num_threads)
@@ -125,7 +125,7 @@ def _known_lengths(frame: dd.DataFrame) -> tuple[float, ...]:
 
         known = expressions.Lengths(frame.expr).optimize()
         if isinstance(known, expressions.Literal):
-            return tuple(known.value)
+            return (*known.value,)
     except (ImportError, AttributeError):  # none of it is promised
         pass
     return (np.nan,) * frame.npartitions
