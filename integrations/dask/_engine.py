@@ -125,7 +125,8 @@ def _known_lengths(frame: dd.DataFrame) -> tuple[float, ...]:
 
         known = expressions.Lengths(frame.expr).optimize()
         if isinstance(known, expressions.Literal):
-            return (*known.value,)
+            lengths: tuple[float, ...] = known.value
+            return lengths
     except (ImportError, AttributeError):  # none of it is promised
         pass
     return (np.nan,) * frame.npartitions
