@@ -129,7 +129,7 @@ def _known_lengths(frame: dd.DataFrame) -> tuple[float, ...]:
             return lengths
     except (ImportError, AttributeError):  # none of it is promised
         pass
-    return (np.nan,) * frame.npartitions
+    return tuple(np.nan for _ in range(frame.npartitions))
 
 
 def inverse_transform(
