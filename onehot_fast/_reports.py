@@ -14,6 +14,7 @@ from onehot_fast._categories.listing import Listing, feature_listing
 from onehot_fast._categories.review import Check
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._estimator import Estimator
+from onehot_fast._runtime.registry import engine_of
 from onehot_fast.table import read_table
 
 
@@ -107,13 +108,13 @@ class ReportMixin(Estimator):
         """
         return coding.vocabulary_listing(self.schema)
 
-    def estimate(self, n_rows: int) -> Estimate:
+    def estimate(self, n_rows: Any) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.
 
         Parameters
         ----------
-        n_rows : int
-            From 0.
+        n_rows : int, or a table as for `fit`
+            From 0; of a table the rows are counted.
 
         Returns
         -------
@@ -130,6 +131,11 @@ class ReportMixin(Estimator):
         >>> sizes.bytes["csr"]
         12000004
         """
+        engine = engine_of(n_rows)
+        if engine is not None:
+            n_rows = engine.count_rows(n_rows)
+        elif hasattr(n_rows, "__len__") and not isinstance(n_rows, str):
+            n_rows = read_table(n_rows).n_rows
         rows = as_integer(n_rows, "n_rows")
         if rows < 0:
             raise ValueError(f"n_rows = {rows} is negative")

@@ -16,7 +16,7 @@ from onehot_fast._encode.codes import codes as write_codes
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
 from onehot_fast._estimator import CATEGORY, CODES, Estimator
-from onehot_fast._runtime.registry import integration, wrappers
+from onehot_fast._runtime.registry import engine_of, integration, wrappers
 from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -130,6 +130,9 @@ class TransformMixin(Estimator):
                [1, 9]], dtype=int32)
         """
         schema = self.schema
+        engine = engine_of(table)
+        if engine is not None:
+            return engine.transform(self, table, output or self._output_form(), num_threads)
         source = read_table(table)
         self._check_width(source)
         form = output or self._output_form() or source.library
@@ -204,6 +207,9 @@ class TransformMixin(Estimator):
             and that stands for nothing.
         """
         schema = self.schema
+        engine = engine_of(encoded)
+        if engine is not None:
+            return engine.inverse_transform(self, encoded, missing, unknown, infrequent)
         substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip

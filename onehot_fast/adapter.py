@@ -50,8 +50,10 @@ from onehot_fast._encode.table_layout import (
 )
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
+from onehot_fast._runtime.parallel import one_thread
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast.column import Column, Values, read_values
+from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
 __all__ = [
@@ -65,6 +67,7 @@ __all__ = [
     "Condition",
     "Decoded",
     "EncodedLayout",
+    "Engine",
     "Integration",
     "Outputs",
     "Part",
@@ -87,6 +90,7 @@ __all__ = [
     "map_columns",
     "normalize_depth",
     "number_labels",
+    "one_thread",
     "read_arrow",
     "read_table",
     "read_values",
@@ -123,3 +127,38 @@ class Integration(Protocol):
         the same outputs, or decoded columns, in their stead: it is empty for the first, None where
         nobody keeps it.
         """
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """What the core calls in the integration of an engine that has tables in parts.
+
+    `Encoder` hands it every table of the engine. A part is a table of a library that the core
+    reads: what becomes of it is told by an ordinary `Encoder`, on the machine where the part is.
+    """
+
+    def learn(self, encoder: Encoder, table: Any) -> Encoder:
+        """Return an encoder of the same options that has learned all rows.
+
+        `encoder` has learned nothing, and chooses its columns from a table without rows; with
+        those as its ``columns=`` another one takes each part in ``partial_fit``, and ``merge``
+        makes one of many, in any order and grouping. It is small until it makes its schema, which
+        is for the caller.
+        """
+
+    def transform(
+        self, encoder: Encoder, table: Any, output: str | None, num_threads: int | None
+    ) -> Any:
+        """Return the encoded table, lazily; `output` None is the table of the engine.
+
+        The encoder is fitted. Its pickle has neither hash tables nor an object for each category:
+        it goes to each process once.
+        """
+
+    def inverse_transform(
+        self, encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
+    ) -> Any:
+        """Return the decoded table, lazily."""
+
+    def count_rows(self, table: Any) -> int:
+        """Return how many rows a table has."""

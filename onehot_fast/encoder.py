@@ -15,6 +15,7 @@ from onehot_fast._arguments.choices import ONE_LIST, at_most, with_article
 from onehot_fast._categories import serialize
 from onehot_fast._categories.identifiers import check_unasked
 from onehot_fast._categories.learn import learn_table, schema_of
+from onehot_fast._categories.learned import State
 from onehot_fast._categories.listing import Listing
 from onehot_fast._categories.options import (
     Drop,
@@ -30,6 +31,7 @@ from onehot_fast._encode.sizes import Estimate
 from onehot_fast._estimator import Input, NotFitted
 from onehot_fast._exports import Exports
 from onehot_fast._reports import ReportMixin
+from onehot_fast._runtime.registry import engine_of
 from onehot_fast._saving import SavingMixin
 from onehot_fast._transform import Output, TransformMixin
 from onehot_fast.table import read_table
@@ -206,10 +208,10 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
             drop has no column of its own, or two outputs have the same name. What was learned
             before is still there.
         """
-        source, columns = read_table(table), self._params["columns"]
-        state = learn_table(source, chosen_names(columns, source), self._options)
+        columns = self._params["columns"]
+        learned, seen = self._learn(table, columns)
+        state = learned.settled()
         schema = schema_of(state, self._options)
-        seen = Input.of(source)
         is_unasked = columns is None and seen.is_named
         if is_unasked:
             check_unasked(schema, state, seen.names)
@@ -238,18 +240,31 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
         TypeError, ValueError
             As for `fit`, but for the errors of the schema.
         """
-        source = read_table(table)
         if self._state is None:
-            names = chosen_names(self._params["columns"], source)
-            self._state = learn_table(source, names, self._options)
-            self._input = Input.of(source)
-            self._is_unasked = names is None and self._input.is_named
+            columns = self._params["columns"]
+            self._state, self._input = self._learn(table, columns)
+            self._is_unasked = columns is None and self._input.is_named
         else:
-            self._check_width(source)
-            state = learn_table(source, self._state.names, self._options)
+            state, _ = self._learn(table, list(self._state.names), is_more=True)
             self._state = self._state.merge(state)
         self._known_schema = None
         return self
+
+    def _learn(
+        self, table: Any, columns: ColumnChoice, is_more: bool = False
+    ) -> tuple[State, Input]:
+        """Return what some columns of a table teach, and what is kept of the table."""
+        engine = engine_of(table)
+        if engine is None:
+            source = read_table(table)
+            if is_more:
+                self._check_width(source)
+            names = chosen_names(columns, source)
+            return learn_table(source, names, self._options), Input.of(source)
+        learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
+        assert learned._state is not None
+        assert learned._input is not None
+        return learned._state, learned._input
 
     def merge(self, *others: Encoder) -> Encoder:
         """Return the encoder that has seen the rows of all: the same in any order and grouping.
@@ -285,13 +300,14 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
         for other in others:
             if not isinstance(other, Encoder):
                 raise TypeError(f"{with_article(other)} cannot be merged into an Encoder")
-            if not (other._options == self._options and self._chooses_as(other)):
+            if not (other._options == self._options and merged._chooses_as(other)):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
                 merged._state, merged._input = other._state, other._input
                 merged._is_unasked = other._is_unasked
-            elif other._state is not None:
-                merged._state = merged._state.merge(other._state)
+        states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
+        if len(states) > 1:
+            merged._state = states[0].merge(*states[1:])
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
@@ -313,6 +329,8 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
             raise TypeError(f"y = {y!r} is not a target; for a form of output, write output={y!r}")
+        if engine_of(table) is not None:
+            return self.fit(table).transform(table, output, num_threads=num_threads)
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
@@ -357,6 +375,7 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
         if self._known_schema is None:
             if self._state is None:
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
+            self._state = self._state.settled()
             schema = schema_of(self._state, self._options)
             if self._is_unasked and self._input is not None:
                 check_unasked(schema, self._state, self._input.names)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
-from onehot_fast._runtime.registry import READERS, integration, reader_of
+from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
 
 __all__ = ["Table", "column_position", "read_table"]
@@ -135,6 +135,11 @@ def read_table(table: Any) -> Table:
     if library is not None:
         read: Table = integration(library).read_table(table)
         return read
+    if engine_of(table) is not None:
+        raise TypeError(
+            f"{with_article(table)} is a table in parts, which fit, partial_fit, transform and"
+            " inverse_transform of an Encoder take: for this, take one part or collect it first"
+        )
     if hasattr(table, "tocoo"):
         raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
     if isinstance(table, Mapping):

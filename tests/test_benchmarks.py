@@ -417,6 +417,17 @@ def test_compare_reports_tables(tmp_path: Path) -> None:
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
 
+def test_dask_is_measured_beside_its_peers(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each work has a line for each way, ours first."""
+    pytest.importorskip("dask.dataframe")
+    module = importlib.import_module("benchmarks.dask_frames")
+    module.main(["--rows", "2000", "--rounds", "1"])
+    lines = capsys.readouterr().out.splitlines()
+
+    assert sum("dask categorize, get_dummies" in line for line in lines) == 2
+    assert sum("onehot_fast Encoder" in line for line in lines) >= 6
+
+
 @pytest.mark.parametrize("name", [name for name in codes.CODES if name not in ("D5", "D6", "D16")])
 def test_values_get_the_codes_of_the_peer(name: str) -> None:
     """Ours and the peer's results are the same; those that are left out have large pools."""

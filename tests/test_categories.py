@@ -130,17 +130,19 @@ def test_rows_of_the_kind_of_the_categories_are_looked_up_at_once(rows, known):
     assert found.tolist() == expected
 
 
-@given(VALUES, VALUES)
-def test_merge_is_that_of_the_keys(one, other):
-    """The union, the preferred of equal values, and the position of each of the other's."""
-    (one, _), (other, _) = Categories.distinct(one), Categories.distinct(other)
-    expected = distinct([*one.tolist(), *other.tolist()])
-    merged, positions = one.merge(other)
-    places = {key: position for position, key in enumerate(merged.to_keys())}
+@given(st.lists(VALUES, min_size=1, max_size=4))
+def test_union_is_that_of_the_keys(parts):
+    """The preferred of equal values stays, and the position of each of every part is told."""
+    parts = [Categories.distinct(values)[0] for values in parts]
+    expected = distinct([value for part in parts for value in part.tolist()])
+    union, positions = Categories.union(parts)
+    places = {key: position for position, key in enumerate(union.to_keys())}
 
-    assert same(by_key.in_order(merged.tolist()), by_key.in_order(expected.values()))
-    assert len(merged) == len(expected)
-    assert positions.tolist() == [places[key] for key in other.to_keys()]
+    assert same(by_key.in_order(union.tolist()), by_key.in_order(expected.values()))
+    assert len(union) == len(expected)
+    assert [found.tolist() for found in positions] == [
+        [places[key] for key in part.to_keys()] for part in parts
+    ]
 
 
 @given(VALUES, VALUES, st.booleans(), st.booleans())
@@ -151,7 +153,7 @@ def test_merge_of_what_was_learned_has_no_order(one, other, declares_one, declar
         categories, _ = Categories.distinct(values)
         counts = np.arange(1, len(categories) + 1)
         parts.append(Learned(categories, counts, len(categories) if declares else None))
-    forth, back = parts[0].merge(parts[1]), parts[1].merge(parts[0])
+    forth, back = Learned.merge(parts), Learned.merge(parts[::-1])
     expected = {}
     for part in parts:
         for key, count in zip(part.categories.to_keys(), part.counts.tolist(), strict=True):

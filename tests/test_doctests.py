@@ -76,6 +76,31 @@ def test_examples_print_what_the_readme_says(text: str) -> None:
     assert failed == 0, "".join(report)
 
 
+PAGE = README.parent / "docs" / "distributed.md"
+CHAPTERS = ["Dask", "Ray Data", "DuckDB", "polars"]
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the engines
+@pytest.mark.parametrize("title", CHAPTERS)
+def test_the_chapter_of_each_engine_is_true(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every ``>>>`` line runs where its engine is installed."""
+    if not PAGE.exists():
+        pytest.skip("the page is not beside the tests")
+    chapter = re.split(rf"^##+ {title}$", PAGE.read_text(encoding="utf-8"), flags=re.M)[1]
+    chapter = re.sub(r"^```.*$", "", re.split(r"^##+ ", chapter, flags=re.M)[0], flags=re.M)
+    for library in IMPORT.findall(chapter):
+        pytest.importorskip(library)
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes into the home folder otherwise
+    names = {"Encoder": onehot_fast.Encoder}
+    report: list[str] = []
+    example = doctest.DocTestParser().get_doctest(chapter, names, title, str(PAGE), 0)
+
+    results = doctest.DocTestRunner().run(example, out=report.append)
+
+    assert results.attempted > 4
+    assert results.failed == 0, "".join(report)
+
+
 def test_links_lead_to_files(text: str) -> None:
     targets = re.findall(r"\]\(([^)#:]+)\)", text)
 

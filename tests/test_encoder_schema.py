@@ -77,7 +77,7 @@ def test_names_of_times(time, name):
         (["SML", "SML", "SML"], "SML"),
         (["SML", "LMS", "SML"], "LMS"),
         (["SM", "MX", "SM"], "MSX"),
-        (["SML", "SML", ""], "LMS"),
+        (["SML", "SML", ""], "SML"),
     ],
     ids=["agree", "another order", "another category", "no category"],
 )

@@ -53,15 +53,16 @@ class Categories:
         if len(every) < 2:
             return every, None
         if every.family is None:
-            return _distinct_by_key(every)
+            found, (positions,) = _union_by_key([every])
+            return (every, None) if len(found) == len(every) else (found, positions)
         table = Dictionary(every._kind, counting=False)
-        positions = table.encode(every._numbers())
+        codes = table.encode(every._numbers())
         if len(table) == len(every):
             return every, None
         first = np.full(len(table), len(every), np.int64)
-        np.minimum.at(first, positions, np.arange(len(every)))
+        np.minimum.at(first, codes, np.arange(len(every)))
         found = every.take(first)
-        return found._with_zero_of(every), positions.astype(np.int64)
+        return found._with_zero_of(every), codes.astype(np.int64)
 
     def __reduce__(self) -> Any:
         """Leave out what is made again."""
@@ -106,6 +107,8 @@ class Categories:
 
     def is_same(self, others: Categories) -> bool:
         """Tell whether both are the same values in the same order and of the same types."""
+        if isinstance(self.values, Strings) and isinstance(others.values, Strings):
+            return self.values.equals(others.values)
         mine, theirs = self.tolist(), others.tolist()
         are_times = self.family in ("instant", "duration")  # whose unit is part of what they are
         return (
@@ -197,21 +200,34 @@ class Categories:
         found = (positions_by_key.get(key, -1) for key in others.to_keys())
         return np.fromiter(found, np.int64, len(others))
 
-    def merge(self, others: Categories) -> tuple[Categories, Positions]:
-        """Return these categories and then those that only the others have, and where theirs are.
+    @classmethod
+    def union(cls, parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
+        """Return the categories of all parts as they first appear, and where those of each are.
 
-        Of two equal ones of different types the one that is `keys.preferred` stays.
+        Of equal ones of different types the one that is `keys.preferred` stays. There is at least
+        one part; one without categories has no type of its own.
         """
-        if self.family is None or self.family != others.family or self.dtype != others.dtype:
-            return _merge_by_key(self, others)
-        found = self.find(others)
-        is_new = found < 0
-        positions = np.where(is_new, len(self) + np.cumsum(is_new) - 1, found)
-        new: Any = others.take(np.flatnonzero(is_new)).values
-        if isinstance(self.values, Strings):
-            return Categories(self.values.concat(new)), positions
-        merged = Categories(np.concatenate([self.values, new]))
-        return merged._with_zero_of(self)._with_zero_of(others), positions
+        filled = [part for part in parts if len(part)] or [parts[0]]
+        first = filled[0]
+        if first.family is None or len({(part.family, part.dtype) for part in filled}) > 1:
+            return _union_by_key(parts)
+        table = Dictionary(first._kind, counting=False)
+        positions = [
+            table.encode(part._numbers()).astype(np.int64) if len(part) else np.empty(0, np.int64)
+            for part in parts
+        ]
+        values = table.values
+        if first.dtype is not None:
+            is_time = first.dtype.kind in "mM"
+            values = values.view(first.dtype) if is_time else values.astype(first.dtype)
+        if first.family == "number":  # the dictionary has no -0.0
+            for part, places in zip(parts, positions, strict=True):
+                if len(part):
+                    values[places] = part.values
+        made = cls(values)
+        for part in filled:
+            made = made._with_zero_of(part)
+        return made, positions
 
     def _with_zero_of(self, others: Categories) -> Categories:
         """Return the same categories, with 0.0 for -0.0 where the others have 0.0."""
@@ -244,25 +260,13 @@ class Categories:
         return self.family != "number" or set(text) <= set("0123456789+-.einfTrueFalse")
 
 
-def _distinct_by_key(every: Categories) -> tuple[Categories, Positions | None]:
-    """Return the distinct ones of values of any types, and the position of each."""
-    found = every._positions_by_key
-    if len(found) == len(every):
-        return every, None
+def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
+    """Return the distinct ones of values of any types, and the positions of those of each part."""
+    keys_of = [part.to_keys() for part in parts]
     values: dict[Hashable, Any] = {}
-    for key, item in zip(every.to_keys(), every.tolist(), strict=True):
-        values[key] = preferred(values[key], item) if key in values else item
+    for part, its_keys in zip(parts, keys_of, strict=True):
+        for key, item in zip(its_keys, part.tolist(), strict=True):
+            values[key] = preferred(values[key], item) if key in values else item
     position_of = {key: position for position, key in enumerate(values)}
-    positions = np.array([position_of[key] for key in every.to_keys()], np.int64)
-    return Categories.of(list(values.values())), positions
-
-
-def _merge_by_key(mine: Categories, others: Categories) -> tuple[Categories, Positions]:
-    """Return the categories of both, of any types, and where those of the others are."""
-    values = dict(zip(mine.to_keys(), mine.tolist(), strict=True))
-    other_keys = others.to_keys()
-    for key, item in zip(other_keys, others.tolist(), strict=True):
-        values[key] = preferred(values[key], item) if key in values else item
-    position_of = {key: position for position, key in enumerate(values)}
-    positions = np.array([position_of[key] for key in other_keys], np.int64)
+    positions = [np.array([position_of[key] for key in each], np.int64) for each in keys_of]
     return Categories.of(list(values.values())), positions

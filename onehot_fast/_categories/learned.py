@@ -6,7 +6,7 @@ added, the categories are a set, and their order is decided at the end.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,27 +35,32 @@ class Learned:
         How many are declared; None where no data declare any, or not all data the same.
     conflict : bool
         Parts of the data declare different categories or orders.
+    is_settled : bool
+        The categories stand in the order that a schema has.
     """
 
     categories: Categories = field(default_factory=lambda: Categories.of([]))
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     n_declared: int | None = None
     conflict: bool = False
+    is_settled: bool = False
 
-    def merge(self, other: Learned) -> Learned:
-        """Return what one would have learned from the rows of both."""
-        if self.n_declared is None and other.n_declared is not None:
-            self, other = other, self  # the declared ones stand first
-        categories, positions = self.categories.merge(other.categories)
+    @staticmethod
+    def merge(parts: Sequence[Learned]) -> Learned:
+        """Return what one would have learned from the rows of all, at least one."""
+        # The declared ones stand first.
+        parts = sorted(parts, key=lambda part: part.n_declared is None)
+        categories, positions = Categories.union([part.categories for part in parts])
         counts = np.zeros(len(categories), np.int64)
-        counts[: len(self.counts)] = self.counts
-        counts[positions] += other.counts
-        conflict = self.conflict or other.conflict
-        if other.n_declared is not None:
-            order = positions[: other.n_declared]
-            same = np.array_equal(order, np.arange(self.n_declared or 0))
-            conflict = conflict or not same
-        return Learned(categories, counts, None if conflict else self.n_declared, conflict)
+        for part, places in zip(parts, positions, strict=True):
+            counts[places] += part.counts
+        n_declared = parts[0].n_declared
+        conflict = any(part.conflict for part in parts) or any(
+            not np.array_equal(places[: part.n_declared], np.arange(n_declared))
+            for part, places in zip(parts, positions, strict=True)
+            if part.n_declared is not None and n_declared is not None
+        )
+        return Learned(categories, counts, None if conflict else n_declared, conflict)
 
     def is_same(self, other: Learned) -> bool:
         """Tell whether both hold the same categories, types included, and counts."""
@@ -72,10 +77,19 @@ class Learned:
         It is the declared one where all data that declare any agree and no other value was met;
         otherwise all are sorted.
         """
-        if self.n_declared == len(self.categories):
+        if self.is_settled or self.n_declared == len(self.categories):
             return self.categories, self.counts
         order = self.categories.argsort()
         return self.categories.take(order), self.counts[order]
+
+    def settled(self) -> Learned:
+        """Return the same in the order of a schema, which can share these arrays then.
+
+        Values beside declared ones are sorted among them, and so have another order here.
+        """
+        if self.n_declared not in (None, len(self.categories)):
+            return self
+        return Learned(*self.ordered(), self.n_declared, self.conflict, is_settled=True)
 
     def sorted_after_declared(self) -> tuple[Categories, Counts]:
         """Return the declared categories and then the others, sorted, and their counts."""
@@ -93,16 +107,22 @@ class State:
     columns: tuple[Learned, ...]
     n_rows: int
 
-    def merge(self, other: State) -> State:
-        """Return what one would have learned from the rows of both."""
-        if self.names != other.names:
-            raise ValueError(
-                f"different columns are encoded: {list(self.names)!r} and {list(other.names)!r};"
-                " columns= chooses them"
-            )
-        pairs = zip(self.columns, other.columns, strict=True)
-        merged = tuple(one.merge(two) for one, two in pairs)
-        return State(self.names, merged, self.n_rows + other.n_rows)
+    def merge(self, *others: State) -> State:
+        """Return what one would have learned from the rows of all."""
+        for other in others:
+            if self.names != other.names:
+                raise ValueError(
+                    f"different columns are encoded: {list(self.names)!r} and"
+                    f" {list(other.names)!r}; columns= chooses them"
+                )
+        states = (self, *others)
+        columns = zip(*(state.columns for state in states), strict=True)
+        merged = tuple(map(Learned.merge, columns))
+        return State(self.names, merged, sum(state.n_rows for state in states))
+
+    def settled(self) -> State:
+        """Return the same in the order of a schema, which shares its categories then."""
+        return State(self.names, tuple(map(Learned.settled, self.columns)), self.n_rows)
 
     def is_same(self, other: State) -> bool:
         """Tell whether both were learned from tables that teach the same, their sizes included."""
@@ -118,7 +138,8 @@ def learn(column: Column, declared: bool) -> Learned:
     """
     categories, counts = counted(column)
     if declared:
-        return Learned(categories, counts, len(categories))
+        # Where none are declared there is no order to keep either.
+        return Learned(categories, counts, len(categories) or None)
     categories = categories.with_positive_zero()
     occurring = np.flatnonzero(counts)
     if len(occurring) < len(categories):

@@ -12,8 +12,11 @@ PACKAGE = "onehot_fast.integrations"
 
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
+# The same for tables in parts, which the engine that has them reads where they are.
+ENGINES = {"dask": "dask"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
+    "dask": ("dask", "2025.7"),
     "narwhals": ("narwhals", "2.29"),
     "onnx": ("onnx", "1.16"),
     "pandas": ("pandas", "2.2.2"),
@@ -80,12 +83,32 @@ def reader_of(source: object) -> str | None:
 @lru_cache(maxsize=256)
 def _reader_of_type(source: type) -> str | None:
     """Return the name of the integration that reads objects of a type."""
-    for kind in source.__mro__:
-        name = READERS.get(kind.__module__.partition(".")[0])
-        if name is not None and exists(name):
-            return name
+    name = _named_in(READERS, source)
+    if name is not None or _named_in(ENGINES, source) is not None:
+        return name
     speaks_arrow = any(hasattr(source, method) for method in ARROW_METHODS)
     return "arrow" if speaks_arrow and exists("arrow") else None
+
+
+def engine_of(source: object) -> ModuleType | None:
+    """Return the integration of the engine that has a table in parts, None for other objects."""
+    name = _engine_of_type(type(source))  # type: ignore[arg-type]
+    return None if name is None else integration(name)
+
+
+@lru_cache(maxsize=256)
+def _engine_of_type(source: type) -> str | None:
+    """Return the name of the integration of an engine."""
+    return _named_in(ENGINES, source)
+
+
+def _named_in(integrations: dict[str, str], source: type) -> str | None:
+    """Return the integration that is named for the module of a type or of one that it extends."""
+    for kind in source.__mro__:
+        name = integrations.get(kind.__module__.partition(".")[0])
+        if name is not None and exists(name):
+            return name
+    return None
 
 
 @cache
