@@ -140,7 +140,9 @@ def test_the_check_and_the_share_of_zero_lines(name: str) -> None:
 def test_the_floor_is_a_blend_of_its_parts(threads: int) -> None:
     """Every part is measured, and the floor lies between the two fills, plus the read."""
     work = make_small("W1")
-    meter = floor.Floor(work, floor.warm_buffer(work.n_bytes), threads)
+    meter = floor.Floor(
+        floor.zero_share(work), work.indices, floor.warm_buffer(work.n_bytes), threads
+    )
     seconds = meter.sample(1)
     parts = meter.median_parts()
 
