@@ -119,9 +119,9 @@ def zero_share(memory: Iterable[Array]) -> float:
         n_bytes = part.nbytes // LINE * LINE
         # Elements in the order of memory, whichever axis is the innermost.
         flat = part.reshape(-1, order="A").view(np.uint8)[:n_bytes].view(np.uint64)
-        lit = flat.reshape(-1, LINE // 8).any(axis=1)
-        n_lines += len(lit)
-        n_zero += len(lit) - int(np.count_nonzero(lit))
+        n_lit = int(np.count_nonzero(flat.reshape(-1, LINE // 8).any(axis=1)))
+        n_lines += n_bytes // LINE
+        n_zero += n_bytes // LINE - n_lit
     return n_zero / max(n_lines, 1)
 
 

@@ -186,7 +186,7 @@ static void test_move(const ohf_microkernels *microkernels)
 {
     static const size_t widths[] = {1, 2, 4, 8, 16};
     const size_t width = PICK(widths), n_bytes = width * draw(40), place = width * draw(64 / width);
-    unsigned char on[16], off[16], room[64 + 64 + 640 + 64], moved[640], rest[640];
+    unsigned char on[16], off[16] = {0}, room[64 + 64 + 640 + 64], moved[640], rest[640];
     unsigned char *from = room + (-(uintptr_t)room & 63) + place, *buffer = guarded(n_bytes + 128);
     const size_t shift = (-(uintptr_t)(buffer + GUARD) & 63) + place;
     ohf_fill fill;
