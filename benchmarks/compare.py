@@ -30,14 +30,16 @@ from benchmarks.scenarios import (
     compare,
     compare_codes,
     compare_frames,
+    compare_written,
     first_calls,
 )
 from benchmarks.targets import verdicts
 from benchmarks.workloads import WORKLOADS
+from benchmarks.written import WRITTEN
 
-PARTS = [*WORKLOADS, "first", "busy", *FRAMES, *CODES]
+PARTS = [*WORKLOADS, "first", "busy", *WRITTEN, *FRAMES, *CODES]
 # Short for several parts.
-GROUPS = {"frames": [*FRAMES], "codes": [*CODES]}
+GROUPS = {"written": [*WRITTEN], "frames": [*FRAMES], "codes": [*CODES]}
 LIBRARIES = {each.library for each in [*CONTENDERS.values(), *FORMERS.values()]} | {
     each.peer for each in CODES.values()
 }
@@ -109,6 +111,8 @@ def _part(session: Session, name: str, bar: Any) -> None:
 
         if name in FRAMES:
             compare_frames(session, FRAMES[name], progress)
+        elif name in WRITTEN:
+            compare_written(session, WRITTEN[name], progress)
         elif name in CODES:
             compare_codes(session, CODES[name], progress)
         else:
@@ -124,7 +128,7 @@ def write(session: Session, folder: Path) -> None:
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     names = {path.stem for path in folder.glob("*.md")} - {"index"}
     (folder / "index.md").write_text(report.index(names), encoding="utf-8")
-    if session.parts:
+    if session.has_chart:
         titles = {name: f"{name}: {workload.title}" for name, workload in WORKLOADS.items()}
         chart.draw(session.records, titles, folder / name)
 

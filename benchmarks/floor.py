@@ -65,7 +65,7 @@ class Parts(NamedTuple):
 
 def _streamed(output: Array, value: int) -> bool:
     """Fill memory past the caches, if the processor has such stores."""
-    return stream_fill(output, value)
+    return stream_fill(output, np.array([value], np.uint8))
 
 
 def _memset(output: Array, value: int) -> bool:
@@ -108,15 +108,26 @@ def zero_share(work: Work) -> float:
 
 
 class Floor:
-    """Measures the line floor of a work with some threads, each on its share of the memory."""
+    """Measures the line floor of an output with some threads, each on its share of the memory.
 
-    def __init__(self, work: Work, buffer: Array, threads: int) -> None:
-        self.zero_share = zero_share(work)
+    Parameters
+    ----------
+    zero_share : float
+        Of the lines of the output, those that hold no on.
+    indices : ndarray
+        What is read.
+    buffer : ndarray of uint8
+        As many bytes as are written, warm.
+    threads : int
+    """
+
+    def __init__(self, zero_share: float, indices: Array, buffer: Array, threads: int) -> None:
+        self.zero_share = zero_share
         self.parts: list[Parts] = []
         self._threads = threads
         bounds = [len(buffer) * i // threads // LINE * LINE for i in range(threads)]
         self._outputs = np.split(buffer, bounds[1:])
-        self._indices = np.array_split(work.indices.reshape(-1), threads)
+        self._indices = np.array_split(indices.reshape(-1), threads)
 
     def sample(self, number: int) -> float:
         """Return the floor in seconds: the median of `number` passes, three at least."""

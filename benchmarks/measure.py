@@ -27,7 +27,8 @@ Sampler = Callable[[int], float]
 class Key:
     """What was measured.
 
-    ``mode`` is floor, out, fresh, first, busy, table, codes or peak, ``threads`` 0 the default.
+    ``mode`` is floor, out, fresh, first, busy, written, table, codes or peak, ``threads`` 0 the
+    default.
     """
 
     workload: str

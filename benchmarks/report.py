@@ -13,6 +13,7 @@ from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR, Session
 from benchmarks.targets import OUT, Results, verdicts
 from benchmarks.workloads import WORKLOADS
+from benchmarks.written import WRITTEN
 
 # Above so many other processes the figures are those of a busy machine.
 QUIET_LOAD = 0.5
@@ -124,6 +125,21 @@ def _workloads(session: Session) -> Iterator[str]:
             yield _workload(records, results, name) + "\n"
 
 
+def _written(session: Session) -> Iterator[str]:
+    """Yield the table of what tables become, against the floor of the bytes."""
+    results = Results(session.records)
+    rows = []
+    for record in session.records:
+        name, threads = record.key.workload, record.key.threads
+        if record.key.mode == "written":
+            floor = results.find(name, LINE_FLOOR, threads)
+            times = [_time(seconds, small=False) for seconds in (record.median, record.best)]
+            rows.append((name, WRITTEN[name].title, threads, *times, _ratio(record.median, floor)))
+    if rows:
+        yield "## Tables against the floor of their bytes\n"
+        yield table(("", "work", "threads", "median, ms", "best, ms", "/ floor"), rows) + "\n"
+
+
 def _tables(session: Session) -> Iterator[str]:
     """Yield the tables of the workloads of tables, the fastest first."""
     results = Results(session.records)
@@ -201,7 +217,7 @@ def _quiet(session: Session) -> str:
 def markdown(session: Session, chart_name: str) -> str:
     """Return the whole report."""
     # Without a floor there is nothing to draw against.
-    chart = [f"![Multiples of the line floor]({chart_name}.svg)\n"] if session.parts else []
+    chart = [f"![Multiples of the line floor]({chart_name}.svg)\n"] if session.has_chart else []
     parts = [
         f"# {machine.describe(session.threads)['processor']}\n",
         INTRO,
@@ -211,6 +227,7 @@ def markdown(session: Session, chart_name: str) -> str:
         *_machine(session),
         *_floors(session),
         *_workloads(session),
+        *_written(session),
         *_tables(session),
         *_codes(session),
         *_modes(session, "first", "The first call of a process"),

@@ -14,18 +14,19 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import frames, machine
+from benchmarks import frames, machine, written
 from benchmarks.codes import CodesWork
 from benchmarks.first_call import FIRST
-from benchmarks.floor import Floor, Parts, warm_buffer
+from benchmarks.floor import Floor, Parts, warm_buffer, zero_share
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
 from benchmarks.peers import CONTENDERS, Contender, Task, load
 from benchmarks.peers.forms import formers
 from benchmarks.peers.registry import OURSELVES, Call
-from benchmarks.workloads import Array, Work, Workload, check
+from benchmarks.workloads import WORKLOADS, Array, Work, Workload, check
 
 ROOT = Path(__file__).parents[1]
 LINE_FLOOR = "line floor"
+WRITER = f"{OURSELVES} Encoder.transform"
 # Below this an output is no job of the memory bus, and its floor is a function call.
 SMALLEST_FLOOR = 1 << 20
 FIRST_CALLS = ("W1", "W2", "W4", "W5")
@@ -53,6 +54,11 @@ class Session:
                 self.libraries[name] = load(name, self.threads)
             except ImportError as error:
                 self.failures.append(f"{name}: not measured ({error})")
+
+    @property
+    def has_chart(self) -> bool:
+        """Whether something was measured that is drawn: peers beside a floor."""
+        return any(name in WORKLOADS for name, _ in self.parts)
 
     @property
     def thread_counts(self) -> list[int]:
@@ -100,15 +106,49 @@ def compare(session: Session, workload: Workload, progress: Callable[[int], None
     buffer = warm_buffer(work.n_bytes)
     out = buffer.view(work.dtype).reshape(work.shape)
     entries = list(_contender_entries(session, work, out))
-    floors = {}
-    if work.n_bytes >= SMALLEST_FLOOR:
-        floors = {threads: Floor(work, buffer, threads) for threads in session.thread_counts}
+    counts = session.thread_counts if work.n_bytes >= SMALLEST_FLOOR else []
+    share = zero_share(work) if counts else 0.0
+    floors = {threads: Floor(share, work.indices, buffer, threads) for threads in counts}
+    _beside_floors(session, work.name, entries, floors, progress)
+
+
+def compare_written(
+    session: Session, recipe: written.WrittenWork, progress: Callable[[int], None]
+) -> None:
+    """Measure what a table becomes against the floor of its bytes."""
+    if missing := {"pandas", recipe.library} - session.libraries.keys():
+        session.failures.append(f"{recipe.name}: not measured without {', '.join(sorted(missing))}")
+        return
+    work = recipe.make(session.scale)
+    result = work.call(1)()
+    work.check(result)
+    memory = written.buffers(result)
+    share, n_bytes = written.zero_share(memory), sum(part.nbytes for part in memory)
+    del result, memory
+    codes = np.concatenate([codes.view(np.uint8) for codes in work.read])
+    buffer = warm_buffer(n_bytes)
+    entries = [
+        Entry(Key(recipe.name, WRITER, OURSELVES, "written", count), clock(work.call(count)))
+        for count in session.thread_counts
+    ]
+    floors = {count: Floor(share, codes, buffer, count) for count in session.thread_counts}
+    _beside_floors(session, recipe.name, entries, floors, progress)
+
+
+def _beside_floors(
+    session: Session,
+    name: str,
+    entries: list[Entry],
+    floors: dict[int, Floor],
+    progress: Callable[[int], None],
+) -> None:
+    """Measure entries and floors in turns."""
     for threads, floor in floors.items():
-        entries.insert(0, Entry(Key(work.name, LINE_FLOOR, "", "floor", threads), floor.sample))
+        entries.insert(0, Entry(Key(name, LINE_FLOOR, "", "floor", threads), floor.sample))
     progress(len(entries) * session.effort.rounds)
     session.records += in_turns(entries, session.effort, lambda: progress(-1))
     for threads, floor in floors.items():
-        session.parts[work.name, threads] = floor.zero_share, floor.median_parts()
+        session.parts[name, threads] = floor.zero_share, floor.median_parts()
 
 
 def first_calls(session: Session, workload: str) -> None:

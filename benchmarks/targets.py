@@ -11,7 +11,7 @@ from benchmarks.frames import FRAMES
 from benchmarks.measure import Record
 from benchmarks.peers.arrow import BARE
 from benchmarks.peers.registry import OURSELVES
-from benchmarks.scenarios import LINE_FLOOR
+from benchmarks.scenarios import LINE_FLOOR, WRITER
 
 OUT = f"{OURSELVES} out="
 BEST = "the best peer"
@@ -44,10 +44,12 @@ FASTER_THAN = (
     ("W6", "numpy zeros + assign", 1.0),
     ("W6", "torch one_hot + cast", 1.0),
 )
-OF_OWN_OUT = 1.3
-FASTER_THAN_ORDINARY = 3.0
-OF_FIRST_TOUCH = 1.1
-SMALL_CALL = {OURSELVES: 1.2e-6, OUT: 0.8e-6}
+OF_OWN_OUT = 1.15
+# Multiples of the floor of their bytes, from tables of known categories.
+WRITTEN_OF_THE_FLOOR = 1.5
+FASTER_THAN_ORDINARY = 2.5
+OF_FIRST_TOUCH = 1.15
+SMALL_CALL = {OURSELVES: 1.0e-6, OUT: 0.8e-6}
 # "Never slower", with the noise of a median allowed for.
 OF_ONE_THREAD = 1.05
 OF_ONE_THREAD_BUSY = 1.3
@@ -165,6 +167,16 @@ def of_the_floor(results: Results) -> Iterator[Verdict]:
             yield from _at_most(workload, target, ours, floor, limit)
 
 
+def written_of_the_floor(results: Results) -> Iterator[Verdict]:
+    """Compare what tables become with the floor of its bytes."""
+    for workload in results.workloads("written"):
+        for threads in sorted({1, results.threads}):
+            floor = results.find(workload, LINE_FLOOR, threads)
+            ours = results.find(workload, WRITER, threads)
+            target = f"table / floor of its bytes, {_threads(threads)}"
+            yield from _at_most(workload, target, ours, floor, WRITTEN_OF_THE_FLOOR)
+
+
 def faster_than_peers(results: Results) -> Iterator[Verdict]:
     """Compare the warm call, with the threads of its default, with peers."""
     for workload, peer, limit in FASTER_THAN:
@@ -261,6 +273,7 @@ def peaks(results: Results) -> Iterator[Verdict]:
 
 RULES = (
     of_the_floor,
+    written_of_the_floor,
     faster_than_peers,
     ordinary_calls,
     first_calls,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from onehot_fast._kernels import simd
-from onehot_fast._runtime import dispatch
+from onehot_fast._runtime import dispatch, memory
 
 CODE_DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")
 ROWS = (0, 1, 7, 8, 9, 63, 64, 65, 100, 1000, 4095, 4096, 4097, 16385)
@@ -120,18 +120,21 @@ def test_block_without_table(mode, drawn):
 
 
 @few
-@given(drawn=columns(), part=st.floats(0, 1))
-def test_bits(mode, drawn, part):
-    """The bits of Arrow: the lowest first, and those behind the last row are 0."""
+@given(drawn=columns(), part=st.floats(0, 1), line=st.sampled_from((1, 64)))
+def test_bits(mode, drawn, part, line):
+    """Arrow's bits: the lowest first, 0 behind the last row; the bytes after these stay."""
     codes, tables, _ = drawn
     n_columns = int(tables[0].max()) + 1
-    first = int(part * n_columns)
-    out = np.full((n_columns - first, (len(codes[0]) + 7) // 8), 255, np.uint8)
+    first, n_bytes = int(part * n_columns), (len(codes[0]) + 7) // 8
+    shape = n_columns - first, -(-n_bytes // line) * line
+    out, _ = memory.allocate(shape, np.dtype(np.uint8))
+    out.fill(255)
 
     dispatch.encode_bits(codes[0], tables[0], out, num_threads=2, first=first)
 
     is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
-    assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out)
+    assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out[:, :n_bytes])
+    assert (out[:, n_bytes:] == 255).all()
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])

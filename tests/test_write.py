@@ -75,3 +75,15 @@ def test_every_form_holds_the_same(few: int, data: st.DataObject) -> None:
     _, by_column, ends = write.csc(given_columns, "uint8")
     np.testing.assert_array_equal(by_column, np.nonzero(matrix.T)[1])
     np.testing.assert_array_equal(ends, [0, *np.cumsum(matrix.sum(axis=0))])
+
+
+def test_long_bits_begin_with_cache_lines() -> None:
+    """The bytes that fill the last line are 0, in recycled memory too."""
+    codes = np.random.default_rng(0).integers(-1, 60, 8 * write.LONG_BITS + 3).astype(np.int8)
+    for _ in range(2):
+        packed = write.bits([CodedColumn(codes, None, 60)])
+        assert packed.shape[1] == write.LONG_BITS + write.LINE
+        is_on = codes == np.arange(60)[:, None]
+        is_on = np.pad(is_on, ((0, 0), (0, 8 * packed.shape[1] - len(codes))))
+        np.testing.assert_array_equal(packed, np.packbits(is_on, axis=1, bitorder="little"))
+        packed.fill(255)

@@ -29,6 +29,8 @@ SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 INT32_MAX = np.iinfo(np.int32).max
 # So few codes Python handles in less time than NumPy or a kernel needs to begin.
 FEW_CODES = 32
+# Bytes of a cache line, and of bits of a column from which on it is worth to begin with one.
+LINE, LONG_BITS = 64, 4096
 
 
 @dataclass(eq=False, slots=True)  # frozen, it would take four times as long to make
@@ -169,9 +171,13 @@ def columns(
 def bits(
     columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit."""
+    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit.
+
+    Each row of a large one begins with a cache line, as Arrow recommends: bytes of 0 fill it up.
+    """
     starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
-    shape = starts[-1], -(-n_rows // 8)
+    n_bytes = -(-n_rows // 8)
+    shape = starts[-1], n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
     check_size(shape, np.uint8)
     if n_rows * len(columns) <= FEW_CODES:
         parallel.resolve(num_threads, 0)
@@ -180,10 +186,11 @@ def bits(
             few[output, row >> 3] |= 1 << (row & 7)
         return few
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
+    out[:, n_bytes:] = 0
     for column, start in zip(columns, starts, strict=False):
         part = out[start : start + column.n_outputs]
         threads = parallel.resolve(num_threads, part.nbytes)
-        dispatch.encode_bits(column.codes, column.lut, part, threads)
+        dispatch.encode_bits(column.codes, column.lut, part, threads, result_bytes=out.nbytes)
     return out
 
 

@@ -4,5 +4,9 @@ import numpy.typing as npt
 from onehot_fast._kernels.code_columns import CodeColumns
 
 def encode(
-    columns: CodeColumns, out: npt.NDArray[np.uint8], first: int, num_threads: int
+    columns: CodeColumns,
+    out: npt.NDArray[np.uint8],
+    first: int,
+    result_bytes: int,
+    num_threads: int,
 ) -> None: ...

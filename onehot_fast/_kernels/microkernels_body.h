@@ -205,29 +205,126 @@ OHF_INLINE void OHF(planes_scalar)(const uint8_t *codes, size_t n, unsigned clas
         memcpy(out + i * width, codes[i] == class ? fill->on : fill->off, width);
 }
 
-/* Eight comparisons a byte; the vector sets compare a register and keep its mask. */
-static inline void OHF(bits_scalar)(const uint8_t *codes, size_t n, unsigned class, unsigned char *out)
+/* ---- bits --------------------------------------------------------------------------------------------- */
+
+/* Compared with few classes, 64 codes are a word of output; the words go to memory as they are. */
+#if defined(OHF_BITS)
+static inline uint64_t OHF(mask64)(const uint8_t *codes, unsigned class)
 {
-    for (size_t i = 0; i < n; i += 8) {
-        unsigned byte = 0;
-        for (size_t j = i; j < n && j < i + 8; j++)
-            byte |= (unsigned)(codes[j] == class) << (j - i);
-        out[i / 8] = (unsigned char)byte;
-    }
+    uint64_t mask = 0;
+    for (unsigned i = 0; i < 64; i += VB)
+        mask |= (uint64_t)(OHF_BITS)equal_mask(codes + i, class) << i;
+    return mask;
 }
 
-static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, unsigned char *out)
+static void OHF(bits_compare)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
+                              unsigned char *out)
 {
     for (unsigned class = 0; class < n_classes; class++, out += plane_bytes) {
         size_t i = 0;
-#if defined(OHF_BITS)
-        for (; i + VB <= n; i += VB) {
-            const OHF_BITS mask = (OHF_BITS)equal_mask(codes + i, class);
-            memcpy(out + i / 8, &mask, sizeof mask);
+        if (streaming)
+            for (; i + 64 <= n; i += 64)
+                _mm_stream_si64((long long *)(out + i / 8), (long long)OHF(mask64)(codes + i, class));
+        for (; i < n; i += 64) {
+            const size_t left = n - i;
+            const uint64_t rows = left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
+            const uint64_t mask = OHF(mask64)(codes + i, class) & rows;
+            memcpy(out + i / 8, &mask, left < 64 ? (left + 7) / 8 : 8);
         }
-#endif
-        OHF(bits_scalar)(codes + i, n - i, class, out + i / 8);
     }
+}
+#endif
+
+/* Move a line out and leave zeros behind. */
+static inline void OHF(bits_line)(unsigned char *out, unsigned char *line, int streaming)
+{
+#if OHF_ISA != OHF_ISA_PLAIN
+    for (size_t i = 0; i < 64; i += VB) {
+        const vec bits = load(line + i);
+        if (streaming)
+            stream(out + i, bits);
+        else
+            store(out + i, bits);
+    }
+#else
+    (void)streaming;
+    memcpy(out, line, 64);
+#endif
+    memset(line, 0, 64);
+}
+
+/* Among many classes a code sets its one bit: a line for each class, of 512 rows, fits the first-level cache. */
+static void OHF(bits_scatter)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
+                              unsigned char *out, unsigned char *lines)
+{
+    for (size_t done = 0; done < n; done += 512, out += 64) {
+        const size_t count = n - done < 512 ? n - done : 512, n_bytes = (count + 7) / 8;
+        size_t i = 0;
+        for (; i + 8 <= count; i += 8)
+            for (unsigned j = 0; j < 8; j++)
+                lines[(size_t)codes[done + i + j] * 64 + i / 8] |= (unsigned char)(1u << j);
+        for (; i < count; i++)
+            lines[(size_t)codes[done + i] * 64 + i / 8] |= (unsigned char)(1u << (i & 7));
+        for (size_t class = 0; class < n_classes; class++)
+            if (n_bytes == 64)
+                OHF(bits_line)(out + class * plane_bytes, lines + class * 64, streaming);
+            else {
+                memcpy(out + class * plane_bytes, lines + class * 64, n_bytes);
+                memset(lines + class * 64, 0, n_bytes);
+            }
+    }
+}
+
+static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
+                      unsigned char *out, unsigned char *lines)
+{
+#if defined(OHF_BITS)
+    if (n_classes <= OHF_COMPARED_CLASSES)
+        OHF(bits_compare)(codes, n, n_classes, plane_bytes, streaming, out);
+    else
+#endif
+        OHF(bits_scatter)(codes, n, n_classes, plane_bytes, streaming, out, lines);
+#if OHF_ISA != OHF_ISA_PLAIN
+    if (streaming)
+        OHF_STORE_FENCE();
+#endif
+}
+
+/* ---- positions in rows, for sparse matrices ----------------------------------------------------------- */
+
+/* Columns of codes, `step` apart, become rows: four by four with vectors, where the baseline has them. */
+static void OHF(interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out)
+{
+    size_t column = 0;
+    if (n_columns == 1) {
+        memcpy(out, codes, n_rows * sizeof *codes);
+        return;
+    }
+#if defined(OHF_X86) && OHF_ISA != OHF_ISA_PLAIN
+    for (; column + 4 <= n_columns; column += 4) {
+        const int32_t *from = codes + column * step;
+        int32_t *to = out + column;
+        size_t i = 0;
+        for (; i + 4 <= n_rows; i += 4, to += 4 * n_columns) {
+            const __m128i a = _mm_loadu_si128((const __m128i *)(from + i));
+            const __m128i b = _mm_loadu_si128((const __m128i *)(from + step + i));
+            const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * step + i));
+            const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * step + i));
+            const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+            const __m128i high_ab = _mm_unpackhi_epi32(a, b), high_cd = _mm_unpackhi_epi32(c, d);
+            _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
+            _mm_storeu_si128((__m128i *)(to + n_columns), _mm_unpackhi_epi64(ab, cd));
+            _mm_storeu_si128((__m128i *)(to + 2 * n_columns), _mm_unpacklo_epi64(high_ab, high_cd));
+            _mm_storeu_si128((__m128i *)(to + 3 * n_columns), _mm_unpackhi_epi64(high_ab, high_cd));
+        }
+        for (; i < n_rows; i++, to += n_columns)
+            for (size_t j = 0; j < 4; j++)
+                to[j] = from[j * step + i];
+    }
+#endif
+    for (; column < n_columns; column++)
+        for (size_t i = 0; i < n_rows; i++)
+            out[i * n_columns + column] = codes[column * step + i];
 }
 
 #if OHF_ISA == OHF_ISA_PLAIN
@@ -314,11 +411,33 @@ static inline void OHF(stream_copy)(unsigned char *out, const unsigned char *fro
 static void OHF(copy)(unsigned char *out, const unsigned char *from, size_t n_bytes)
 {
     OHF(stream_copy)(out, from, n_bytes);
+}
+
+/* The same, and off is left behind in `from`, which starts where an element of the line of off does. */
+static void OHF(move)(unsigned char *out, unsigned char *from, size_t n_bytes, const ohf_fill *fill)
+{
+    const vec off = load(fill->off_line);
+    const size_t place = (uintptr_t)from & 63;
+    size_t i = OHF(to_boundary)(out);
+    if (i > n_bytes)
+        i = n_bytes;
+    memcpy(out, from, i);
+    memcpy(from, fill->off_line + place, i);
+    for (; i + VB <= n_bytes; i += VB) {
+        stream(out + i, load(from + i));
+        store(from + i, off);
+    }
+    memcpy(out + i, from + i, n_bytes - i);
+    memcpy(from + i, fill->off_line + ((place + i) & 63), n_bytes - i);
+}
+
+static void OHF(fence)(void)
+{
     OHF_STORE_FENCE();
 }
 
-/* The scratch block holds nothing but off between blocks: the ons of a block are stored, the block is streamed,
- * the ons are taken back. It costs two stores an index instead of a fill of the block. */
+/* The scratch block holds nothing but off between blocks: the ons of a block are stored, the block is streamed, the
+ * ons are taken back; where they are many, off is stored behind the whole block instead. */
 OHF_INLINE void OHF(rows_scratch_of)(const int32_t *codes, size_t n_groups, const ohf_fill *fill,
                                      unsigned char *out, unsigned char *scratch, size_t width)
 {
@@ -331,8 +450,12 @@ OHF_INLINE void OHF(rows_scratch_of)(const int32_t *codes, size_t n_groups, cons
         unsigned char *to = out + g * group_bytes;
         unsigned char *block = scratch + ((uintptr_t)to & 63);
         OHF(scatter)(codes + g * fill->inner, count, fill, block, fill->on, width);
-        OHF(stream_copy)(to, block, count * group_bytes);
-        OHF(scatter)(codes + g * fill->inner, count, fill, block, fill->off, width);
+        if (group_bytes <= 64 * fill->inner) {
+            OHF(move)(to, block, count * group_bytes, fill);
+        } else {
+            OHF(stream_copy)(to, block, count * group_bytes);
+            OHF(scatter)(codes + g * fill->inner, count, fill, block, fill->off, width);
+        }
     }
     OHF_STORE_FENCE();
 }
@@ -475,6 +598,7 @@ static const ohf_microkernels OHF(microkernels) = {
     .map8 = OHF_MAP_TABLE(8),
     .map32 = OHF_MAP_TABLE(32),
     .bits = OHF(bits),
+    .interleave = OHF(interleave),
     .fill = OHF(fill_off),
     .rows_scatter = OHF(rows_scatter),
     .rows_block = OHF(rows_block),
@@ -485,6 +609,8 @@ static const ohf_microkernels OHF(microkernels) = {
     .rows_scratch = OHF(rows_scratch),
     .rows_merge = OHF(rows_merge),
     .copy = OHF(copy),
+    .move = OHF(move),
+    .fence = OHF(fence),
 #  if OHF_SHUFFLES
     .rows_expand = OHF(rows_expand),
 #  endif
@@ -499,6 +625,7 @@ static const ohf_microkernels OHF(microkernels) = {
 #undef OHF_MAP_ALL
 #undef OHF_MAP_TABLE
 #undef OHF_BITS
+#undef OHF_COMPARED_CLASSES
 #undef equal_mask
 #undef OHF_PLANES
 #undef OHF_EXPAND

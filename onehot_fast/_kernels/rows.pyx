@@ -6,7 +6,7 @@ The output is a sequence of groups, each of ``inner`` neighbouring indices and `
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
 block    fill a block that fits the first-level cache with off, then store its ons
-scratch  the same in a scratch block that is streamed out and cleaned by taking its ons back
+scratch  the same in a scratch block that is streamed out and cleaned
 merge    wide rows: stream off, composing only the one vector that holds the on
 scatter  store only the ons, into memory that already holds off
 

@@ -17,6 +17,7 @@ cdef extern from "microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
+        OHF_BIT_LINES
     const uint64_t OHF_SPAN32
 
     ctypedef struct ohf_policy:
@@ -59,10 +60,13 @@ cdef extern from "microkernels.h":
     ) noexcept nogil
 
     ctypedef void (*ohf_bits)(
-        const uint8_t *, size_t, size_t, size_t, unsigned char *
+        const uint8_t *, size_t, size_t, size_t, bint, unsigned char *, unsigned char *
     ) noexcept nogil
+    ctypedef void (*ohf_interleave)(const int32_t *, size_t, size_t, size_t, int32_t *) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
+    ctypedef void (*ohf_move)(unsigned char *, unsigned char *, size_t, const ohf_fill *) noexcept nogil
+    ctypedef void (*ohf_fence)() noexcept nogil
 
     ctypedef struct ohf_microkernels:
         const char *name
@@ -79,8 +83,11 @@ cdef extern from "microkernels.h":
         ohf_map *map8
         ohf_map *map32
         ohf_bits bits
+        ohf_interleave interleave
         ohf_put fill
         ohf_copy copy
+        ohf_move move
+        ohf_fence fence
 
 cdef const ohf_microkernels *microkernels() noexcept nogil
 cdef size_t stream_bytes() noexcept nogil

@@ -9,7 +9,6 @@ cache, at most 16 MiB). `activate` and `set_stream_bytes` do the same within a p
 import os
 
 from libc.stdint cimport uintptr_t
-from libc.string cimport memset
 
 cdef extern from "microkernels.h":
     int ohf_variants(const ohf_microkernels **found, int room) noexcept nogil
@@ -94,26 +93,33 @@ def set_stream_bytes(size_t n_bytes):
     return before
 
 
-def stream_fill(unsigned char[::1] out, unsigned char value):
-    """Fill memory past the caches; this is what `benchmarks.floor` takes for the least an output costs.
+def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
+    """Fill memory with an element past the caches.
+
+    This is what `benchmarks.floor` takes for the least that an output costs.
 
     Returns
     -------
     bool
-        False where the active variant has no such stores; then nothing is written.
+        False where the active variant has no such stores, or the element does not divide a cache line, or the
+        memory does not begin where one does; then nothing is written.
     """
-    cdef unsigned char block[OHF_SCRATCH + 64]
-    cdef Py_ssize_t done = 0, step
-    cdef const unsigned char *source = block
-    if active_microkernels.copy == NULL:
+    cdef unsigned char room[OHF_SCRATCH + 128]
+    cdef unsigned char *block = room + (-<uintptr_t> room & 63)
+    cdef Py_ssize_t done = 0, step, width = element.shape[0]
+    cdef ohf_fill fill
+    if active_microkernels.copy == NULL or width not in (1, 2, 4, 8, 16) or out.shape[0] == 0:
         return False
-    memset(block, value, sizeof(block))
+    if <uintptr_t> &out[0] % 64 != 0:
+        return False
+    ohf_fill_init(&fill, width, 1, 1, &element[0], &element[0])
+    ohf_scratch_init(block, &fill)
     with nogil:
         while done < out.shape[0]:
             step = min(out.shape[0] - done, <Py_ssize_t> OHF_SCRATCH)
-            source = block + ((<uintptr_t> &out[done] - <uintptr_t> block) & 63)
-            active_microkernels.copy(&out[done], source, step)
+            active_microkernels.copy(&out[done], block, step)
             done += step
+        active_microkernels.fence()
     return True
 
 

@@ -1,14 +1,17 @@
-from typing import Any
+from typing import Any, Final
 
 import numpy.typing as npt
 
 from onehot_fast._kernels.code_columns import CodeColumns
+
+GROUP_PARTS: Final[int]
 
 def csr(
     columns: CodeColumns,
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
     n_columns: int,
+    result_bytes: int,
     num_threads: int,
 ) -> int: ...
 def csc_counts(columns: CodeColumns, counts: npt.NDArray[Any], num_threads: int) -> None: ...

@@ -1,34 +1,43 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC: the positions of the ons, without the matrix.
 
-CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
-some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
-each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without
-duplicates, given that the tables name increasing and disjoint columns from one input column to the next.
+CSR writes the columns of every row where they belong if no row lacks one, past the caches where the matrix is
+large, and closes the gaps afterwards where some do: one pass over the codes, and a second over the positions only
+when there are gaps. CSC counts the rows of each column, part by part of the rows, then every part places its own.
+Both come out canonical: sorted, without duplicates, given that the tables name increasing and disjoint columns
+from one input column to the next.
 """
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
+from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, stream_bytes
 
 cdef enum:
-    CODES = 4096            # codes of a block, all columns together
+    CODES = 2048            # codes of a block, all columns together: 8 KiB
     CHUNK_ROWS = 16384
-    LANES = 4               # parts of the rows that are taken in turns,
-    LANE_CODES = 1024       # and codes of a block of each
+    LANES = 8               # parts of a group of rows, taken in turns,
+    LANE_CODES = 256        # and codes of a block of each
+    # Fewer in turns the more lines are written to at a time: the first-level cache holds 512.
+    LANE_COLUMNS = 64
+    HALF_LANE_COLUMNS = 128
+
+GROUP_PARTS = LANES   # for the dispatch
 
 ctypedef fused position_t:
     int32_t
     int64_t
 
 cdef struct Job:
+    const ohf_microkernels *microkernels
     const CodeSource *sources
     void *indices
     void *indptr
     Py_ssize_t n_columns, n_rows, span
     bint wide               # of the positions: int64
+    bint streaming
 
 
 cdef inline bint any_negative(const int32_t *codes, Py_ssize_t n) noexcept nogil:
@@ -40,17 +49,37 @@ cdef inline bint any_negative(const int32_t *codes, Py_ssize_t n) noexcept nogil
     return signs < 0
 
 
-cdef inline void interleave(
-    const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, Py_ssize_t n_columns, Py_ssize_t first,
-    position_t *indices, position_t *ends,
+cdef inline void write_full(
+    const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
+    position_t *ends, position_t first,
 ) noexcept nogil:
-    """Write rows that lack no column: every store has its place from the start."""
-    cdef Py_ssize_t i, column
-    for column in range(n_columns):
-        for i in range(n_rows):
-            indices[first + i * n_columns + column] = codes[column * step + i]
+    """Write rows that lack no column: every position has its place from the start."""
+    cdef position_t room[CODES + 32]
+    cdef position_t *block = <position_t *> ((<uintptr_t> room + 63) & ~<uintptr_t> 63)
+    cdef position_t *to = ends
+    cdef Py_ssize_t i, column, n_columns = job.n_columns
+    if position_t is int32_t:
+        if job.streaming:
+            to = block + (<uintptr_t> indices & 63) // sizeof(position_t)
+            job.microkernels.interleave(codes, step, n_rows, n_columns, to)
+            copy_past(job, indices, to, n_rows * n_columns)
+            to = block + (<uintptr_t> ends & 63) // sizeof(position_t)
+        else:
+            job.microkernels.interleave(codes, step, n_rows, n_columns, indices)
+    else:
+        for column in range(n_columns):
+            for i in range(n_rows):
+                indices[i * n_columns + column] = codes[column * step + i]
     for i in range(n_rows):
-        ends[i] = <position_t> (first + (i + 1) * n_columns)
+        first += <position_t> n_columns
+        to[i] = first
+    if to != ends:
+        copy_past(job, ends, to, n_rows)
+
+
+cdef inline void copy_past(const Job *job, position_t *out, const position_t *block, Py_ssize_t n) noexcept nogil:
+    """Copy a block past the caches."""
+    job.microkernels.copy(<unsigned char *> out, <const unsigned char *> block, n * sizeof(position_t))
 
 
 cdef Py_ssize_t write_rows(
@@ -61,6 +90,8 @@ cdef Py_ssize_t write_rows(
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, i, column, n, first
     cdef bint has_gaps
+    if step > 16:
+        step -= step % 16   # whole lines
     while row < end:
         count = min(end - row, step)
         first = 0
@@ -70,7 +101,7 @@ cdef Py_ssize_t write_rows(
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
                 has_gaps |= any_negative(codes + column * step, count)
             if not has_gaps:
-                interleave(codes, step, count, n_columns, place, indices, indptr + row + 1)
+                write_full(job, codes, step, count, indices + place, indptr + row + 1, <position_t> place)
                 place += count * n_columns
                 row += count
                 continue
@@ -101,6 +132,8 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr)
     else:
         write_rows(job, begin, end, <int32_t *> job.indices, <int32_t *> job.indptr)
+    if job.streaming:
+        job.microkernels.fence()
 
 
 cdef Py_ssize_t close_gaps(
@@ -124,11 +157,12 @@ cdef Py_ssize_t close_gaps(
 
 
 def csr(
-    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads,
+    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns,
+    Py_ssize_t result_bytes, int num_threads,
 ):
     """Fill ``indptr`` (rows + 1) and ``indices`` (room for a column per row and source); return how many.
 
-    The codes have four bytes; ``n_columns`` are those of the whole matrix.
+    The codes have four bytes; ``n_columns`` are those of the whole matrix, ``result_bytes`` its size in memory.
     """
     cdef Job job
     cdef Py_ssize_t total
@@ -144,6 +178,10 @@ def csr(
     job.n_rows = columns.n_rows
     job.span = n_columns
     job.wide = position_t is int64_t
+    job.microkernels = microkernels()
+    job.streaming = (
+        not job.wide and job.microkernels.copy != NULL and <size_t> result_bytes > stream_bytes()
+    )
     for_each_chunk(
         run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
         CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,
@@ -155,105 +193,164 @@ def csr(
 
 cdef struct PartsJob:
     const CodeSource *sources
-    Py_ssize_t n_sources, n_rows, n_parts, n_columns
-    void *places            # (parts, columns): the counts of a part, or where its next row goes
+    Py_ssize_t n_sources, n_rows, n_groups, n_columns
+    int group_parts         # LANES or 1
+    void *places            # (groups, columns, group_parts): the counts of a part, or where its next row goes
     void *indices           # NULL: count only
     Py_ssize_t n_indices
     bint wide
 
 
+cdef inline Py_ssize_t part_start(const PartsJob *job, Py_ssize_t part) noexcept nogil:
+    """Return the first row of a part."""
+    return part * job.n_rows // (job.n_groups * job.group_parts)
+
+
 cdef inline void take(
-    int32_t code, Py_ssize_t row, position_t *places, position_t *indices, size_t n_indices,
+    int32_t code, position_t row, Py_ssize_t stride, position_t *places, position_t *indices,
+    size_t n_indices,
 ) noexcept nogil:
     """Count a row in its column, or write it where it belongs."""
     cdef position_t place
     if code >= 0:
-        place = places[code]
-        places[code] = place + 1
+        place = places[<Py_ssize_t> code * stride]
+        places[<Py_ssize_t> code * stride] = place + 1
         # A place is out of bounds only where the codes changed since they were counted.
         if indices != NULL and <size_t> place < n_indices:
-            indices[place] = <position_t> row
+            indices[place] = row
 
 
-cdef void walk_parts(
-    const PartsJob *job, Py_ssize_t part, Py_ssize_t n, position_t *places, position_t *indices,
+cdef inline void take_lanes(
+    const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, Py_ssize_t stride,
+    position_t *places, position_t *indices, size_t n_indices,
 ) noexcept nogil:
-    """Take the rows of ``n`` parts, at most LANES, in turns.
-
-    A column's place is loaded, raised and stored again. Rows of one column that follow one another would wait for
-    that; those of different parts do not.
-    """
-    cdef int32_t codes[LANES][LANE_CODES]
-    cdef Py_ssize_t starts[LANES]
-    cdef Py_ssize_t counts[LANES]
-    cdef Py_ssize_t source, lane, i, done, common, size = job.n_columns, least = job.n_rows // job.n_parts
-    for source in range(job.n_sources):
-        done = 0
-        while done <= least:   # no part has more rows than one beyond the least
-            common = LANE_CODES
-            for lane in range(n):
-                starts[lane] = (part + lane) * job.n_rows // job.n_parts + done
-                counts[lane] = min(
-                    (part + lane + 1) * job.n_rows // job.n_parts - starts[lane], <Py_ssize_t> LANE_CODES
-                )
-                common = min(common, counts[lane])
-                if counts[lane] > 0:
-                    read(&job.sources[source], starts[lane], counts[lane], 0, job.n_columns, codes[lane])
-            i = 0
-            if n == LANES:
-                while i < common:
-                    take(codes[0][i], starts[0] + i, places, indices, job.n_indices)
-                    take(codes[1][i], starts[1] + i, places + size, indices, job.n_indices)
-                    take(codes[2][i], starts[2] + i, places + 2 * size, indices, job.n_indices)
-                    take(codes[3][i], starts[3] + i, places + 3 * size, indices, job.n_indices)
-                    i += 1
-            for lane in range(n):
-                for common in range(i, counts[lane]):
-                    take(codes[lane][common], starts[lane] + common, places + lane * size, indices, job.n_indices)
-            done += LANE_CODES
+    """Take as many rows of each of some parts, in turns; the compiler knows ``lanes`` and ``stride``."""
+    cdef Py_ssize_t i
+    cdef int lane
+    for i in range(n_rows):
+        for lane in range(lanes):
+            take(
+                codes[lane * LANE_CODES + i], rows[lane] + <position_t> i, stride, places + lane, indices,
+                n_indices,
+            )
 
 
-cdef void run_parts_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Take the rows of some parts; parts share nothing but the memory they read codes from."""
-    cdef const PartsJob *job = <const PartsJob *> any_job
-    cdef Py_ssize_t part = chunk * LANES, first = part * job.n_columns
-    cdef Py_ssize_t n = min(job.n_parts - part, <Py_ssize_t> LANES)
-    if job.wide:
-        walk_parts(job, part, n, <int64_t *> job.places + first, <int64_t *> job.indices)
+cdef inline void take_block(
+    const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, position_t *places,
+    position_t *indices, size_t n_indices,
+) noexcept nogil:
+    """Choose the number of lanes."""
+    if lanes == LANES:
+        take_lanes(codes, rows, n_rows, LANES, LANES, places, indices, n_indices)
+    elif lanes == LANES // 2:
+        take_lanes(codes, rows, n_rows, LANES // 2, LANES, places, indices, n_indices)
+    elif lanes == 1:
+        take_lanes(codes, rows, n_rows, 1, 1, places, indices, n_indices)
     else:
-        walk_parts(job, part, n, <int32_t *> job.places + first, <int32_t *> job.indices)
+        take_lanes(codes, rows, n_rows, LANES // 4, LANES, places, indices, n_indices)
 
 
-cdef int run_parts(
-    CodeColumns columns, position_t[:, ::1] places, position_t *indices, Py_ssize_t n_indices, int num_threads,
+cdef void walk_source(
+    const PartsJob *job, const CodeSource *source, Py_ssize_t part, int lanes, position_t *places,
+    position_t *indices,
+) noexcept nogil:
+    """Take the rows of ``lanes`` parts of one source in turns.
+
+    A column's place is loaded, raised and stored again, and a processor that once saw such a load meet a store
+    just before lets all later ones wait until the addresses of the stores are known. Rows of one part that follow
+    one another then take 3 ns each; those of 4 or 8 parts in turns 1 ns.
+    """
+    cdef int32_t codes[LANES * LANE_CODES]
+    cdef position_t rows[LANES]
+    cdef Py_ssize_t counts[LANES]
+    cdef Py_ssize_t done = 0, common = 1, i, row
+    cdef int lane
+    while common > 0:
+        common = LANE_CODES
+        for lane in range(lanes):
+            row = part_start(job, part + lane) + done
+            rows[lane] = <position_t> row
+            counts[lane] = min(part_start(job, part + lane + 1) - row, <Py_ssize_t> LANE_CODES)
+            common = min(common, counts[lane])
+            if counts[lane] > 0:
+                read(source, row, counts[lane], 0, job.n_columns, codes + lane * LANE_CODES)
+        common = max(common, <Py_ssize_t> 0)
+        if indices == NULL:
+            take_block(codes, rows, common, lanes, places, <position_t *> NULL, 0)
+        else:
+            take_block(codes, rows, common, lanes, places, indices, job.n_indices)
+        for lane in range(lanes):   # a part has at most one row more than another
+            for i in range(common, counts[lane]):
+                take(
+                    codes[lane * LANE_CODES + i], rows[lane] + <position_t> i, job.group_parts, places + lane,
+                    indices, job.n_indices,
+                )
+        done += LANE_CODES
+
+
+cdef void walk_group(
+    const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
+) noexcept nogil:
+    """Take the rows of the parts of a group: source by source, some parts in turns."""
+    cdef Py_ssize_t source, at
+    cdef int lanes
+    cdef uint64_t n_columns
+    for source in range(job.n_sources):
+        n_columns = job.sources[source].table.n_codes
+        lanes = LANES // 4
+        if n_columns <= HALF_LANE_COLUMNS:
+            lanes = LANES if n_columns <= LANE_COLUMNS else LANES // 2
+        lanes = min(lanes, job.group_parts)
+        at = 0
+        while at < job.group_parts:
+            walk_source(job, &job.sources[source], part + at, lanes, places + at, indices)
+            at += lanes
+
+
+cdef void run_group(const void *any_job, Py_ssize_t group) noexcept nogil:
+    """Take the rows of a group; groups share nothing but the memory they read codes from."""
+    cdef const PartsJob *job = <const PartsJob *> any_job
+    cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
+    if job.wide:
+        walk_group(job, part, <int64_t *> job.places + first, <int64_t *> job.indices)
+    else:
+        walk_group(job, part, <int32_t *> job.places + first, <int32_t *> job.indices)
+
+
+cdef int run_groups(
+    CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
+    int num_threads,
 ) except -1:
     """Walk all parts."""
     cdef PartsJob job
+    if places.shape[2] not in (1, LANES):
+        raise ValueError(f"sparse.csc: groups are of {LANES} parts, or of one")
+    job.group_parts = places.shape[2]
     job.sources = columns.items
     job.n_sources = columns.n_columns
     job.n_rows = columns.n_rows
-    job.n_parts = places.shape[0]
+    job.n_groups = places.shape[0]
     job.n_columns = places.shape[1]
-    job.places = &places[0, 0]
+    job.places = &places[0, 0, 0]
     job.indices = indices
     job.n_indices = n_indices
     job.wide = position_t is int64_t
     return for_each_chunk(
-        run_parts_chunk, &job, (job.n_parts + LANES - 1) // LANES,
-        LANES * job.n_rows // job.n_parts * job.n_sources * sizeof(position_t), num_threads,
+        run_group, &job, job.n_groups, job.n_rows // job.n_groups * job.n_sources * sizeof(position_t),
+        num_threads,
     )
 
 
-def csc_counts(CodeColumns columns, position_t[:, ::1] counts, int num_threads):
-    """Add to ``counts`` (parts, columns) how many rows of each part are on in each column.
+def csc_counts(CodeColumns columns, position_t[:, :, ::1] counts, int num_threads):
+    """Add to ``counts`` (groups, columns, parts of a group) how many rows of a part are on in each column.
 
-    Part ``i`` is the rows from ``i * n_rows // n_parts`` to those of the next; codes have four bytes.
+    Part ``i`` of all parts is the rows from ``i * n_rows // n_parts`` to those of the next; codes have four bytes.
     """
     if counts.shape[0] and counts.shape[1]:
-        run_parts(columns, counts, <position_t *> NULL, 0, num_threads)
+        run_groups(columns, counts, <position_t *> NULL, 0, num_threads)
 
 
-def csc_rows(CodeColumns columns, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and is used up."""
+def csc_rows(CodeColumns columns, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
+    """Write the rows of each column; ``places``, as the counts, is where each part begins, and is used up."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
-        run_parts(columns, places, &indices[0], indices.shape[0], num_threads)
+        run_groups(columns, places, &indices[0], indices.shape[0], num_threads)

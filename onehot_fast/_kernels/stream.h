@@ -16,6 +16,7 @@
 #  define OHF_STREAMS 1
 #  define vec __m512i
 #  define OHF_BITS uint64_t
+#  define OHF_COMPARED_CLASSES 80
 #  define equal_mask(p, c) _mm512_cmpeq_epi8_mask(load(p), splat_1(c))
 #  define load(p) _mm512_loadu_si512(p)
 #  define store(p, v) _mm512_storeu_si512(p, v)
@@ -50,6 +51,7 @@
 #  define OHF_STREAMS 1
 #  define vec __m256i
 #  define OHF_BITS uint32_t
+#  define OHF_COMPARED_CLASSES 40
 #  define equal_mask(p, c) _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm256_loadu_si256((const __m256i *)(p))
 #  define store(p, v) _mm256_storeu_si256((__m256i *)(p), v)
@@ -83,6 +85,7 @@
 #  define OHF_STREAMS 1
 #  define vec __m128i
 #  define OHF_BITS uint16_t
+#  define OHF_COMPARED_CLASSES 20
 #  define equal_mask(p, c) _mm_movemask_epi8(_mm_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm_loadu_si128((const __m128i *)(p))
 #  define store(p, v) _mm_storeu_si128((__m128i *)(p), v)

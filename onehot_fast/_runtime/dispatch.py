@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan, sparse
+from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels import decode as _decode
 from onehot_fast._kernels import recode as _recode
 from onehot_fast._kernels.code_columns import CodeColumns
@@ -191,11 +191,16 @@ def encode_bits(
     out: npt.NDArray[np.uint8],
     num_threads: int = 1,
     first: int = 0,
+    result_bytes: int | None = None,
 ) -> None:
-    """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first."""
+    """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first.
+
+    Bytes behind these bits stay as they are. ``result_bytes`` are those of all that the call is a
+    part of.
+    """
     if out.nbytes:
         columns = CodeColumns([codes], [_table(table, first + len(out))], 1)
-        bits.encode(columns, out, first, num_threads)
+        bits.encode(columns, out, first, result_bytes or out.nbytes, num_threads)
 
 
 def csr(
@@ -211,8 +216,9 @@ def csr(
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
     indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
-    total = sparse.csr(columns, indices, indptr, n_columns, num_threads)
-    return _ones(total, data_dtype), indices[:total], indptr
+    n_bytes = indices.nbytes + indptr.nbytes + room * np.dtype(data_dtype).itemsize
+    total = sparse.csr(columns, indices, indptr, n_columns, n_bytes, num_threads)
+    return _ones(total, data_dtype, n_bytes), indices[:total], indptr
 
 
 def csc(
@@ -225,14 +231,18 @@ def csc(
     """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
     columns = CodeColumns(list(codes), list(tables), 4)
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
-    counts = np.zeros((_n_parts(len(codes[0]), n_columns, num_threads), n_columns), position)
+    groups, parts = _groups(len(codes[0]), n_columns, num_threads)
+    counts = np.zeros((groups, n_columns, parts), position)
     sparse.csc_counts(columns, counts, num_threads)
-    indptr = np.zeros(n_columns + 1, position)
-    np.cumsum(counts.sum(axis=0), out=indptr[1:])
-    first_rows = (indptr[:-1] + counts.cumsum(axis=0) - counts).astype(position)
+    # A column's rows are those of its parts one after the other.
+    in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
+    ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
+    indptr = np.append(position.type(0), ends[:, -1])
+    places = (ends - in_order).reshape(n_columns, groups, parts).transpose(1, 0, 2)
     indices, _ = memory.allocate((int(indptr[-1]),), position)
-    sparse.csc_rows(columns, first_rows, indices, num_threads)
-    return _ones(len(indices), data_dtype), indices, indptr
+    sparse.csc_rows(columns, np.ascontiguousarray(places), indices, num_threads)
+    data = _ones(len(indices), data_dtype, indices.nbytes * 2)
+    return data, indices, indptr
 
 
 def recode(
@@ -292,15 +302,17 @@ def multi_hot_csr(
     counts = np.empty(len(codes), np.int64)
     columns = CodeColumns([codes], [table], 4)
     total = ragged.csr(offsets, columns, indices, indptr, counts, n_columns)
-    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype)
+    data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
     return data, indices[:total], indptr
 
 
-def _n_parts(n_rows: int, n_columns: int, num_threads: int) -> int:
-    """Return into how many parts rows are divided whose counts are kept apart."""
-    n_parts = 4 if num_threads == 1 else 16 * num_threads
+def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
+    """Return into how many groups of how many parts, each with its counts, rows are divided."""
+    n_groups = 1 if num_threads == 1 else 4 * num_threads
     # Counts of all parts and columns must cost less than the rows do.
-    return max(1, min(n_parts, n_rows // (8 * max(n_columns, 1))))
+    affordable = n_rows // (8 * max(n_columns, 1))
+    parts = sparse.GROUP_PARTS if affordable >= sparse.GROUP_PARTS else 1
+    return max(1, min(n_groups, affordable // parts)), parts
 
 
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
@@ -331,8 +343,11 @@ def _position_dtype(*largest: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
 
 
-def _ones(n: int, dtype: npt.DTypeLike) -> AnyArray:
-    """Return ones in recycled memory."""
+def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
+    """Return ones in recycled memory, written past the caches in a large result."""
     ones, _ = memory.allocate((n,), np.dtype(dtype))
-    ones.fill(1)
+    one = np.ones(1, dtype)
+    is_large = result_bytes > simd.get_stream_bytes()
+    if not (is_large and simd.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
+        ones.fill(1)
     return ones

@@ -135,19 +135,73 @@ static void test_writers(const ohf_microkernels *microkernels)
 
 static void test_bits(const ohf_microkernels *microkernels)
 {
-    const size_t n = PICK(counts), n_classes = 1 + draw(255), plane_bytes = (n + 7) / 8;
-    uint8_t codes[300 + OHF_PAD];
-    unsigned char *buffer = guarded(n_classes * plane_bytes), *expected = calloc(n_classes, plane_bytes);
+    const int streaming = microkernels->streams && draw(2);
+    const size_t n = draw(2) ? PICK(counts) : draw(1600), n_classes = 1 + draw(255), n_bytes = (n + 7) / 8;
+    const size_t plane_bytes = streaming ? (n_bytes + 63) / 64 * 64 : n_bytes + draw(3);
+    uint8_t codes[1600 + OHF_PAD];
+    unsigned char room[OHF_BIT_LINES + 64], *lines = room + (-(uintptr_t)room & 63);
+    unsigned char *expected = malloc(n_classes * plane_bytes + 1);
+    unsigned char *buffer = guarded(n_classes * plane_bytes + 64);
+    const size_t shift = streaming ? -(uintptr_t)(buffer + GUARD) & 63 : draw(64);
+    memset(lines, 0, OHF_BIT_LINES);
+    memset(expected, MARK, n_classes * plane_bytes);
+    for (size_t class = 0; class < n_classes; class++)
+        memset(expected + class * plane_bytes, 0, n_bytes);
     for (size_t i = 0; i < n; i++) {
-        codes[i] = (uint8_t)draw(256);
-        if (codes[i] < n_classes)
-            expected[codes[i] * plane_bytes + i / 8] |= (unsigned char)(1u << i % 8);
+        const size_t code = draw(n_classes + 1);
+        codes[i] = code < n_classes ? (uint8_t)code : OHF_NONE8;
+        if (code < n_classes)
+            expected[code * plane_bytes + i / 8] |= (unsigned char)(1u << i % 8);
     }
-    microkernels->bits(codes, n, n_classes, plane_bytes, buffer + GUARD);
-    if (!same(buffer, 0, expected, n_classes * plane_bytes))
-        fail(microkernels, "bits", 0, n_classes, n, 0);
+    microkernels->bits(codes, n, n_classes, plane_bytes, streaming, buffer + GUARD + shift, lines);
+    if (!same(buffer, shift, expected, n_classes * plane_bytes))
+        fail(microkernels, "bits", 0, n_classes, n, shift);
+    for (size_t i = 0; i < OHF_BIT_LINES - 64; i++)
+        if (lines[i] != 0)
+            fail(microkernels, "the lines of bits", 0, n_classes, n, i);
     free(buffer);
     free(expected);
+}
+
+static void test_interleave(const ohf_microkernels *microkernels)
+{
+    const size_t n = draw(40), n_columns = 1 + draw(20), step = n + draw(5);
+    int32_t *codes = malloc((step * n_columns + 1) * sizeof *codes);
+    int32_t *expected = malloc((n * n_columns + 1) * sizeof *codes);
+    unsigned char *buffer = guarded(n * n_columns * sizeof *codes);
+    for (size_t i = 0; i < step * n_columns; i++)
+        codes[i] = (int32_t)draw(1u << 30);
+    for (size_t i = 0; i < n * n_columns; i++)
+        expected[i] = codes[i % n_columns * step + i / n_columns];
+    microkernels->interleave(codes, step, n, n_columns, (int32_t *)(buffer + GUARD));
+    if (!same(buffer, 0, (unsigned char *)expected, n * n_columns * sizeof *codes))
+        fail(microkernels, "interleave", 4, n_columns, n, 0);
+    free(buffer);
+    free(expected);
+    free(codes);
+}
+
+/* What is moved leaves off behind, whatever the width and the place in a line. */
+static void test_move(const ohf_microkernels *microkernels)
+{
+    static const size_t widths[] = {1, 2, 4, 8, 16};
+    const size_t width = PICK(widths), n_bytes = width * draw(40), place = width * draw(64 / width);
+    unsigned char on[16], off[16] = {0}, room[64 + 64 + 640 + 64], moved[640], rest[640];
+    unsigned char *from = room + (-(uintptr_t)room & 63) + place, *buffer = guarded(n_bytes + 128);
+    const size_t shift = (-(uintptr_t)(buffer + GUARD) & 63) + place;
+    ohf_fill fill;
+    for (size_t i = 0; i < width; i++)
+        off[i] = (unsigned char)draw(256);
+    ohf_fill_init(&fill, width, 1, 1, memset(on, 0, sizeof on), off);
+    for (size_t i = 0; i < n_bytes; i++) {
+        moved[i] = from[i] = (unsigned char)draw(256);
+        rest[i] = off[i % width];
+    }
+    microkernels->move(buffer + GUARD + shift, from, n_bytes, &fill);
+    microkernels->fence();
+    if (!same(buffer, shift, moved, n_bytes) || memcmp(from, rest, n_bytes) != 0)
+        fail(microkernels, "move", width, 1, n_bytes, place);
+    free(buffer);
 }
 
 /* The class of a 64-bit pattern, from the rules and nothing else. */
@@ -322,6 +376,9 @@ int main(void)
             test_map(found[v]);
             test_writers(found[v]);
             test_bits(found[v]);
+            test_interleave(found[v]);
+            if (found[v]->move != NULL)
+                test_move(found[v]);
         }
         printf("%s: agrees, %ld comparisons so far\n", found[v]->name, n_compared);
     }
