@@ -600,8 +600,11 @@ class Encoder(Estimator):
 
         Raises
         ------
-        TypeError, ValueError
-            The text is no encoder, or of a version that this release does not read yet.
+        ValueError
+            The text is no encoder, and where it is not, or of a version that this release does not
+            read yet.
+        TypeError
+            It is neither text nor bytes.
 
         Examples
         --------
@@ -610,7 +613,8 @@ class Encoder(Estimator):
         array(['size_S'], dtype=object)
         """
         columns, options, state = serialize.loads(text)
-        encoder = cls(columns, **options)
+        with serialize.reading("'columns' and 'options'"):
+            encoder = cls(columns, **options)
         encoder._state = state
         return encoder
 

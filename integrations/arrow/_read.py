@@ -286,10 +286,29 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
     if isinstance(lists, pa.ChunkedArray):
         chunks = lists.chunks or [pa.nulls(0, lists.type)]
         lists = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    _check_lists(lists)
     lengths = pc.list_value_length(lists).fill_null(0).to_numpy()
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets, lists.flatten()
+
+
+def _check_lists(lists: pa.Array) -> None:
+    """Refuse lists that leave their elements: pyarrow would end the process over them."""
+    if pa.types.is_fixed_size_list(lists.type):
+        return
+    starts = lists.offsets.to_numpy()
+    if pa.types.is_list_view(lists.type) or pa.types.is_large_list_view(lists.type):
+        lengths = lists.sizes.to_numpy()
+    else:
+        starts, lengths = starts[:-1], np.diff(starts)
+    room = len(lists.values)
+    is_wrong = (starts < 0) | (lengths < 0) | (starts > room) | (lengths > room - starts)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise ValueError(
+            f"row {row} is a list of {lengths[row]} elements from {starts[row]} on, of {room}"
+        )
 
 
 def _core_array(array: pa.Array) -> Any:

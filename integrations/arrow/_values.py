@@ -88,7 +88,8 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    rows: AnyArray = values[codes]
+    # take, which checks each code where it uses it: their memory may be somebody's.
+    rows: AnyArray = values.take(codes)
     return rows
 
 

@@ -39,7 +39,8 @@ def encode(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t first, int
     """Write row ``j`` of ``out`` as the bits of class ``first + j`` of the one column, of one-byte codes."""
     cdef Job job
     job.plane_bytes = (columns.n_rows + 7) // 8
-    if columns.n_columns != 1 or out.shape[1] != job.plane_bytes or out.shape[0] == 0 or out.shape[1] == 0:
+    columns.require(1, 1)
+    if out.shape[1] != job.plane_bytes or out.shape[0] == 0 or out.shape[1] == 0:
         raise ValueError("bits.encode: the shapes do not agree")
     job.microkernels = microkernels()
     job.source = columns.items

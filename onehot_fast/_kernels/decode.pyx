@@ -3,10 +3,10 @@
 
 An element is on when its bytes equal those of the on value. Rows are counted and located in one vectorised
 reduction (the count of the ons and the sum of their positions, which is the position where the count is 1);
-planes keep a tile of positions in the first-level cache and pass over the classes.
+a second look at a row is bounded, for another thread may have changed it since the first. Planes keep a tile of positions in the first-level cache and pass over the classes.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
 
@@ -26,6 +26,7 @@ cdef struct Job:
     const unsigned char *on
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
+    bint is_words            # elements can be read as integers of their width where they lie
     int64_t all_off
     Py_ssize_t *empty        # per chunk: the first row without an on, and with several
     Py_ssize_t *multiple
@@ -45,10 +46,11 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
     if count == 1:
         found.position = position
     elif count > 1:
-        found.multiple = True
-        found.position = 0
-        while row[found.position] != on:
-            found.position += 1
+        for i in range(<int32_t> depth):
+            if row[i] == on:
+                found.multiple = True
+                found.position = i
+                break
     return found
 
 
@@ -71,11 +73,10 @@ cdef Found find_bytes(
 
 cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
     """Find the ons of a row of contiguous elements."""
-    # The words are read where NumPy put them: an unaligned tensor was copied at the door.
     cdef uint16_t on16
     cdef uint32_t on32
     cdef uint64_t on64
-    if job.depth < 0x7fffffff:
+    if job.is_words:
         if job.width == 1:
             return find_word(<const uint8_t *> row, job.depth, job.on[0])
         if job.width == 2:
@@ -146,7 +147,7 @@ cdef void decode_tile(
     for i in range(n):
         first[i] = -1
         count[i] = 0
-    if job.depth < 0x7fffffff and job.width in (1, 2, 4, 8):
+    if job.is_words:
         for label in range(job.depth):
             mark_class(job, tensor + label * plane_bytes, n, <int32_t> label, first, count)
         for i in range(n):
@@ -206,6 +207,8 @@ def decode(
     job.out = &out[0]
     job.width = width
     job.depth = depth
+    # NumPy calls texts of 8 bytes aligned anywhere, and complex64 at every 4 bytes.
+    job.is_words = depth < 0x7fffffff and width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
     job.inner = inner
     job.n_groups = out.shape[0] // inner
     job.all_off = all_off

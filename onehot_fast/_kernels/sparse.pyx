@@ -132,6 +132,7 @@ def csr(
     """
     cdef Job job
     cdef Py_ssize_t total
+    columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
         raise ValueError("csr.csr: the lengths do not agree")
     indptr[0] = 0
@@ -229,6 +230,7 @@ cdef int run_parts(
 ) except -1:
     """Walk all parts."""
     cdef PartsJob job
+    columns.require(columns.n_columns, 4)
     job.sources = columns.items
     job.n_sources = columns.n_columns
     job.n_rows = columns.n_rows
@@ -254,6 +256,6 @@ def csc_counts(CodeColumns columns, position_t[:, ::1] counts, int num_threads):
 
 
 def csc_rows(CodeColumns columns, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and is used up."""
+    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and then where it ends."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_parts(columns, places, &indices[0], indices.shape[0], num_threads)
