@@ -27,7 +27,8 @@ AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
 # What makes the text of something else, or one that was made to do harm, raise where it is read.
 UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError,
+    ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError,
+    ValueError,
 )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 
 An element is on when its bytes equal those of the on value. Rows are counted and located in one vectorised
 reduction (the count of the ons and the sum of their positions, which is the position where the count is 1);
-a second look at a row is bounded, for another thread may have changed it since the first. Planes keep a tile of positions in the first-level cache and pass over the classes.
+a second look at a row has an end, for another thread may have changed it since the first. Planes keep a tile of
+positions in the first-level cache and pass over the classes.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t

@@ -256,6 +256,6 @@ def csc_counts(CodeColumns columns, position_t[:, ::1] counts, int num_threads):
 
 
 def csc_rows(CodeColumns columns, position_t[:, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, and then where it ends."""
+    """Write the rows of each column; ``places`` (parts, columns) is where each part begins, then its end."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_parts(columns, places, &indices[0], indices.shape[0], num_threads)
