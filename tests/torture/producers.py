@@ -76,7 +76,9 @@ def _lie(rng: np.random.Generator, node: Any) -> None:
             rng, [b"", b"x", b"+s", b"u", b"+w:-1", b"d:1", b"\xff", b"n", b"+us:"]
         )
     else:
-        schema.n_children = pick(rng, NUMBERS)
+        value = pick(rng, NUMBERS)
+        if not schema.n_children < value < ROOM:  # nor how many children
+            schema.n_children = value
 
 
 def _bytes(rng: np.random.Generator, width: int) -> np.ndarray:
