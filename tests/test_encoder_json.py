@@ -235,6 +235,7 @@ UNREADABLE = [
         '{"decimal": "sNaN"}', '{"float": "nan"}',
     )),
     (document(f"[{DEEP}, 1]"), "the text is not"),
+    (document("[[1]]", counts=[1]), "column 'c': unhashable type: 'list'"),
     (document("3"), "3 is an int, not a list"),
     (document(counts=[1, -1]), "-1 is not a whole number from 0"),
     (document(counts=[1, 2**100]), "is not a whole number"),

@@ -239,8 +239,10 @@ def _state_from_json(source: Json) -> State:
 def learned_from_json(source: Json) -> Learned:
     """Return the categories of one column and their counts."""
     items = _items_from_json(_list(source["categories"]))
-    if not set(map(type, items)) <= NEVER_MISSING and any(map(is_missing, items)):
-        raise ValueError("a category is a missing value")
+    if not set(map(type, items)) <= NEVER_MISSING:
+        hash(tuple(items))  # which says what cannot be a category
+        if any(map(is_missing, items)):
+            raise ValueError("a category is a missing value")
     categories, repeated = Categories.distinct(items)
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
