@@ -381,18 +381,21 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
                          && numbers->into != OHF_F64;
     for (int64_t done = begin; done < end; done += OHF_NUMBERS_BLOCK) {
         const int64_t n = end - done < OHF_NUMBERS_BLOCK ? end - done : OHF_NUMBERS_BLOCK;
+        const uint64_t *block = patterns;
         int any_special = 0;
         int64_t coded;
-        if (is_plain)       /* copied: a number is hashed and compared, and must be the same for both */
+        if (is_plain && !learn)
+            block = (const uint64_t *)numbers->rows + done;
+        else if (is_plain)  /* copied: what is hashed and entered must be one number */
             memcpy(patterns, (const uint64_t *)numbers->rows + done, (size_t)n * sizeof *patterns);
         else
             any_special = ohf_read_numbers(numbers, done, n, patterns, special);
         if (any_special)
             coded = OHF(near_numbers)(dictionary, patterns, special, n, codes + done, learn);
         else if (dictionary->n_codes >= OHF_FAR_CODES)
-            coded = OHF(far_numbers)(dictionary, patterns, n, codes + done, learn);
+            coded = OHF(far_numbers)(dictionary, block, n, codes + done, learn);
         else
-            coded = OHF(near_numbers)(dictionary, patterns, NULL, n, codes + done, learn);
+            coded = OHF(near_numbers)(dictionary, block, NULL, n, codes + done, learn);
         if (coded < n) {
             *stopped = done + coded;
             return codes[done + coded];
