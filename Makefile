@@ -26,7 +26,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize emulate bench compare docs build clean
+.PHONY: help demo test coverage lint format types sanitize torture emulate bench compare docs build clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 
 sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers
 	.ci/sanitize $(abspath $(BIN)/python) $(ARGS)
+
+torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour (ARGS="--minutes 5 --only races")
+	cd tests && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
 
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
 	.ci/emulate

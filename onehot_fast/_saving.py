@@ -84,8 +84,11 @@ class SavingMixin(Estimator):
 
         Raises
         ------
-        TypeError, ValueError
-            The text is no encoder, or of a version that this release does not read yet.
+        ValueError
+            The text is no encoder, and where it is not, or of a version that this release does not
+            read yet.
+        TypeError
+            It is neither text nor bytes.
 
         Examples
         --------
@@ -95,7 +98,8 @@ class SavingMixin(Estimator):
         array(['size_S'], dtype=object)
         """
         columns, options, state = serialize.loads(text)
-        encoder = cls(**{"columns": columns, **options})
+        with serialize.reading("'columns' and 'options'"):
+            encoder = cls(**{"columns": columns, **options})
         encoder._state = state
         return encoder
 

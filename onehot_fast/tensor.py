@@ -402,7 +402,7 @@ def _find(
     if not cells.flags.c_contiguous:
         check_size(cells.shape, cells.dtype)  # of the copy in C order
     cells = as_contiguous(cells)
-    if cells.dtype.hasobject or cells.dtype.names is not None:
+    if scatter.is_needed(cells.dtype):
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
         classes, first_all_off, first_several = scatter.decode(cube, on, all_off)
         return classes.reshape(shape), first_all_off, first_several

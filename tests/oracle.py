@@ -67,9 +67,14 @@ def decode(
 
 
 def as_bytes(array: np.ndarray) -> np.ndarray:
-    """Return the elements of a reference-free array as a trailing axis of bytes."""
+    """Return elements without references as a trailing axis of bytes, without any padding."""
     width = array.dtype.itemsize
     raw = np.ascontiguousarray(array.view(f"V{width}")).tobytes()
+    if array.dtype.char in "gG" and np.finfo(np.longdouble).nmant == 63:  # 80 bits
+        size = np.dtype(np.longdouble).itemsize
+        parts = np.frombuffer(raw, np.uint8).reshape(*array.shape, width // size, size)
+        counted = parts[..., :10] if array.dtype.isnative else parts[..., -10:]
+        return counted.reshape(*array.shape, width // size * 10)
     return np.frombuffer(raw, np.uint8).reshape(*array.shape, width)
 
 

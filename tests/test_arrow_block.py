@@ -143,3 +143,14 @@ class TestLife:
 def test_blocks_that_do_not_fit(names, block, n_rows, message):
     with pytest.raises(ValueError, match=message):
         ArrowBlock(names, block, n_rows, "C", 8)
+
+
+def test_the_shape_of_a_block_may_be_set_anew():
+    """It is an attribute of an array of NumPy; what is exported stays what it was."""
+    pa = pytest.importorskip("pyarrow")
+    block = np.arange(6, dtype=np.int8).reshape(2, 3)
+    exported = ArrowBlock(["a", "b"], block, 3, "c", 8)
+    exported.block.shape = (6, 1)
+
+    columns = pa.record_batch(exported).columns
+    assert [column.to_pylist() for column in columns] == [[0, 1, 2], [3, 4, 5]]

@@ -130,6 +130,17 @@ def test_a_wrong_child_is_refused(producer, format, rows, child, message):
     assert_refused(producer.pair(schema, array), message)
 
 
+@pytest.mark.parametrize("format", [b"+l", b"+L"])
+@pytest.mark.parametrize(("end", "message"), [(5, "needs 5 rows"), (-1, "has an offset of -1")])
+def test_lists_beyond_their_elements_are_refused(producer, format, end, message):
+    """Their last offset is all that one can compare without reading them."""
+    schema = producer.schema(format, [producer.schema(name=b"x")])
+    offsets = np.array([0, 2, end], np.int64 if format == b"+L" else np.int32)
+    array = producer.array([None, offsets], [producer.array([None, DATA], length=4)], length=2)
+
+    assert_refused(producer.pair(schema, array), message)
+
+
 def test_a_fixed_size_beyond_all_numbers_is_refused(producer):
     schema = producer.schema(b"+w:9999999999999999999", [producer.schema(name=b"x")])
     array = producer.array([None], [producer.array([None, DATA], length=4)], length=2)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import math
 import pickle
-from decimal import Decimal
+from decimal import Context, Decimal, FloatOperation, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -281,3 +282,47 @@ def test_texts_are_objects_only_when_they_are_asked_for():
 
     assert column.categories.tolist() == ["b", "a"]
     assert column.categories is column.categories
+
+
+HUGE = [Decimal("-1E+999999999"), Decimal("1E-999999999"), Decimal("1E+999999999")]
+
+
+@given(
+    st.lists(
+        st.one_of(
+            *(st.integers(-3, 3).map(kind) for kind in (int, float, Fraction, Decimal)),
+            st.fractions(-2, 2, max_denominator=4),
+            st.decimals(-2, 2, places=2),
+            st.sampled_from([0.1, Decimal("0.1"), Fraction(1, 10), 10**400, math.inf, -math.inf]),
+            st.sampled_from([np.float16(0.1), np.float32(0.1), np.longdouble("0.1")]),
+            st.sampled_from([Decimal("Infinity"), *HUGE]),
+        ),
+        max_size=12,
+    )
+)
+def test_numbers_are_ordered_exactly(numbers):
+    """Whatever their types: by Fraction, but for those that have too many digits for one."""
+
+    def place(number):
+        if isinstance(number, float | Decimal | np.floating) and not np.isfinite(float(number)):
+            is_huge = isinstance(number, Decimal) and number.is_finite()
+            return (1 if number > 0 else -1) * (1 if is_huge else 2), 0
+        if number == HUGE[1]:
+            return 0, Fraction(1, 10**500)
+        if isinstance(number, np.floating):
+            return 0, Fraction(*number.as_integer_ratio())
+        return 0, Fraction(number)
+
+    with localcontext(Context(traps=[FloatOperation])):
+        ordered = by_key.in_order(numbers)
+
+    assert [*map(place, ordered)] == sorted(map(place, numbers))
+
+
+def test_numbers_of_any_exponent_are_learned_at_once():
+    """Nothing writes them out, which would take a gigabyte and hours."""
+    encoder = Encoder(["c"]).fit({"c": [*HUGE[::-1], Fraction(1, 3), 2]})
+
+    assert encoder.categories["c"].tolist() == [*HUGE[:2], Fraction(1, 3), 2, HUGE[2]]
+    assert encoder.transform({"c": HUGE}, "numpy").argmax(1).tolist() == [0, 1, 4]
+    assert Encoder.from_json(encoder.to_json()) == encoder

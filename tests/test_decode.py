@@ -213,3 +213,42 @@ def test_argmax_of_no_rows():
     """Without rows there is nothing to find, in any depth."""
     oracle.assert_same(onehot_fast.decode(np.zeros((0, 3)), rule="argmax"), np.empty(0, np.int64))
     oracle.assert_same(onehot_fast.decode(np.zeros((0, 0)), rule="argmax"), np.empty(0, np.int64))
+
+
+@pytest.mark.parametrize("name", ["S2", "S4", "S8", "U1", "U2", "V4", "V8", "complex64"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_elements_at_any_address_that_numpy_calls_aligned(name, axis):
+    """Texts and raw bytes lie anywhere, complex64 at every 4 bytes; `make sanitize` looks on."""
+    dtype = np.dtype(name)
+    wide = np.zeros(4096, np.uint8)
+    start = -wide.ctypes.data % 8 + dtype.alignment
+    tensor = np.ndarray((8, 16), dtype, wide, start)
+    assert tensor.flags.aligned
+    on = np.frombuffer(b"\1" + bytes(dtype.itemsize - 1), dtype).reshape(())
+    tensor[:] = on
+    tensor[:, ::3] = np.zeros((), dtype)
+    actual = onehot_fast.decode(tensor, axis, on_value=on, multiple="first")
+
+    oracle.assert_same(actual, oracle.decode(tensor, on, axis, multiple="first"))
+
+
+@pytest.mark.parametrize("name", ["longdouble", "clongdouble", ">g", [("x", "u1"), ("y", "g")]])
+def test_padding_does_not_count(name):
+    """Bytes behind the 80 bits of an extended float are never looked at, and 0 in what we write."""
+    dtype = np.dtype(name)
+    on = np.ones(1, dtype)
+    clean = onehot_fast.one_hot([2, 0], 3, on_value=on[0], off_value=np.zeros(1, dtype)[0])
+    dirty = clean.copy()
+    for value in range(256):  # of which some bytes are padding, and the others are put back
+        dirty.view(np.uint8)[:] = value
+        dirty[...] = clean
+        assert onehot_fast.decode(dirty, on_value=on[0]).tolist() == [2, 0]
+
+    on.view(np.uint8)[:] = 255
+    on[...] = np.ones(1, dtype)
+    again = onehot_fast.one_hot([2, 0], 3, on_value=on[0], off_value=np.zeros(1, dtype)[0])
+    if dtype.names is None:
+        assert again.tobytes() == clean.tobytes()
+        assert onehot_fast.Encoder(["c"], dtype=dtype).fit({"c": [1, 2]}).inverse_transform(
+            np.array([[0, 1], [1, 0]], object).astype(dtype)
+        )["c"].tolist() == [2, 1]

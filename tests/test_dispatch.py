@@ -18,7 +18,8 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import simd
+from onehot_fast._kernels import bits, matrix, planes, ragged, recode, rows, simd, sparse
+from onehot_fast._kernels.code_columns import CodeColumns
 from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
@@ -133,3 +134,48 @@ def test_every_alignment(mode, depth, axis, width):
     """A buffer may start at any byte of a cache line."""
     for shift in (1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63):
         check(INT16, width, (257,), axis, depth, shift=shift)
+
+
+def test_kernels_refuse_codes_narrowed_for_another():
+    """One-byte codes read as four bytes would come from behind the block."""
+    out, on, off = np.zeros(200, np.uint8), np.ones(1, np.uint8), np.zeros(1, np.uint8)
+    offsets = np.arange(101)
+    narrow, wide = (CodeColumns([np.zeros(100, np.int8)], [None], n) for n in (1, 4))
+    calls = [
+        lambda: matrix.encode(narrow, out, 2, on, off, 1),
+        lambda: sparse.csr(narrow, np.zeros(100, np.int32), np.zeros(101, np.int32), 2, 1),
+        lambda: sparse.csc_counts(narrow, np.zeros((1, 2), np.int32), 1),
+        lambda: recode.recode(narrow, np.zeros(100, np.int8), 2, 1),
+        lambda: ragged.encode(offsets, narrow, out, 2, on, off, 1),
+        lambda: planes.encode_block(wide, out, 2, 0, on, off, 1),
+        lambda: bits.encode(wide, np.zeros((2, 13), np.uint8), 0, 1),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="do not fit the kernel"):
+            call()
+    with pytest.raises(ValueError, match="codes of 2 bytes; kernels take 1 or 4"):
+        CodeColumns([np.zeros(1, np.int8)], [None], 2)
+
+
+@pytest.mark.parametrize("num_threads", [-1, 0])
+def test_a_kernel_without_threads_has_one(num_threads):
+    """GNU OpenMP would end the process over a negative number."""
+    indices, out = np.zeros(3 << 20, np.int8), np.zeros(3 << 20, np.uint8)
+    on, off = np.full(1, 7, np.uint8), np.zeros(1, np.uint8)
+    rows.encode(indices, out, 1, 1, on, off, False, None, num_threads)
+
+    assert (out == 7).all()
+
+
+def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
+    """CSC counts first and then writes: rows that are not written would be any numbers."""
+    codes = np.arange(100, dtype=np.int8) % 3
+    real = sparse.csc_rows
+
+    def csc_rows(*arguments):
+        codes[:] = 2
+        real(*arguments)
+
+    monkeypatch.setattr(sparse, "csc_rows", csc_rows)
+    with pytest.raises(RuntimeError, match="another thread changed the codes"):
+        dispatch.csc([codes], [None], 3, np.int8)

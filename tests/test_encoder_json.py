@@ -10,6 +10,7 @@ import pickle
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -209,6 +210,65 @@ def test_the_text_is_readable():
 def test_other_texts_are_refused(text, message):
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
+
+
+def document(categories: str = '["a", "b"]', **changed: Any) -> str:
+    """Return the text of an encoder of one column, in which some parts are other JSON."""
+    column = {"name": "c", "declared": None, "conflict": False, "counts": [1, 2]}
+    fitted: Any = {"rows": 3, "columns": [{**column, "categories": "@"}]}
+    whole = {"format": "onehot_fast.Encoder", "version": 2, "columns": None, "options": {}}
+    for where, value in changed.items():
+        part = whole if where in whole else fitted if where in fitted else fitted["columns"][0]
+        part[where] = value
+    return json.dumps({**whole, "fitted": fitted}).replace('"@"', categories)
+
+
+DEEP = '{"tuple": [' * 500 + "1" + "]}" * 500
+UNREADABLE = [
+    *((document(f"[{value}, 1]"), "column 'c'") for value in (
+        '{"fraction": "1e1000000000"}', '{"fraction": "1/0"}', '{"fraction": 1}',
+        '{"decimal": "x"}', '{"datetime": "2020-01-01", "zone": "' + "A" * 5000 + '"}',
+        '{"datetime": "2020-01-01", "zone": "/etc/passwd"}',
+        '{"datetime": "2020-01-01", "fold": 7}',
+        '{"datetime64": "2020"}', '{"timedelta": [999999999999, 0, 0]}', '{"tuple": 5}', '{}',
+        '{"timedelta64": 99999999999999999999, "unit": "s"}', '{"bytes": "zz"}', "[1]", "null", "1",
+        '{"decimal": "sNaN"}', '{"float": "nan"}',
+    )),
+    (document(f"[{DEEP}, 1]"), "the text is not"),
+    (document("[[1]]", counts=[1]), "column 'c': unhashable type: 'list'"),
+    (document("3"), "3 is an int, not a list"),
+    (document(counts=[1, -1]), "-1 is not a whole number from 0"),
+    (document(counts=[1, 2**100]), "is not a whole number"),
+    (document(counts=[1, 1.5]), "1.5 is not a whole number"),
+    (document(counts=[1]), "categories and counts do not fit"),
+    (document(declared=-1), "-1 is not a whole number"),
+    (document(conflict=0), "'conflict' is 0"),
+    (document(rows=None), "'fitted': None is not a whole number"),
+    (document(name=[1]), "'fitted': unhashable"),
+    (document(columns=["c", "c"]), "'columns': a name is there twice"),
+    (document(columns=5), "'columns': 5 is an int, not a list"),
+    (document(options={"self": 1}), "'options': there is no option 'self'"),
+    (document(options={"drop": {"per column": 3}}), "option 'drop'"),
+    (document(options={"drop": "nothing"}), "'columns' and 'options': drop = 'nothing'"),
+    (document(options=[]), "'options'"),
+    ("[" * 100_000 + "]" * 100_000, "the text is not JSON"),
+    ("9" * 5000, "the text is not JSON"),
+    (b"\xff", "the text is not JSON"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "message"), UNREADABLE)
+def test_other_documents_are_refused_by_value_errors(text, message):
+    """And by nothing else, at once, whatever they ask for; what is wrong and where is said."""
+    with pytest.raises(ValueError, match=message):
+        Encoder.from_json(text)
+
+
+def test_what_no_fit_learns_is_refused():
+    encoder = Encoder.from_json(document(options={"categories": ["a"]}))
+
+    with pytest.raises(ValueError, match="'b' was learned, and is none of the declared"):
+        encoder.get_feature_names_out()
 
 
 class Point:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import types
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, distinct_labels, multi_hot
+from onehot_fast._categories.lists import Rows
 from onehot_fast._runtime import system
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
@@ -192,6 +194,43 @@ def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
 
     with pytest.raises(MemoryError, match=r"the result takes 381\.5 MiB"):
         multi_hot([[0]] * 1000, 100_000)
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr"])
+def test_sizes_are_checked_with_all_that_is_allocated(monkeypatch, output):
+    """Positions and counts of a sparse result count, and what offsets leave out does not."""
+    codes, none = np.zeros(1000, np.int8), np.zeros(1001, np.int8)
+    monkeypatch.setattr("onehot_fast._arguments.shapes.ASK_ABOVE", 0)
+    monkeypatch.setattr(system, "available_memory", lambda: 20_000)
+
+    assert multi_hot(codes, 2, offsets=none, output="csr").nnz == 0
+    with pytest.raises(MemoryError, match="the result takes"):
+        multi_hot(codes, 20, offsets=np.arange(1001), output=output)
+
+
+@every_mode
+def test_the_memory_of_a_sparse_result_follows_its_ons(mode):
+    """Hashed features have any depth."""
+    depth = 2**31 - 2
+    multi_hot([[1]], 2, output="csr")  # which imports SciPy
+    tracemalloc.start()
+    try:
+        encoded = multi_hot([[1, depth - 1, 1, depth, -1], []], depth, mode=mode, output="csr")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 100_000
+    assert encoded.shape == (2, depth)
+    assert encoded.indices.tolist() == [1, depth - 1]
+    assert encoded.data.tolist() == ([1, 1] if mode == "set" else [2, 1])
+
+
+def test_offsets_are_nobody_elses():
+    """They are checked, and read again: another thread must not change them in between."""
+    offsets = np.array([0, 1, 2])
+
+    assert not np.shares_memory(Rows.read(np.array([0, 1]), offsets).offsets, offsets)
 
 
 def test_distinct_labels():

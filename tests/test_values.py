@@ -383,3 +383,16 @@ def test_registered_dtypes_are_typed_and_real():
     assert result.astype(float).tolist() == [[0.0, 3.0]]
     with pytest.raises(TypeError, match="accepts real numbers"):
         resolve_values("1", "0", np.dtype(bfloat16))
+
+
+@pytest.mark.parametrize("dtype", [">i4", "<i4", ">f8", ">c8", ">M8[s]"])
+def test_typed_values_take_the_byte_order_of_out(dtype):
+    """Which is no part of their dtype; without `out` the result is native."""
+    on, off = np.array([1, 0]).astype(dtype)
+    values = {"on_value": on, "off_value": off}
+    native = onehot_fast.one_hot([1, 0], 2, **values)
+    for each in (np.dtype(dtype), native.dtype):
+        out = np.empty((2, 2), each)
+        assert onehot_fast.one_hot([1, 0], 2, **values, out=out) is out
+        assert (out == native).all()
+    assert native.dtype.isnative

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from onehot_fast.adapter import CodedColumn, Column, Table, Values, checks, read_arrow, write
 
-from ._values import as_categories, as_values, chunks_of, runs_of, storage
+from ._values import as_categories, as_values, check_offsets, chunks_of, runs_of, storage
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -45,7 +45,11 @@ def as_column(column: Any) -> ArrowColumn:
         return column
     stream = read_arrow(column)
     kind = pa.field(stream.schema).type
-    return pa.chunked_array([pa.array(chunk) for chunk in stream], kind)
+    chunks = [pa.array(chunk) for chunk in stream]
+    if pa.types.is_nested(kind):  # what lies below lists pyarrow copies as their offsets say
+        for chunk in chunks:
+            check_offsets(chunk)
+    return pa.chunked_array(chunks, kind)
 
 
 def as_table(table: Any) -> pa.Table:
@@ -227,6 +231,8 @@ class ColumnReader:
     def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
         """Merge dictionaries, which may hold nulls, repetitions, and each other's values."""
         self._dictionaries = dictionaries  # an identity is unique only while its dictionary lives
+        for dictionary in dictionaries.values():
+            check_offsets(dictionary)
         values = [_comparable(dictionary) for dictionary in dictionaries.values()]
         if len(values) == 1 and not values[0].null_count:
             self._categories = as_categories(values[0])
@@ -295,13 +301,36 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
         raise TypeError(
             f"rows have the Arrow type {lists.type}; accepted are lists (strings need sep=)"
         )
-    if isinstance(lists, pa.ChunkedArray):
-        chunks = lists.chunks or [pa.nulls(0, lists.type)]
-        lists = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
+    # An empty one may begin anywhere.
+    chunks = [chunk for chunk in chunks_of(lists) if len(chunk)] or [pa.nulls(0, lists.type)]
+    for chunk in chunks:
+        _check_lists(chunk)
+    lists = chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
     lengths = pc.list_value_length(lists).fill_null(0).to_numpy()
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
-    return offsets, lists.flatten()
+    try:
+        return offsets, lists.flatten()
+    except pa.ArrowException as error:
+        raise ValueError(f"rows of type {lists.type} are malformed: {error}") from error
+
+
+def _check_lists(lists: pa.Array) -> None:
+    """Refuse lists that leave their elements: pyarrow would end the process over them."""
+    if pa.types.is_fixed_size_list(lists.type):
+        return
+    starts = lists.offsets.to_numpy()
+    if pa.types.is_list_view(lists.type) or pa.types.is_large_list_view(lists.type):
+        lengths = lists.sizes.to_numpy()
+    else:
+        starts, lengths = starts[:-1], np.diff(starts)
+    room = len(lists.values)
+    is_wrong = (starts < 0) | (lengths < 0) | (starts > room) | (lengths > room - starts)
+    if is_wrong.any():
+        row = int(np.argmax(is_wrong))
+        raise ValueError(
+            f"row {row} is a list of {lengths[row]} elements from {starts[row]} on, of {room}"
+        )
 
 
 def _core_array(array: pa.Array) -> Any:

@@ -50,10 +50,20 @@ def as_categories(values: pa.Array) -> AnyArray:
     Numbers, Booleans, durations and times without a zone have NumPy's own dtype; texts, bytes,
     dates, times of a day, times with a zone and decimals are Python's objects.
     """
+    check_offsets(values)
     if _is_object_type(values.type):
         return _objects(values)
     categories: AnyArray = values.to_numpy(zero_copy_only=False)
     return categories
+
+
+def check_offsets(values: pa.Array) -> None:
+    """Refuse texts that leave their buffers, or are not UTF-8: pyarrow believes their offsets."""
+    if not pa.types.is_primitive(values.type) and not pa.types.is_decimal(values.type):
+        try:
+            values.validate(full=True)
+        except pa.ArrowException as error:
+            raise ValueError(f"values of type {values.type} are malformed: {error}") from error
 
 
 def as_values(column: Any) -> AnyArray:
@@ -67,6 +77,7 @@ def as_values(column: Any) -> AnyArray:
     if pa.types.is_run_end_encoded(column.type):
         values, lengths = runs_of(column)
         return np.repeat(as_values(values), lengths)
+    check_offsets(column)
     # NumPy would make floats of integers beside nulls, which beyond 2**53 are not the same.
     has_null_integers = pa.types.is_integer(column.type) and column.null_count
     if _is_object_type(column.type) or has_null_integers:
@@ -88,7 +99,8 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    rows: AnyArray = values[codes]
+    # take, which checks each code where it uses it: their memory may be somebody's.
+    rows: AnyArray = values.take(codes)
     return rows
 
 

@@ -135,7 +135,7 @@ def is_arrow(dtype: Any) -> bool:
 
 def split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
     """Return the labels of each row of Arrow strings, sorted, the empty one included."""
-    if not sep:
+    if not sep and len(series):
         import pyarrow as pa
         import pyarrow.compute as pc
 

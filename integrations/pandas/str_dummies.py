@@ -21,7 +21,7 @@ from pandas.api.types import (
     pandas_dtype,
 )
 
-from onehot_fast.adapter import CodedColumn, Column, Rows, write
+from onehot_fast.adapter import CodedColumn, Column, Rows, checks, write
 
 from ._lists import distinct, is_arrow, split_arrow, split_python
 from ._values import Codes
@@ -63,7 +63,7 @@ def str_get_dummies(data: Strings, sep: str = "|", dtype: Any = None) -> Any:
     AttributeError
         If `data` does not hold strings.
     TypeError
-        If it holds bytes.
+        If it holds bytes, or `sep` is no str.
     ValueError
         If `dtype` is neither numeric nor Boolean, or an Index has no tags.
     MemoryError
@@ -77,6 +77,8 @@ def str_get_dummies(data: Strings, sep: str = "|", dtype: Any = None) -> Any:
     1  0  0  0
     2  1  0  1
     """
+    if not isinstance(sep, str):
+        raise TypeError(f"sep = {sep!r} is {checks.with_article(sep)}; accepted is a str")
     data.str  # noqa: B018  refuses what holds no strings, in pandas' own words
     if dtype is not None and not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
         raise ValueError("Only numeric or boolean dtypes are supported for 'dtype'")
@@ -190,8 +192,8 @@ def _is_plain(sep: str) -> bool:
 def _split_odd(texts: Sequence[str], sep: str) -> Rows:
     """Return the tags as pandas finds them: by `sep` as a pattern, then between separators."""
     framed = [f"{sep}{text}{sep}" for text in texts]
-    pattern = re.compile(sep if sep else r"\s+")
-    labels = (pattern.split(text) if sep else text.split() for text in framed)
+    pattern = re.compile(sep)  # an empty one stands between any two letters
+    labels = map(pattern.split, framed)
     tags = sorted(set().union(*labels) - {""})
     return _as_rows(([tag for tag in tags if f"{sep}{tag}{sep}" in text] for text in framed), tags)
 

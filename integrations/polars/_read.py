@@ -294,7 +294,8 @@ def _example_rows(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return for each code a row that has it, -1 where there is none."""
     rows = np.full(n_codes + 1, -1, np.int64)  # the last entry is that of missing codes
     for stop in (FIRST_ROWS, len(codes)):
-        rows[codes[:stop]] = np.arange(min(stop, len(codes)))
+        # put, which checks each code where it uses it: their memory may be somebody's.
+        rows.put(codes[:stop], np.arange(min(stop, len(codes))))
         if (rows[:n_codes] >= 0).all():
             break
     return rows[:n_codes]

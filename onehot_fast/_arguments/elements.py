@@ -21,9 +21,55 @@ Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]
 Converter: TypeAlias = Callable[[Any, Dtype, str], Element]
 
+# The fraction of the extended floats of x86, by which NumPy's longdouble is known to be one.
+BITS_OF_X87 = 63
+
 
 def as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of dtype, which shares no memory with it."""
+    """Return the value as a 0-D array of dtype, which shares no memory with it.
+
+    Bytes that are no part of a value are 0.
+    """
+    element = _as_element(value, dtype, name)
+    clear_padding(element)
+    return element
+
+
+def value_bytes(dtype: Dtype) -> slice | None:
+    """Return which bytes of a float, or of each part of a complex, count; None: all.
+
+    The 80 bits of x86 are kept in 12 or 16 bytes, and the others hold whatever was there before.
+    """
+    if dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
+        return None
+    size = np.dtype(np.longdouble).itemsize
+    return slice(10) if dtype.isnative else slice(size - 10, size)
+
+
+def parts_of(cells: Element) -> npt.NDArray[np.uint8]:
+    """Return the bytes of extended floats: (..., parts of a number, bytes of a part)."""
+    size = np.dtype(np.longdouble).itemsize
+    raw = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
+    return raw.reshape(*cells.shape, cells.itemsize // size, size)
+
+
+def clear_padding(cells: Element) -> None:
+    """Set the bytes to 0 that are no part of an extended float, in any field."""
+    if cells.dtype.names is not None:
+        for field in cells.dtype.names:
+            clear_padding(cells[field])
+        return
+    counted = value_bytes(cells.dtype)
+    if counted is None:
+        return
+    clean = np.zeros(cells.shape, cells.dtype)
+    parts_of(clean)[..., counted] = parts_of(cells)[..., counted]
+    raw = np.dtype(f"V{cells.dtype.itemsize}")
+    cells.view(raw)[...] = clean.view(raw)
+
+
+def _as_element(value: object, dtype: Dtype, name: str) -> Element:
+    """Return the value as a 0-D array of dtype, with anything as padding."""
     if dtype.kind == "O" and not isinstance(value, np.ndarray):
         return _to_object(value, dtype, name)  # a NumPy scalar is an object like any other
     array = typed(value, name)

@@ -1,7 +1,7 @@
 """The plain NumPy way, for what the kernels do not take, and the check of the caller's memory.
 
 The kernels know opaque bytes in contiguous memory. What holds references (object, StringDType), has
-fields to compare, or lies in memory with strides is written and read here.
+fields to compare or padding, or lies in memory with strides is written and read here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.elements import parts_of, value_bytes
 from onehot_fast._arguments.indices import as_array
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -82,6 +83,11 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
     out[is_on] = on
 
 
+def is_needed(dtype: np.dtype[Any]) -> bool:
+    """Tell whether elements hold references, fields or padding: equal ones may differ in bytes."""
+    return dtype.hasobject or dtype.names is not None or value_bytes(dtype) is not None
+
+
 def decode(cube: AnyArray, on: AnyArray, all_off: int) -> tuple[npt.NDArray[np.int64], int, int]:
     """Return the classes of a tensor (outer, depth, inner), and the first row of each fault or -1.
 
@@ -112,6 +118,10 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
     if dtype.hasobject:
         compared = _is_value(cells.astype(object), on.astype(object))
         return np.asarray(compared, dtype=np.bool_)
+    counted = value_bytes(dtype)
+    if counted is not None:
+        same = parts_of(cells)[..., counted] == parts_of(on)[..., counted]
+        return np.asarray(same.all(axis=(-2, -1)))
     raw = np.dtype(f"V{dtype.itemsize}")
     return np.asarray(cells.view(raw) == on.view(raw))
 

@@ -72,6 +72,8 @@ def _resolve(
         dtype = _agreed(*arrays)
         if dtype is None:
             dtype = _plain_dtype(on, off) if default is None else default
+        elif default is not None and native(default) == dtype:
+            dtype = default  # in its byte order
     elif dtype.subdtype is not None:
         raise TypeError(f"dtype = {dtype} is a subarray; accepted is the dtype of one element")
     dtype = _completed(dtype, (on, off), arrays)

@@ -110,6 +110,8 @@ cdef class ArrowBlock:
     """Columns that stand side by side in memory: an Arrow struct array without nulls."""
 
     cdef readonly object block
+    cdef char *data
+    cdef Py_ssize_t row_bytes
     cdef list names
     cdef bytes format
     cdef Py_ssize_t n_rows
@@ -129,6 +131,9 @@ cdef class ArrowBlock:
         row_bytes = (<object> n_rows * n_bits + 7) // 8
         if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
             raise ValueError(f"ArrowBlock: the block is too small for {n_rows} rows")
+        # Now: its shape and strides can be set anew from Python.
+        self.data = cnp.PyArray_BYTES(block)
+        self.row_bytes = cnp.PyArray_STRIDE(block, 0)
 
     def __arrow_c_schema__(self):
         """Return the capsule of the type."""
@@ -142,13 +147,12 @@ cdef class ArrowBlock:
 
     def __arrow_c_array__(self, requested_schema=None):
         """Return the capsules of the type and of the array, which is of no other type if one is asked for."""
-        cdef Py_ssize_t n = len(self.names), at, row_bytes = cnp.PyArray_STRIDE(self.block, 0)
+        cdef Py_ssize_t n = len(self.names), at
         cdef Memory memory = Memory(self.block, n)
         cdef ArrowArray *array = <ArrowArray *> room(1, sizeof(ArrowArray))
         cdef object capsule = PyCapsule_New(array, "arrow_array", destroy_array)
-        cdef char *data = cnp.PyArray_BYTES(self.block)
         for at in range(n):
-            memory.buffers[2 * at + 1] = data + at * row_bytes
+            memory.buffers[2 * at + 1] = self.data + at * self.row_bytes
             memory.places[at] = &memory.columns[at]
             lay_out(&memory.columns[at], self.n_rows, 2, memory, 2 * at)
         lay_out(array, self.n_rows, 1, memory, 2 * n)

@@ -5,7 +5,8 @@ The source of every rule is the specification, "The Arrow C data interface" and 
 buffers are as long as they must be, nobody can check.
 """
 
-from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
+from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.schema cimport Schema
@@ -87,4 +88,20 @@ cdef int64_t rows_of_children(Schema schema, const ArrowArray *array) except -1:
         return n_rows
     if schema.format.startswith("+w:"):
         return min(n_rows * int(schema.format[3:]), INT64_MAX)
+    if schema.format in ("+l", "+L", "+m") and array.length > 0:
+        return end_of_lists(schema, array, n_rows)
     return 0
+
+
+cdef int64_t end_of_lists(Schema schema, const ArrowArray *array, int64_t n_rows) except -1:
+    """Return the last offset of lists; those before it whoever reads the lists must compare."""
+    cdef int32_t narrow
+    cdef int64_t end
+    if schema.format == "+L":
+        memcpy(&end, <const int64_t *> array.buffers[1] + n_rows, sizeof(end))
+    else:
+        memcpy(&narrow, <const int32_t *> array.buffers[1] + n_rows, sizeof(narrow))
+        end = narrow
+    if end < 0:
+        raise ValueError(f"{schema.where()} has an offset of {end}")
+    return end

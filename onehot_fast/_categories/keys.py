@@ -10,7 +10,7 @@ import datetime
 import enum
 import math
 from collections.abc import Callable, Hashable, Iterable
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -146,10 +146,15 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 
 def _number_order(value: Any) -> Any:
-    """Return what a number is compared by; a Decimal knows no Fraction, nor NumPy's floats."""
-    if isinstance(value, Decimal):
-        return Fraction(value) if value.is_finite() else float(value)
-    return float(value) if isinstance(value, np.float16 | np.float32) else value
+    """Return what a number is compared by: Python's types compare exactly, NumPy's do not.
+
+    A Decimal is never written out as an integer, which of 1E+999999999 would have as many digits.
+    """
+    if not isinstance(value, np.floating) or isinstance(value, float):
+        return value
+    if isinstance(value, np.float16 | np.float32) or not np.isfinite(value):
+        return float(value)
+    return Fraction(*value.as_integer_ratio())
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
@@ -168,7 +173,8 @@ def _group(value: Any) -> tuple[int, str]:
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
     """Sort the values of one kind, by their text if they have no order."""
     if kind < len(KINDS):
-        return sorted(values, key=KINDS[kind][1])
+        with localcontext(Context(traps=[])):  # whatever the caller's may refuse to compare
+            return sorted(values, key=KINDS[kind][1])
     try:
         return sorted(values)
     except TypeError:

@@ -84,7 +84,9 @@ def _flat(elements: Any, offsets: Any) -> Rows:
             " one dimension, one more than rows"
         )
     values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(np.ascontiguousarray(starts, np.int64), values)
+    return Rows(
+        np.array(starts, np.int64), values
+    )  # a copy, which nobody changes once it is checked
 
 
 def _lists(rows: list[Any]) -> Rows:

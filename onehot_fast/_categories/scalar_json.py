@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import importlib
 import math
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -17,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
@@ -28,7 +29,7 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
     "bytes": (bytes, bytes.hex, bytes.fromhex),
     "complex": (complex, repr, complex),
     "decimal": (Decimal, str, Decimal),
-    "fraction": (Fraction, str, Fraction),
+    "fraction": (Fraction, str, lambda text: _read_fraction(text)),
     "date": (datetime.date, str, datetime.date.fromisoformat),
     "time": (datetime.time, str, datetime.time.fromisoformat),
     "float16": (np.float16, lambda v: repr(float(v)), np.float16),
@@ -36,6 +37,13 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
     "longdouble": (np.longdouble, str, np.longdouble),
     "complex64": (np.complex64, lambda v: repr(complex(v)), lambda t: np.complex64(complex(t))),
 }
+
+
+def _read_fraction(text: str) -> Fraction:
+    """Return a Fraction as `str` writes it; an exponent, which it does not write, has no bound."""
+    if not re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text):
+        raise ValueError(f"{shown(text)} is not a fraction as in '1/3'")
+    return Fraction(text)
 
 
 def to_json(value: Any) -> Json:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Counts, Learned
@@ -311,7 +312,11 @@ def ordered_counts(options: ColumnOptions, learned: Learned) -> tuple[Categories
         return learned.ordered()
     known = Categories.of(options.categories)
     counts = np.zeros(len(known), np.int64)
-    counts[known.find(learned.categories)] = learned.counts
+    positions = known.find(learned.categories)
+    if (positions < 0).any():  # fit learns none; a document may say so
+        stranger = learned.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
+        raise ValueError(f"{shown(stranger)} was learned, and is none of the declared categories")
+    counts[positions] = learned.counts
     return known, counts
 
 

@@ -6,23 +6,46 @@ import contextlib
 import json
 import os
 import secrets
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import is_missing
 from onehot_fast._categories.learned import Learned, State
-from onehot_fast._categories.options import DROP_RULES, DropValue, Options
+from onehot_fast._categories.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
+INT64_MAX = np.iinfo(np.int64).max
 VERSION = 2  # 1 knew no remainder, no handle_unknown="warn", and not who wrote it
 # The types that are written as they are: of these only floats can be what JSON has not.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
+# What makes the text of something else, or one that was made to do harm, raise where it is read.
+UNREADABLE = (
+    ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError,
+    ValueError,
+)  # fmt: skip
+
+
+class NotAnEncoderError(ValueError):
+    """A text is no encoder, and where it is not."""
+
+
+@contextlib.contextmanager
+def reading(where: str) -> Iterator[None]:
+    """Say of what cannot be read where it stands."""
+    try:
+        yield
+    except NotAnEncoderError:
+        raise
+    except UNREADABLE as error:
+        what = f"{error} is missing" if type(error) is KeyError else str(error) or repr(error)
+        raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {what}") from error
 
 
 def dumps(encoded: tuple[Hashable, ...] | None, options: Options, state: State | None) -> str:
@@ -72,7 +95,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         raise TypeError(f"the text is {with_article(text)}, not JSON{hint}")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"the text is not JSON ({error}): it begins with {text[:40]!r}; Encoder.load(path)"
             " reads a file that Encoder.save wrote"
@@ -94,13 +117,40 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], State | None]:
     """Return the columns, the options as one passes them, and what was learned."""
     document = _read_document(text)
-    try:
-        encoded, fitted = document["columns"], document["fitted"]
-        columns = None if encoded is None else [from_json(name) for name in encoded]
-        options = {name: _option_from_json(name, v) for name, v in document["options"].items()}
-        return columns, options, None if fitted is None else _state_from_json(fitted)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"the text is not a complete encoder: {error!r}") from error
+    with reading("the document"):
+        encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
+    with reading("'columns'"):
+        columns = None if encoded is None else _names_from_json(_list(encoded))
+    options = {}
+    with reading("'options'"):
+        for name, value in chosen.items():
+            if name not in (*NAMES, "remainder"):
+                raise ValueError(f"there is no option {shown(name)}")
+            with reading(f"option {name!r}"):
+                options[name] = _option_from_json(name, value)
+    return columns, options, None if fitted is None else _state_from_json(fitted)
+
+
+def _list(source: Json) -> list[Json]:
+    """Return what must be a list."""
+    if not isinstance(source, list):
+        raise TypeError(f"{shown(source)} is {with_article(source)}, not a list")
+    return source
+
+
+def _count(source: Json) -> int:
+    """Return what must be a number of rows or of categories."""
+    if type(source) is not int or not 0 <= source <= INT64_MAX:
+        raise ValueError(f"{shown(source)} is not a whole number from 0 to {INT64_MAX}")
+    return source
+
+
+def _names_from_json(source: list[Json]) -> list[Hashable]:
+    """Return the names of columns, which are different from each other."""
+    names = [from_json(name) for name in source]
+    if len(set(names)) < len(names):
+        raise ValueError("a name is there twice")
+    return names
 
 
 def _option_to_json(option: str, value: Any) -> Json:
@@ -173,22 +223,33 @@ def _items_from_json(source: list[Json]) -> list[Any]:
 
 def _state_from_json(source: Json) -> State:
     """Return what was learned."""
-    names = tuple(from_json(column["name"]) for column in source["columns"])
-    columns = tuple(learned_from_json(column) for column in source["columns"])
-    return State(names, columns, source["rows"])
+    with reading("'fitted'"):
+        documents, n_rows = _list(source["columns"]), _count(source["rows"])
+        names = _names_from_json([column["name"] for column in documents])
+    learned = []
+    for name, document in zip(names, documents, strict=True):
+        with reading(f"column {shown(name)}"):
+            learned.append(learned_from_json(document))
+    return State(tuple(names), tuple(learned), n_rows)
 
 
 def learned_from_json(source: Json) -> Learned:
     """Return the categories of one column and their counts."""
-    items = _items_from_json(source["categories"])
+    items = _items_from_json(_list(source["categories"]))
+    if not set(map(type, items)) <= NEVER_MISSING:
+        hash(tuple(items))  # which says what cannot be a category
+        if any(map(is_missing, items)):
+            raise ValueError("a category is a missing value")
     categories, repeated = Categories.distinct(items)
-    counts = np.array(source["counts"], np.int64)
+    counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("the text is not a complete encoder: its categories and counts do not fit")
-    n_declared = source["declared"]
+        raise ValueError("its categories and counts do not fit")
+    n_declared, conflict = source["declared"], source["conflict"]
+    if type(conflict) is not bool:
+        raise TypeError(f"'conflict' is {shown(conflict)}, not true or false")
     if n_declared is not None:
-        n_declared = min(n_declared, len(categories))
-    return Learned(categories, counts, n_declared, source["conflict"])
+        n_declared = min(_count(n_declared), len(categories))
+    return Learned(categories, counts, n_declared, conflict)
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:

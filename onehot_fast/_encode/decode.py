@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array
@@ -102,9 +103,13 @@ def classes_of(column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int) -
     classes = np.full(n_rows, ALL_OFF, np.int64)
     if width and n_rows:
         _, on, _ = resolve_values(1, 0, cells.dtype)
-        threads = parallel.resolve(None, cells.nbytes)
-        element = on.reshape(1).view(np.uint8)
-        _, several = dispatch.decode(cells, classes, width, inner, element, ALL_OFF, threads)
+        if scatter.is_needed(cells.dtype):
+            cube = cells.reshape(n_rows // inner, width, inner)
+            classes, _, several = scatter.decode(cube, on, ALL_OFF)
+        else:
+            threads = parallel.resolve(None, cells.nbytes)
+            element = on.reshape(1).view(np.uint8)
+            _, several = dispatch.decode(cells, classes, width, inner, element, ALL_OFF, threads)
         _check_single(column, several)
     if column.options.handle_missing == "propagate" and width:
         first = cells[:, 0] if inner == 1 and cells.shape[0] == n_rows else cells[0]

@@ -269,14 +269,13 @@ def multi_hot(
     _, on, off = resolve_values(1, 0, dtype)
     threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
     out, is_zero = memory.allocate(shape, on.dtype)
-    lut = column.lut_from(0)
     if not counts:
         on_bytes, off_bytes = _bytes(on), _bytes(off)
-        dispatch.multi_hot(offsets, column.codes, lut, out, on_bytes, off_bytes, threads)
+        dispatch.multi_hot(offsets, column.codes, column.lut, out, on_bytes, off_bytes, threads)
         return out
     if not is_zero:
         out.fill(0)
-    dispatch.multi_hot_count(offsets, column.codes, lut, out)
+    dispatch.multi_hot_count(offsets, column.codes, column.lut, out)
     return out
 
 
@@ -288,9 +287,9 @@ def multi_hot_csr(
     counts: bool = False,
 ) -> SparseParts:
     """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
-    check_size((len(column.codes),), np.int64)
-    lut, width = column.lut_from(0), column.n_outputs
-    return dispatch.multi_hot_csr(offsets, column.codes, lut, width, dtype, counts)
+    n_ons, width = int(offsets[-1]) - int(offsets[0]), column.n_outputs
+    _check_sparse_size(n_ons, len(offsets), width, dtype)
+    return dispatch.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
 
 
 def _small(
@@ -331,8 +330,10 @@ def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
 
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
-) -> tuple[list[AnyArray], list[Lut]]:
+) -> tuple[list[AnyArray], Sequence[Lut | None]]:
     """Return what the kernels of several columns take: the outputs of all are counted together."""
+    if len(columns) == 1:
+        return [columns[0].codes], [columns[0].lut]
     luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
     return [column.codes for column in columns], luts
 
@@ -356,14 +357,15 @@ def _sparse(
     num_threads: int | None,
 ) -> SparseParts:
     n_codes = shape[0] * len(columns)
-    check_size((n_codes,), dtype)
+    is_csr = form == "csr"
+    n_groups, n_positions = shape if is_csr else shape[::-1]
+    _check_sparse_size(n_codes, n_groups + 1, n_positions, dtype)
     if not columns:
-        n_groups = shape[0] if form == "csr" else shape[1]
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
-    if form == "csr" and n_codes <= FEW_CODES:
+    if is_csr and n_codes <= FEW_CODES:
         return _few_csr_parts(columns, starts, dtype)
-    build = dispatch.csr if form == "csr" else dispatch.csc
+    build = dispatch.csr if is_csr else dispatch.csc
     return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
 
 
@@ -377,6 +379,13 @@ def _few_csr_parts(
     indices = np.array([*chain.from_iterable(by_row)], position)
     indptr = np.array([*accumulate(map(len, by_row), initial=0)], position)
     return np.ones(len(indices), dtype), indices, indptr
+
+
+def _check_sparse_size(n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike) -> None:
+    """Refuse a sparse result, with its counts, that the free memory cannot hold."""
+    position = 4 if max(n_ons, n_positions) <= INT32_MAX else 8
+    n_bytes = n_ons * (np.dtype(dtype).itemsize + position + 8) + n_ends * position
+    check_size((max(n_bytes, 0),), np.uint8)
 
 
 def _check_room(

@@ -64,7 +64,8 @@ def encode(
     """
     cdef Job job
     cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
-    if columns.n_columns != 1 or out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
+    columns.require(1, 1)
+    if out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
         raise ValueError("bits.encode: the shapes do not agree")
     job.microkernels = microkernels()
     job.source = columns.items

@@ -58,7 +58,7 @@ cdef int for_each_chunk(
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
         with nogil:
-            if num_threads == 1 or end - begin == 1 or ohf_child_alone:
+            if num_threads <= 1 or end - begin == 1 or ohf_child_alone:
                 # A team of one costs 2 microseconds more than this loop.
                 for chunk in range(begin, end):
                     work(job, chunk)

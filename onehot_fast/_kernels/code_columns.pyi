@@ -8,6 +8,6 @@ class CodeColumns:
     def __new__(
         cls,
         codes: list[npt.NDArray[Any]],
-        tables: list[npt.NDArray[np.int32]],
+        tables: list[npt.NDArray[np.int32] | None],
         code_bytes: int,
     ) -> CodeColumns: ...

@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Several columns of local codes with their tables, checked once and handed to the kernels as C structures."""
 
-from libc.stdint cimport UINT32_MAX, int32_t, int64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 cimport numpy as cnp
@@ -9,7 +9,7 @@ cimport numpy as cnp
 import numpy as np
 
 from onehot_fast._kernels.kinds cimport kind_bytes
-from onehot_fast._kernels.simd cimport microkernels, ohf_table
+from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, ohf_table, policy_of
 
 cnp.import_array()
 
@@ -34,9 +34,14 @@ cdef class CodeColumns:
     def __cinit__(self, list codes, list tables, int code_bytes):
         """Take columns of codes (1-D, contiguous, of one length) and a table (int32) or None for each.
 
-        ``code_bytes`` is 1 or 4: what the kernel wants the codes narrowed to.
+        ``code_bytes`` is 1 or 4: what the kernel wants the codes narrowed to. Without a table a code stands for
+        itself, and a negative one for nothing.
         """
         cdef Py_ssize_t i
+        if code_bytes not in (1, 4):
+            raise ValueError(f"codes of {code_bytes} bytes; kernels take 1 or 4")
+        self.code_bytes = code_bytes
+        self.policy = policy_of(INT64_MAX, False, None)
         self.n_columns = len(codes)
         if self.n_columns == 0 or len(tables) != self.n_columns:
             raise ValueError(f"{len(codes)} columns of codes and {len(tables)} tables")
@@ -47,17 +52,35 @@ cdef class CodeColumns:
         if self.items == NULL or self.tables == NULL:
             raise MemoryError("no memory for the columns' descriptions")
         for i in range(self.n_columns):
-            self.describe(i, codes[i], tables[i], code_bytes)
+            self.describe(i, codes[i], tables[i])
 
     def __dealloc__(self):
         free(self.items)
         free(self.tables)
 
-    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, cnp.ndarray table, int code_bytes) except -1:
+    cdef int require(self, Py_ssize_t most_columns, int code_bytes) except -1:
+        """Raise unless these are columns for a kernel of so many, with codes of so many bytes."""
+        if self.n_columns > most_columns or self.code_bytes != code_bytes:
+            raise ValueError(f"{self.n_columns} columns of codes of {self.code_bytes} bytes do not fit the kernel")
+        return 0
+
+    cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
         """Check one column and point to its memory."""
+        cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = _KINDS.get(codes.dtype, -1)
         if kind < 0 or codes.ndim != 1 or not codes.flags.c_contiguous or codes.shape[0] != self.n_rows:
             raise ValueError(f"column {i}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
+        self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
+        self.items[i].index_bytes = kind_bytes(kind)
+        if table is None:
+            self.items[i].narrow = variant.narrow8[kind] if self.code_bytes == 1 else variant.narrow32[kind]
+            self.items[i].policy = &self.policy
+            return 0
+        self.items[i].map = variant.map8[kind] if self.code_bytes == 1 else variant.map32[kind]
+        return self.describe_table(i, table)
+
+    cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1:
+        """Check the table of one column and point to it."""
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
@@ -68,8 +91,5 @@ cdef class CodeColumns:
         self.tables[i].only_adds = (
             0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
         )
-        self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
-        self.items[i].index_bytes = kind_bytes(kind)
-        self.items[i].map = microkernels().map8[kind] if code_bytes == 1 else microkernels().map32[kind]
         self.items[i].table = &self.tables[i]
         return 0

@@ -3,10 +3,11 @@
 
 An element is on when its bytes equal those of the on value. Rows are counted and located in one vectorised
 reduction (the count of the ons and the sum of their positions, which is the position where the count is 1);
-planes keep a tile of positions in the first-level cache and pass over the classes.
+a second look at a row has an end, for another thread may have changed it since the first. Planes keep a tile of
+positions in the first-level cache and pass over the classes.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -27,6 +28,7 @@ cdef struct Job:
     const unsigned char *on
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
+    bint is_words            # elements can be read as integers of their width where they lie
     int64_t all_off
     Py_ssize_t *empty        # per chunk: the first row without an on, and with several
     Py_ssize_t *multiple
@@ -46,10 +48,11 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
     if count == 1:
         found.position = position
     elif count > 1:
-        found.multiple = True
-        found.position = 0
-        while row[found.position] != on:
-            found.position += 1
+        for i in range(<int32_t> depth):
+            if row[i] == on:
+                found.multiple = True
+                found.position = i
+                break
     return found
 
 
@@ -72,11 +75,10 @@ cdef Found find_bytes(
 
 cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
     """Find the ons of a row of contiguous elements."""
-    # The words are read where NumPy put them: an unaligned tensor was copied at the door.
     cdef uint16_t on16
     cdef uint32_t on32
     cdef uint64_t on64
-    if job.depth < 0x7fffffff:
+    if job.is_words and job.depth < 0x7fffffff:
         if job.width == 1:
             return find_word(<const uint8_t *> row, job.depth, job.on[0])
         if job.width == 2:
@@ -164,7 +166,7 @@ cdef void decode_tile(
     cdef Py_ssize_t plane_bytes = job.inner * job.width, i, label = 0, at = group * job.inner + begin
     cdef const unsigned char *tensor = job.tensor + group * job.depth * plane_bytes + begin * job.width
     cdef Found found
-    if job.width in (1, 2, 4, 8):
+    if job.is_words:
         memset(several, 0, n)
         for i in range(n):
             position[i] = -1
@@ -228,6 +230,8 @@ def decode(
     job.out = &out[0]
     job.width = width
     job.depth = depth
+    # NumPy calls texts of 8 bytes aligned anywhere, and complex64 at every 4 bytes.
+    job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
     job.inner = inner
     job.n_groups = out.shape[0] // inner
     job.all_off = all_off

@@ -384,8 +384,10 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
         const uint64_t *block = patterns;
         int any_special = 0;
         int64_t coded;
-        if (is_plain)
+        if (is_plain && !learn)
             block = (const uint64_t *)numbers->rows + done;
+        else if (is_plain)  /* copied: what is hashed and entered must be one number */
+            memcpy(patterns, (const uint64_t *)numbers->rows + done, (size_t)n * sizeof *patterns);
         else
             any_special = ohf_read_numbers(numbers, done, n, patterns, special);
         if (any_special)

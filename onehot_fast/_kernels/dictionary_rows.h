@@ -131,8 +131,9 @@ static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t 
         memcpy(out + i, &bytes, sizeof bytes);
     }
     for (; i < width; i++) {
-        out[i] = (uint8_t)text[i];
-        rest |= text[i];
+        const uint32_t c = text[i];
+        out[i] = (uint8_t)c;
+        rest |= c;
     }
     if (_mm_movemask_epi8(_mm_cmpeq_epi32(_mm_and_si128(all, beyond), _mm_setzero_si128())) != 0xFFFF || rest > 0x7F)
         return -1;

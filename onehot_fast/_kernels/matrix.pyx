@@ -130,6 +130,7 @@ def encode(
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0], n_chunks
+    columns.require(columns.n_columns, 4)
     if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("matrix.encode: the lengths do not agree")
     if depth > 0x7fffffff:

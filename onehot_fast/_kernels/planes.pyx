@@ -126,6 +126,7 @@ def encode_block(
 ):
     """Write the planes ``[first, first + depth)`` of the one column, of one-byte codes."""
     cdef Py_ssize_t width = on.shape[0]
-    if columns.n_columns != 1 or columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
+    columns.require(1, 1)
+    if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
         raise ValueError("planes.encode_block: the lengths do not agree")
     run(columns.items, 1, depth, columns.n_rows, first, &out[0], width, &on[0], &off[0], num_threads)

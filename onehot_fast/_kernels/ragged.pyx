@@ -1,7 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Ragged: any number of codes per row, into a matrix (set or counted) or into CSR.
 
-Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once; the table bounds the codes.
+Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, and must be nobody's
+else: the caller copies what others may change. The codes are bounded where they are read.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -84,9 +85,10 @@ def encode(
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0]
+    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
     job.n_rows = offsets.shape[0] - 1
-    if columns.n_columns != 1 or job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
+    if job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
         raise ValueError("ragged.encode: the lengths do not agree")
     if out.shape[0] == 0:
         return
@@ -108,8 +110,9 @@ def count(const int64_t[::1] offsets, CodeColumns columns, number_t[:, ::1] out)
     """Add 1 to the element of every code of a row."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
+    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
-    if columns.n_columns != 1 or out.shape[0] != offsets.shape[0] - 1:
+    if out.shape[0] != offsets.shape[0] - 1:
         raise ValueError("ragged.count: the lengths do not agree")
     with nogil:
         for row in range(out.shape[0]):
@@ -176,9 +179,10 @@ def csr(
     """
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
+    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
     if (
-        columns.n_columns != 1 or indptr.shape[0] != offsets.shape[0]
+        indptr.shape[0] != offsets.shape[0]
         or room < offsets[offsets.shape[0] - 1] - offsets[0] or counts.shape[0] < room
     ):
         raise ValueError("ragged.csr: the lengths do not agree")

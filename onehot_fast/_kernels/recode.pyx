@@ -53,7 +53,8 @@ def recode(CodeColumns columns, code_t[::1] out, Py_ssize_t span, int num_thread
     The codes have four bytes; the codes below ``span`` must fit ``out``.
     """
     cdef Job job
-    if columns.n_columns != 1 or out.shape[0] != columns.n_rows:
+    columns.require(1, 4)
+    if out.shape[0] != columns.n_rows:
         raise ValueError("recode.recode: the lengths do not agree")
     if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):
         raise ValueError(f"recode.recode: codes below {span} do not fit {sizeof(code_t)} bytes")

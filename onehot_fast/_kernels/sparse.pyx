@@ -13,7 +13,7 @@ from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, stream_bytes
+from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, ohf_table, stream_bytes
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
@@ -166,6 +166,7 @@ def csr(
     """
     cdef Job job
     cdef Py_ssize_t total
+    columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
         raise ValueError("csr.csr: the lengths do not agree")
     indptr[0] = 0
@@ -295,8 +296,10 @@ cdef void walk_group(
     cdef Py_ssize_t source, at
     cdef int lanes
     cdef uint64_t n_columns
+    cdef const ohf_table *table
     for source in range(job.n_sources):
-        n_columns = job.sources[source].table.n_codes
+        table = job.sources[source].table
+        n_columns = job.n_columns if table == NULL else table.n_codes
         lanes = LANES // 4
         if n_columns <= HALF_LANE_COLUMNS:
             lanes = LANES if n_columns <= LANE_COLUMNS else LANES // 2
@@ -323,6 +326,7 @@ cdef int run_groups(
 ) except -1:
     """Walk all parts."""
     cdef PartsJob job
+    columns.require(columns.n_columns, 4)
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: groups are of {LANES} parts, or of one")
     job.group_parts = places.shape[2]
@@ -351,6 +355,6 @@ def csc_counts(CodeColumns columns, position_t[:, :, ::1] counts, int num_thread
 
 
 def csc_rows(CodeColumns columns, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places``, as the counts, is where each part begins, and is used up."""
+    """Write the rows of each column; ``places``, as the counts, is where each part begins, then its end."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_groups(columns, places, &indices[0], indices.shape[0], num_threads)

@@ -125,23 +125,24 @@ cdef inline int64_t code_block(
 
     A limit that the type of the indices cannot hold is no limit.
     """
-    cdef unsigned_t limited = <unsigned_t> limit
+    cdef unsigned_t limited = <unsigned_t> limit, index
     cdef uint8_t found = 0
     cdef int i
     for i in range(n):
-        codes[i] = <code_t> indices[i] | <code_t> (<int8_t> valid[i] - 1)
+        index = indices[i]      # read once: what is compared is what is written
+        codes[i] = <code_t> index | <code_t> (<int8_t> valid[i] - 1)
         if unsigned_t is uint64_t:
             # Limits are at most 2**63, so the sign bit tells: SSE2 has no 64-bit comparison (a million: 0.5 ms,
             # not 1.0).
-            found |= valid[i] & <uint8_t> ((indices[i] | (limited - 1 - indices[i])) >> 63)
+            found |= valid[i] & <uint8_t> ((index | (limited - 1 - index)) >> 63)
         else:
-            found |= valid[i] & <uint8_t> (indices[i] >= limited)
+            found |= valid[i] & <uint8_t> (index >= limited)
     if not found or limit != limited or limit == UINT64_MAX:
         return -1
-    for i in range(n):
+    for i in range(n - 1):      # or the last one, where another thread has changed the rest since
         if valid[i] and indices[i] >= limited:
-            break
-    return i
+            return i
+    return n - 1
 
 
 cdef int64_t code_array(

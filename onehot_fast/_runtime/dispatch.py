@@ -150,7 +150,7 @@ def decode(
 
 def encode_matrix(
     codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32]],
+    tables: Sequence[npt.NDArray[np.int32] | None],
     out: AnyArray,
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
@@ -159,7 +159,7 @@ def encode_matrix(
     """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
 
     A table gives each local code its column of ``out``, -1 for none; its last entry is for what is
-    no code. It is the same in all functions below.
+    no code. Without one a code is its column. It is the same in all functions below.
     """
     if out.nbytes:
         columns = CodeColumns(list(codes), list(tables), 4)
@@ -181,7 +181,7 @@ def encode_block(
     if first == 0 if table is None else _keeps_codes(table, first, len(out)):
         encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
         return
-    columns = CodeColumns([codes], [_table(table, first + len(out))], 1)
+    columns = CodeColumns([codes], [table], 1)
     planes.encode_block(columns, _memory_of(out), len(out), first, on, off, num_threads)
 
 
@@ -199,13 +199,13 @@ def encode_bits(
     part of.
     """
     if out.nbytes:
-        columns = CodeColumns([codes], [_table(table, first + len(out))], 1)
+        columns = CodeColumns([codes], [table], 1)
         bits.encode(columns, out, first, result_bytes or out.nbytes, num_threads)
 
 
 def csr(
     codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32]],
+    tables: Sequence[npt.NDArray[np.int32] | None],
     n_columns: int,
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
@@ -223,7 +223,7 @@ def csr(
 
 def csc(
     codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32]],
+    tables: Sequence[npt.NDArray[np.int32] | None],
     n_columns: int,
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
@@ -240,7 +240,11 @@ def csc(
     indptr = np.append(position.type(0), ends[:, -1])
     places = (ends - in_order).reshape(n_columns, groups, parts).transpose(1, 0, 2)
     indices, _ = memory.allocate((int(indptr[-1]),), position)
-    sparse.csc_rows(columns, np.ascontiguousarray(places), indices, num_threads)
+    places = np.ascontiguousarray(places)
+    ends_of_parts = places + counts
+    sparse.csc_rows(columns, places, indices, num_threads)
+    if not np.array_equal(places, ends_of_parts):  # else some of the rows were not written
+        raise RuntimeError("another thread changed the codes while they were read")
     data = _ones(len(indices), data_dtype, indices.nbytes * 2)
     return data, indices, indptr
 
@@ -266,7 +270,7 @@ def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
 def multi_hot(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
-    table: npt.NDArray[np.int32],
+    table: npt.NDArray[np.int32] | None,
     out: AnyArray,
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
@@ -280,7 +284,7 @@ def multi_hot(
 def multi_hot_count(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
-    table: npt.NDArray[np.int32],
+    table: npt.NDArray[np.int32] | None,
     out: AnyArray,
 ) -> None:
     """Add 1 to the element of (rows, columns) ``out`` for every code of a row."""
@@ -290,17 +294,19 @@ def multi_hot_count(
 def multi_hot_csr(
     offsets: npt.NDArray[np.int64],
     codes: AnyArray,
-    table: npt.NDArray[np.int32],
+    table: npt.NDArray[np.int32] | None,
     n_columns: int,
     data_dtype: npt.DTypeLike,
     count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
-    position = _position_dtype(len(codes), n_columns)
-    indices = np.empty(len(codes), position)
-    indptr = np.empty(len(offsets), position)
-    counts = np.empty(len(codes), np.int64)
     columns = CodeColumns([codes], [table], 4)
+    # Offsets that do not lie within the codes the kernel refuses.
+    room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
+    position = _position_dtype(room, n_columns)
+    indices = np.empty(room, position)
+    indptr = np.empty(len(offsets), position)
+    counts = np.empty(room, np.int64)
     total = ragged.csr(offsets, columns, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
     return data, indices[:total], indptr
@@ -318,15 +324,6 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
     """Return the bytes of a contiguous array."""
     return out.reshape(-1).view(np.uint8)
-
-
-def _table(table: npt.NDArray[np.int32] | None, n_columns: int) -> npt.NDArray[np.int32]:
-    """Return the table, or the one that leaves codes as they are and drops missing ones."""
-    if table is not None:
-        return table
-    identity = np.arange(n_columns + 1, dtype=np.int32)
-    identity[-1] = -1
-    return identity
 
 
 def _keeps_codes(table: npt.NDArray[np.int32], first: int, n_columns: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ __all__ = [
 
 # Column chunks are read through buffers of this size, however large they are.
 BUFFER_BYTES = 1 << 20
+# Of a value of Parquet in Arrow's memory, whatever it is in the file.
+BYTES_OF_PHYSICAL = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -80,36 +82,57 @@ class ParquetReader(Reader):
 
     @cached_property
     def row_bytes(self) -> float:
-        """The size without compression, or that of long texts which the file has once for many."""
-        groups = (self.metadata.row_group(i) for i in range(self.metadata.num_row_groups))
+        """The size without compression, or that of what the file has once for many rows."""
+        groups = [self.metadata.row_group(i) for i in range(self.metadata.num_row_groups)]
         n_bytes: int = sum(group.total_byte_size for group in groups)
+        fixed = max((self._fixed_bytes(group) for group in groups), default=0.0)
         # Rows in which all texts are the longest are rare, but 64 MB of them are no harm.
-        return max(2 * n_bytes / max(1, self.n_rows), self._longest_texts() / 4)
+        return max(2 * n_bytes / max(1, self.n_rows), fixed, self._longest_texts() / 4)
 
-    def _longest_texts(self) -> int:
-        """Return the bytes of the longest texts that a row can have by the dictionaries."""
-        names = [field.name for field in self.schema if _is_text(field.type)]
-        names = [name for name in names if self.schema.names.count(name) == 1]
-        longest = 0
-        with self.open(names) as file:
-            for group in range(self.metadata.num_row_groups) if names else ():
-                # The first row brings all of the dictionary.
-                first = next(file.iter_batches(1, row_groups=[group], columns=names), None)
-                columns = first.columns if first is not None else ()
-                lengths = (pc.max(pc.binary_length(c.dictionary)).as_py() or 0 for c in columns)
-                longest = max(longest, sum(lengths))
+    def _fixed_bytes(self, group: pq.RowGroupMetaData) -> float:
+        """Return the bytes of the numbers in a row, of which lists may have any number."""
+        values = (group.column(i) for i in range(group.num_columns))
+        n_bytes = sum(c.num_values * BYTES_OF_PHYSICAL.get(c.physical_type, 0) for c in values)
+        return float(n_bytes / max(1, group.num_rows))
+
+    def _longest_texts(self) -> float:
+        """Return the bytes of the texts of a row, all as long as the longest of a dictionary."""
+        parquet = self.metadata.schema
+        leaves = [parquet.column(i) for i in range(self.metadata.num_columns)]
+        paths = [leaf.path for leaf in leaves]
+        texts = [
+            i
+            for i, leaf in enumerate(leaves)
+            if leaf.physical_type == "BYTE_ARRAY" and paths.count(leaf.path) == 1
+        ]
+        longest, named = 0.0, [paths[i] for i in texts]
+        with self.open(named) as file:
+            for number in range(self.metadata.num_row_groups) if texts else ():
+                group = self.metadata.row_group(number)
+                # The first value brings all of the dictionary.
+                first = next(file.iter_batches(64, row_groups=[number], columns=named), None)
+                found = [] if first is None else [*_texts_of(first.columns)]
+                if len(found) == len(texts):
+                    n_values = [group.column(i).num_values for i in texts]
+                    pairs = zip(n_values, found, strict=True)
+                    n_bytes = sum(n * length for n, length in pairs)
+                    longest = max(longest, n_bytes / max(1, group.num_rows))
         return longest
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
         """Return the schema of the batches, with its dictionaries."""
-        with self.open(coded) as file:
+        with self.open(self._texts(coded)) as file:
             return file.schema_arrow
 
-    def open(self, coded: Sequence[str] = ()) -> pq.ParquetFile:
-        """Open the file; the texts among `coded` will be read as dictionaries."""
+    def _texts(self, names: Sequence[str]) -> list[str]:
+        """Return those of some columns that can be read as dictionaries."""
+        return [name for name in names if _is_text(self.schema.field(name).type)]
+
+    def open(self, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+        """Open the file; some texts, named by their paths, will be read as dictionaries."""
         return pq.ParquetFile(
             str(self.path),
-            read_dictionary=[name for name in coded if _is_text(self.schema.field(name).type)],
+            read_dictionary=list(dictionaries),
             buffer_size=BUFFER_BYTES,
             pre_buffer=False,
             page_checksum_verification=True,
@@ -120,7 +143,7 @@ class ParquetReader(Reader):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
         self._done = 0
-        with self.open(coded) as file:
+        with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
                 self._done += batch.num_rows
                 yield batch
@@ -229,6 +252,20 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_binary(kind)
         or pa.types.is_large_binary(kind)
     )
+
+
+def _texts_of(columns: Iterable[pa.Array]) -> Iterator[int]:
+    """Yield the length of the longest text in each dictionary, wherever it is nested."""
+    for column in columns:
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            yield pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+        elif pa.types.is_struct(kind):
+            yield from _texts_of(column.field(i) for i in range(kind.num_fields))
+        elif pa.types.is_map(kind):
+            yield from _texts_of((column.keys, column.items))
+        elif pa.types.is_nested(kind):
+            yield from _texts_of((column.values,))
 
 
 def bytes_of_types(schema: pa.Schema) -> float:

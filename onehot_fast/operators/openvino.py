@@ -35,14 +35,15 @@ def one_hot(
     """Encode `indices` as OneHot of OpenVINO does.
 
     Plain Python numbers become what OpenVINO's own Python API makes of them: int64 of int, float64
-    of float. But a plain int as `depth` has no type of its own, and fits indices of either type.
+    of float.
 
     Parameters
     ----------
     indices : array_like of T1, any shape
         T1 is int32 or int64. 0-D is accepted.
     depth : scalar or array_like of T1, shape ()
-        The number of classes, at least 1, of the type of the indices.
+        The number of classes, at least 1. Its type may be the other one than that of the indices:
+        OpenVINO itself takes both, although its specification has one T1 for the two.
     on_value, off_value : scalar or array_like of T2, shape ()
         Of one type: any integer or float type, bool, string (``S``, ``U``, ``StringDType`` or an
         object that is a str) and those of ml_dtypes that OpenVINO knows: bfloat16, the float8s,
@@ -66,8 +67,8 @@ def one_hot(
     Raises
     ------
     TypeError
-        An input has a type outside T1 or T2, `depth` and `indices` or the two values differ in
-        type, or `axis` or `negative_indices_mode` is of the wrong kind.
+        An input has a type outside T1 or T2, the two values differ in type, or `axis` or
+        `negative_indices_mode` is of the wrong kind.
     ValueError
         `depth` or a value is not 0-D, `depth` is not positive, `axis` is out of range, an unknown
         `version` or mode, a mode with version 1, or a result that is too big to exist.
@@ -97,7 +98,7 @@ def one_hot(
     where = f"OneHot-{version}"
     indices = as_array(indices)
     check_type("indices", indices, INDICES, where)
-    size = _depth(depth, indices.dtype, where)
+    size = _depth(depth, where)
     on, off = _of_one_dtype(
         _value("on_value", on_value, where), _value("off_value", off_value, where)
     )
@@ -126,14 +127,10 @@ def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]
     return policy
 
 
-def _depth(data: npt.ArrayLike, t1: np.dtype[Any], where: str) -> int:
+def _depth(data: npt.ArrayLike, where: str) -> int:
     """Return the depth as a positive int, once its type and its shape are right."""
     depth = as_array(data, "depth")
     check_type("depth", depth, INDICES, where)
-    if type(data) is not int and type_name(depth) != t1.name:
-        raise TypeError(
-            f"depth is {depth.dtype} and indices are {t1}; {where} accepts one type for both"
-        )
     _check_scalar("depth", depth, where)
     if depth <= 0:
         raise ValueError(f"depth = {depth} is not positive; {where} accepts 1 and above")

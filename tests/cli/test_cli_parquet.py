@@ -146,6 +146,20 @@ def test_long_texts_that_the_file_has_once(call: Any, tmp_path: Path) -> None:
     assert parquet.read_table(target)["kept"].equals(table["kept"])
 
 
+def test_what_the_file_has_once_for_many_rows(tmp_path: Path) -> None:
+    """Batches are as small as numbers are wide, and texts long, wherever they are nested."""
+    source = tmp_path / "in.parquet"
+    lists = [[{"x": "A" * 100_000}]] * 1000
+    table = pa.table({"kept": lists, "n": [[7] * 1000] * 1000, "size": ["S", "L"] * 500})
+    parquet.write_table(table, source, row_group_size=500)
+    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+
+    assert source.stat().st_size < 100_000
+    assert reader._longest_texts() == pytest.approx(100_001, abs=1)
+    assert reader._fixed_bytes(reader.metadata.row_group(0)) == 8000
+    assert batch_rows(reader.row_bytes) * 100_000 < 100 << 20
+
+
 def test_wide_features_are_written_in_smaller_groups(
     call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

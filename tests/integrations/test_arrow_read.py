@@ -228,3 +228,19 @@ def test_separated_numbers_are_refused():
 def test_rows_that_are_no_lists_are_refused():
     with pytest.raises(TypeError, match="rows have the Arrow type string"):
         read_lists(pa.array(["ab"]))
+
+
+@pytest.mark.parametrize("kind", ["list_", "large_list", "list_view", "large_list_view"])
+@pytest.mark.parametrize("starts", [[0, 3, 1, 4], [0, 2**30, 2**30, 4], [2, 1, 2, 3]])
+def test_lists_that_leave_their_elements_are_refused(kind, starts):
+    """Pyarrow ends the process over them."""
+    if not hasattr(pa, kind):
+        pytest.skip("this pyarrow has no such lists")
+    elements = pa.array([0, 1, 0, 1])
+    offsets = np.array(starts, np.int64 if "large" in kind else np.int32)
+    parts = [offsets] if "view" not in kind else [offsets[:3], offsets[1:]]
+    buffers = [None, *map(pa.py_buffer, parts)]
+    lists = pa.Array.from_buffers(getattr(pa, kind)(pa.int64()), 3, buffers, children=[elements])
+
+    with pytest.raises(ValueError, match="is a list of"):
+        multi_hot(lists, 2)

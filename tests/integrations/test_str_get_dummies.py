@@ -21,7 +21,7 @@ ARROW = ["string[pyarrow]", *(["str"] if PANDAS_3 else [])]
 TYPED = [pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
 NUMPY = ["bool", "int8", "uint16", "int64", "uint64", "float32", "float64"]
 EXTENSIONS = ["boolean", "Int16", "Float64", "bool[pyarrow]", "uint8[pyarrow]"]
-SEPARATORS = ["|", ",", ", ", "||", "a", "aa", "ab", ".", "..", "a.", "|b", "é", " "]
+SEPARATORS = ["|", ",", ", ", "||", "a", "aa", "ab", ".", "..", "a.", "|b", "é", " ", ""]
 
 pieces = st.text("ab|, .é", max_size=3)
 

@@ -16,12 +16,13 @@ SMALL_VALUES = ("bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e8m0fnu", "f
 
 
 @pytest.mark.parametrize("t1", ["int32", "int64"])
+@pytest.mark.parametrize("of_depth", ["int32", "int64"])
 @pytest.mark.parametrize("t2", PLAIN_VALUES)
-def test_types(t1, t2):
-    """Indices and depth of both types go with values of every type, at every axis."""
+def test_types(t1, of_depth, t2):
+    """Indices and depth of both types, also of one each, go with values of every type."""
     indices, on, off = INDICES.astype(t1), np.array(1, t2), np.array(0, t2)
     for axis in (-3, -2, -1, 0, 1, 2):
-        actual = openvino.one_hot(indices, np.array(3, t1), on, off, axis)
+        actual = openvino.one_hot(indices, np.array(3, of_depth), on, off, axis)
 
         oracle.assert_same(actual, oracle.one_hot(indices, 3, on, off, axis))
 

@@ -1,0 +1,26 @@
+"""A little of each fuzzer, always the same: ``make torture`` runs them for as long as one likes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from programs import HANG
+
+HERE = Path(__file__).parent
+CASES = {"tensors": 25, "tables": 4, "producers": 25, "documents": 40, "objects": 4, "races": 1}
+
+
+@pytest.mark.parametrize("part", CASES)
+def test_part(part):
+    """Nothing is wrong in its first cases, which run in a process of their own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "torture", "--only", part, "--seed=0", f"--cases={CASES[part]}"],
+        cwd=HERE, capture_output=True, text=True, timeout=HANG,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"| {part} | {CASES[part]} | " in done.stdout
+    assert done.stdout.rstrip().endswith("| 0 |")

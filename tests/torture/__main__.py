@@ -1,0 +1,139 @@
+"""Run the parts for some minutes; print what was called and what failed as a Markdown table."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import importlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+from onehot_fast._kernels import simd
+
+# Each part, and how many of its cases one process runs: some seconds' worth.
+PARTS = {
+    "tensors": 60,
+    "tables": 12,
+    "producers": 300,
+    "documents": 300,
+    "objects": 150,
+    "races": 4,
+}
+# Longer than any batch takes on a busy machine; what takes longer hangs.
+HANG = 600
+CACHES = ("0", "1", "100", "4000")
+
+
+@dataclass
+class Result:
+    """What came of the cases of a part."""
+
+    cases: int = 0
+    failures: int = 0
+    seconds: float = 0.0
+    calls: Counter[str] = field(default_factory=Counter)
+
+
+def work(part: str, seed: int, cases: int, note: str) -> None:
+    """Run cases in this process, and write down each seed before it is used."""
+    faulthandler.enable()
+    case = importlib.import_module(f"torture.{part}").case
+    calls: Counter[str] = Counter()
+    for number in range(seed, seed + cases):
+        with open(note, "w") as file:
+            file.write(str(number))
+        calls += case(number)
+    print(json.dumps(calls))
+
+
+def environment(seed: int) -> dict[str, str]:
+    """Return the variant of the vector code, and the size of the cache, that go with a batch."""
+    variants = simd.variants()
+    return {
+        "ONEHOT_FAST_SIMD": variants[seed // 7 % len(variants)],
+        "ONEHOT_FAST_CACHE_MB": CACHES[seed // 3 % len(CACHES)],
+    }
+
+
+def run_batch(part: str, seed: int, cases: int, chosen: dict[str, str], result: Result) -> None:
+    """Run cases in a process of their own; tell of a failure how it is replayed."""
+    started = time.monotonic()
+    with tempfile.NamedTemporaryFile("w+") as note:
+        arguments = ["--work", part, str(seed), str(cases), note.name]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "torture", *arguments],
+                env={**os.environ, **chosen}, capture_output=True, text=True, timeout=HANG,
+            )  # fmt: skip
+            code, said = done.returncode, done.stderr
+        except subprocess.TimeoutExpired as error:
+            code, said = "none: it hangs", str(error.stderr or "")
+        failed_at = int(note.read() or seed)
+    result.seconds += time.monotonic() - started
+    if code == 0:
+        result.cases += cases
+        result.calls += Counter(json.loads(done.stdout.splitlines()[-1]))
+        return
+    result.cases += failed_at - seed + 1
+    result.failures += 1
+    setting = " ".join(f"{name}={value}" for name, value in chosen.items())
+    print(f"\n{part}: exit code {code}\n{said}\nto replay it, in tests/:")
+    print(f"  {setting} {sys.executable} -m torture --only {part} --seed {failed_at} --cases 1")
+    sys.stdout.flush()
+
+
+def table(results: dict[str, Result]) -> str:
+    """Return the counts as a table of Markdown."""
+    rows = ["| part | cases | calls | refused | failures |", "|---|---|---|---|---|"]
+    for part, result in results.items():
+        calls = dict(result.calls)
+        refused = calls.pop("refused", 0)
+        many = sorted(calls.items(), key=lambda item: -item[1])
+        shown = ", ".join(f"{name} {count:,}" for name, count in many[:8])
+        rest = sum(count for _, count in many[8:])
+        shown += f", others {rest:,}" if rest else ""
+        rows.append(f"| {part} | {result.cases:,} | {shown} | {refused:,} | {result.failures} |")
+    return "\n".join(rows)
+
+
+def main() -> int:
+    """Run what was asked for; 1 where something failed."""
+    parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--only", action="append", choices=PARTS, help="a part; may be repeated")
+    parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
+    parser.add_argument("--cases", type=int, help="so many of each part, in place of minutes")
+    parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work:
+        part, seed, cases, note = given.work
+        work(part, int(seed), int(cases), note)
+        return 0
+    seed = int.from_bytes(os.urandom(4)) if given.seed is None else given.seed
+    parts = given.only or [*PARTS]
+    results = {part: Result() for part in parts}
+    print(f"seed {seed}; {len(simd.variants())} variants: {', '.join(simd.variants())}", flush=True)
+    if given.cases:
+        for part in parts:
+            # As it was set where a failure is replayed.
+            chosen = {name: os.environ.get(name, v) for name, v in environment(seed).items()}
+            run_batch(part, seed, given.cases, chosen, results[part])
+    end = time.monotonic() + 60 * given.minutes
+    for number in itertools.count(seed, 1000):
+        if given.cases or time.monotonic() > end:
+            break
+        part = min(parts, key=lambda part: results[part].seconds)
+        run_batch(part, number, PARTS[part], environment(number), results[part])
+    print(table(results))
+    return int(any(result.failures for result in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

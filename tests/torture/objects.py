@@ -1,0 +1,198 @@
+"""Objects that bite: what they raise comes out, and what they change meanwhile does no harm."""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onehot_fast import Encoder, decode, infer_shape, multi_hot, one_hot
+
+
+class BiteError(Exception):
+    """What a biting object raises."""
+
+
+REFUSALS = (
+    BiteError,
+    ValueError,
+    TypeError,
+    RuntimeError,
+    IndexError,
+    OverflowError,
+    MemoryError,
+    AttributeError,
+)
+
+
+class Biter:
+    """An object whose special methods do, one call in some, something else than they should."""
+
+    def __init__(self, draw: random.Random, victims: list[Any]) -> None:
+        self.draw, self.victims = draw, victims
+        self.number = draw.randrange(5)
+
+    def bite(self, usual: Any) -> Any:
+        """Return what is usual, raise, change what is being read, or return something else."""
+        what = self.draw.random()
+        if what < 0.8:
+            return usual
+        if what < 0.9:
+            raise BiteError
+        if what < 0.97:
+            self.change()
+            return usual
+        return self.draw.choice([None, -1, 2**70, "x", 1.5, NotImplemented, [], b"", True])
+
+    def change(self) -> None:
+        """Change the memory and the lengths of what is being read."""
+        for victim in self.victims:
+            if isinstance(victim, list):
+                self.draw.choice(
+                    [victim.clear, lambda v=victim: v.extend([self] * 50), victim.reverse]
+                )()
+            elif isinstance(victim, dict):
+                victim[self.draw.randrange(99)] = self
+            elif isinstance(victim, np.ndarray):
+                victim[: self.draw.randrange(1, 9)] = 7
+
+    def __hash__(self) -> int:
+        return self.bite(self.number)
+
+    def __eq__(self, other: object) -> Any:
+        return self.bite(isinstance(other, Biter) and self.number == other.number)
+
+    def __lt__(self, other: object) -> Any:
+        return self.bite(id(self) < id(other))
+
+    def __bool__(self) -> bool:
+        return self.bite(True)
+
+    def __index__(self) -> int:
+        return self.bite(self.number)
+
+    def __float__(self) -> float:
+        return self.bite(float(self.number))
+
+    def __len__(self) -> int:
+        return self.bite(3)
+
+    def __iter__(self) -> Any:
+        return iter(self.bite([self.number, self]))
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.bite(self.number)
+
+    def __repr__(self) -> str:
+        return self.bite("Biter()")
+
+    def __str__(self) -> str:
+        return self.bite("b")
+
+
+class BitingText(str):
+    """A text that is not equal to itself for long."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return random.random() < 0.5
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class AsArray:
+    """What becomes an array in any way, of any kind."""
+
+    def __init__(self, biter: Biter, array: Any) -> None:
+        self.biter, self.array = biter, array
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self.biter.bite(self.array)
+
+    def __len__(self) -> int:
+        return self.biter.bite(len(self.array))
+
+
+def case(seed: int) -> Counter[str]:
+    """Call everything with objects that bite."""
+    draw = random.Random(seed)
+    random.seed(seed)
+    n = draw.choice([3, 40, 1500])
+    array = np.arange(n) % 5
+    objects = np.empty(n, object)
+    rows: list[Any] = []
+    table: dict[Any, Any] = {}
+    victims: list[Any] = [array, objects, rows, table]
+    biters = [Biter(draw, victims) for _ in range(4)]
+    pool = [*biters, "a", "b", BitingText("a"), None, 1, 1.0, float("nan"), b"x", (1, biters[0])]
+    share = draw.choice([0.01, 0.3, 1.0])
+    chosen = [draw.choice(pool) if draw.random() < share else "a" for _ in range(n)]
+    objects[:] = chosen
+    rows += [draw.choice([[*chosen[:3]], biters[0], None, ["a"]]) for _ in range(min(n, 60))]
+    table.update(c=objects, d=[*chosen])
+    found: Counter[str] = Counter()
+    for name, call in _calls(draw, array, objects, rows, table, biters):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                call()
+            except REFUSALS:
+                found["refused"] += 1
+        found[name] += 1
+    return found
+
+
+def _calls(
+    draw: random.Random, array: Any, objects: Any, rows: Any, table: Any, biters: Any
+) -> list[tuple[str, Callable[[], Any]]]:
+    """Return the calls, in any order."""
+    one = biters[0]
+    wrapped = AsArray(one, array)
+    known = Encoder(["c"], handle_unknown="ignore").fit({"c": ["a", "b"]})
+    dtype = draw.choice([object, "f4", "S3", one])
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("one_hot", lambda: one_hot(wrapped, 5)),
+        ("one_hot", lambda: one_hot(array, one, axis=one)),
+        ("one_hot", lambda: one_hot(array, 5, on_value=one, off_value=biters[1], dtype=dtype)),
+        ("one_hot", lambda: one_hot(array, 5, ignore_index=[one, *biters], dtype=dtype)),
+        ("one_hot", lambda: one_hot([*objects[:9]], 5, num_threads=one)),
+        ("decode", lambda: decode(np.array([[*biters], [*biters]], object), on_value=one)),
+        ("decode", lambda: decode(wrapped, one)),
+        ("infer_shape", lambda: infer_shape([one, one], one, one)),
+        ("multi_hot", lambda: multi_hot(rows, categories=["a", one], output="csr")),
+        ("multi_hot", lambda: multi_hot(rows, one)),
+        ("multi_hot", lambda: multi_hot(array, 5, offsets=wrapped)),
+        ("multi_hot", lambda: multi_hot(objects, sep=one, categories=["a"])),
+        ("multi_hot", lambda: multi_hot(objects, sep="a", categories=biters)),
+        ("fit", lambda: Encoder(["c", "d"]).fit_transform(table, "numpy")),
+        ("fit", lambda: Encoder().fit(table).to_json()),
+        ("fit", lambda: Encoder(["c"], categories={"c": [*biters]}, drop=one).fit(table)),
+        (
+            "fit",
+            lambda: Encoder([*biters], prefix=one, min_frequency=one).fit(
+                {b: ["a"] for b in biters}
+            ),
+        ),
+        ("transform", lambda: known.transform(table, "csr")),
+        ("transform", lambda: known.transform({"c": wrapped}, one)),
+        ("inverse_transform", lambda: known.inverse_transform(wrapped)),
+        ("check", lambda: known.check(table)),
+    ]
+    try:
+        import pandas as pd
+    except ImportError:
+        pass
+    else:
+        calls += [
+            ("pandas", lambda: Encoder(["c"]).fit_transform(pd.DataFrame({"c": objects}))),
+            ("pandas", lambda: pd.Series(objects).onehot(prefix=one)),
+        ]
+        import onehot_fast.integrations.pandas  # noqa: F401  the accessors
+    draw.shuffle(calls)
+    return calls

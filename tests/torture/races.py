@@ -1,0 +1,267 @@
+"""A thread that changes every input while everything is called: nothing leaves its memory.
+
+What a call returns cannot be compared with anything, for nobody knows what it has read. But a class
+is a class, a position is within the matrix, and what is refused is refused by an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from onehot_fast import Column, Encoder, decode, multi_hot, one_hot
+
+N, DEPTH = 3000, 12
+# What another thread may bring about; everything else is a failure.
+REFUSALS = (ValueError, RuntimeError, TypeError, IndexError, MemoryError)
+REPEATS = 12
+
+
+class Shared:
+    """Arrays that a thread fills with one of several contents, again and again."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.contents: list[tuple[np.ndarray, list[np.ndarray]]] = []
+        self.stop = False
+
+    def array(self, *contents: np.ndarray) -> np.ndarray:
+        """Return an array that holds one of these contents, or a mixture of them, at any time."""
+        made = contents[0].copy()
+        self.contents.append((made, list(contents)))
+        return made
+
+    @contextlib.contextmanager
+    def changing(self) -> Iterator[None]:
+        """Change the arrays in another thread."""
+        thread = threading.Thread(target=self._change)
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-5)
+        thread.start()
+        try:
+            yield
+        finally:
+            self.stop = True
+            thread.join()
+            sys.setswitchinterval(before)
+
+    def _change(self) -> None:
+        turn = 0
+        while not self.stop:
+            turn += 1
+            for array, contents in self.contents:
+                np.copyto(array, contents[turn % len(contents)])
+
+
+def case(seed: int) -> Counter[str]:
+    """Call everything a few times over inputs that another thread changes."""
+    rng = np.random.default_rng(seed)
+    shared = Shared(rng)
+    calls = [*_operator(shared), *_sparse(shared), *_columns(shared), *_arrow(shared)]
+    found: Counter[str] = Counter()
+    with shared.changing():
+        for _ in range(REPEATS):
+            for position in rng.permutation(len(calls)):
+                name, call, check = calls[position]
+                try:
+                    result = call()
+                except REFUSALS:
+                    found["refused"] += 1
+                else:
+                    assert check(result), name
+                found[name] += 1
+    return found
+
+
+Call = tuple[str, Callable[[], Any], Callable[[Any], bool]]
+
+
+def _is_below(depth: int) -> Callable[[Any], bool]:
+    return lambda classes: bool((classes >= -1).all() and (classes < depth).all())
+
+
+def _operator(shared: Shared) -> Iterator[Call]:
+    """Yield calls of the operator over indices, tensors, values, offsets and flat elements."""
+    rng = shared.rng
+    for dtype in ("i1", "u2", "i4", "i8", "u8", "f8"):
+        good = rng.integers(0, DEPTH, N).astype(dtype)
+        bad = rng.integers(0, 2**63, N).astype(dtype) if dtype != "f8" else np.full(N, 1e300)
+        indices = shared.array(
+            good, bad, np.full(N, DEPTH, dtype), ~good if dtype != "f8" else -good
+        )
+        for axis, width in ((-1, "u1"), (-1, "f4"), (0, "u1"), (0, "V3")):
+            off, on = np.zeros((), width), np.frombuffer(b"\1" * np.dtype(width).itemsize, width)[0]
+            options = {"axis": axis, "on_value": on, "off_value": off, "dtype": width}
+            yield (
+                "one_hot",
+                lambda i=indices, o=options: one_hot(i, DEPTH, num_threads=2, **o),
+                lambda tensor: tensor.size == N * DEPTH,
+            )
+        yield (
+            "one_hot",
+            lambda i=indices: one_hot(i, DEPTH, out_of_range="error", negative_indices="normalize"),
+            lambda tensor: tensor.shape == (N, DEPTH),
+        )
+    for dtype, depth in (("u1", 4096), ("u2", 64), ("f4", 7), ("f8", 300), ("S3", 9), ("c16", 5)):
+        shape = (max(1, N // depth), depth)
+        ones = np.ones(shape, dtype)
+        tensor = shared.array(
+            ones, np.zeros(shape, dtype), np.eye(*shape, dtype="i1").astype(dtype)
+        )
+        on = ones.flat[0]
+        for axis in (0, 1):
+            yield (
+                "decode",
+                lambda t=tensor, a=axis, v=on: decode(t, a, on_value=v, multiple="first"),
+                _is_below(tensor.shape[axis]),
+            )
+    good = np.arange(N + 1)
+    bad = good.copy()
+    bad[1::2] = 2**40
+    offsets = shared.array(good, bad, good[::-1].copy(), np.full(N + 1, -1), np.zeros(N + 1, int))
+    codes = shared.array(rng.integers(0, DEPTH, N), rng.integers(-(2**63), 2**63 - 1, N))
+    for mode in ("set", "count"):
+        yield (
+            "multi_hot",
+            lambda m=mode: multi_hot(codes, DEPTH, offsets=offsets, mode=m),
+            lambda matrix: matrix.shape == (N, DEPTH),
+        )
+        yield (
+            "multi_hot csr",
+            lambda m=mode: multi_hot(codes, DEPTH, offsets=offsets, mode=m, output="csr"),
+            _is_sparse(N, DEPTH),
+        )
+
+
+def _is_sparse(n_rows: int, n_columns: int) -> Callable[[Any], bool]:
+    """Return the check of a sparse matrix: all positions are within it."""
+
+    def check(matrix: Any) -> bool:
+        size = n_columns if matrix.format == "csr" else n_rows
+        ends = matrix.indptr
+        return bool(
+            matrix.shape == (n_rows, n_columns)
+            and (np.diff(ends) >= 0).all()
+            and ends[-1] == len(matrix.indices) == len(matrix.data)
+            and (matrix.indices >= 0).all()
+            and (matrix.indices < size).all()
+        )
+
+    return check
+
+
+def _sparse(shared: Shared) -> Iterator[Call]:
+    """Yield encodings of coded columns, and what they are decoded from."""
+    rng = shared.rng
+    names = np.array([f"n{i}" for i in range(DEPTH)], object)
+    encoder = Encoder(handle_unknown="ignore").fit({"a": names, "b": names[::-1]})
+    table = {}
+    for name, dtype in (("a", "i1"), ("b", "i8")):
+        good = rng.integers(0, DEPTH, N).astype(dtype)
+        bad = np.full(N, np.iinfo(dtype).max, dtype)
+        codes = shared.array(good, bad, -good - 1)
+        codes[:] = good
+        table[name] = Column(codes, names, source="category")
+    for form in ("csr", "csc", "numpy"):
+        is_right = _is_sparse(N, 2 * DEPTH) if form != "numpy" else lambda matrix: len(matrix) == N
+        yield f"transform {form}", lambda f=form: encoder.transform(table, f), is_right
+    yield "fit", lambda: Encoder().fit(table), lambda fitted: fitted.n_features <= 2 * DEPTH
+    shape = N, 2 * DEPTH
+    encoded = shared.array(np.ones(shape), np.zeros(shape), encoder.transform(table, "numpy"))
+    yield (
+        "inverse_transform",
+        lambda: encoder.inverse_transform(encoded),
+        lambda columns: set(columns["a"].tolist()) <= {*names.tolist(), None},
+    )
+
+
+def _columns(shared: Shared) -> Iterator[Call]:
+    """Yield encoders that learn values, and look them up, where the caller keeps them."""
+    rng = shared.rng
+    contents = {
+        "i8": (rng.integers(0, 50, N), rng.integers(-(2**63), 2**63 - 1, N)),
+        "u1": (rng.integers(0, 50, N), rng.integers(0, 255, N)),
+        "f8": (rng.integers(0, 50, N) / 4, np.full(N, np.nan), rng.random(N)),
+        "f4": (rng.integers(0, 50, N) / 4, rng.random(N)),
+        "M8[s]": (rng.integers(0, 50, N), rng.integers(0, 2**40, N)),
+        "U20": (_texts(rng, "U20", 50), _texts(rng, "U20", N)),
+        "S40": (_texts(rng, "S40", 50), _texts(rng, "S40", N)),
+    }
+    for dtype, parts in contents.items():
+        values = shared.array(*(part.astype(dtype) for part in parts))
+        known = Encoder(["c"], handle_unknown="ignore").fit({"c": parts[0].astype(dtype)})
+        yield (
+            f"fit {dtype}",
+            lambda v=values: Encoder(["c"], handle_unknown="ignore").fit_transform({"c": v}, "csr"),
+            lambda matrix: matrix.shape[0] == N and _is_sparse(*matrix.shape)(matrix),
+        )
+        yield (
+            f"transform {dtype}",
+            lambda v=values, e=known: e.transform({"c": v}, "csr"),
+            _is_sparse(N, known.n_features),
+        )
+
+
+def _texts(rng: np.random.Generator, dtype: str, n_distinct: int) -> np.ndarray:
+    """Return texts of any length, some with letters beyond ASCII and none that is no character."""
+    letter = "é" if dtype.startswith("U") else "e"
+    width = np.dtype(dtype).itemsize // np.dtype(f"{dtype[0]}1").itemsize
+    pool = [f"{i}{letter * int(rng.integers(0, width))}"[:width] for i in range(n_distinct)]
+    return np.array(pool)[rng.integers(0, n_distinct, N)].astype(dtype)
+
+
+def _arrow(shared: Shared) -> Iterator[Call]:
+    """Yield calls over memory of Arrow: numbers, indices, nulls, and offsets below the last."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return
+    rng = shared.rng
+    bits = shared.array(*(np.full(-(-N // 8), value, np.uint8) for value in (255, 0, 0x5A)))
+    for kind, dtype in ((pa.int8(), "i1"), (pa.uint32(), "u4"), (pa.int64(), "i8")):
+        good = rng.integers(0, 3, N).astype(dtype)
+        data = shared.array(good, np.full(N, np.iinfo(dtype).max, dtype), ~good)
+        data[:] = good
+        words = pa.array(["a", "b", "c"])
+        for validity in (None, bits):
+            buffers = [None if validity is None else pa.py_buffer(validity), pa.py_buffer(data)]
+            plain = pa.Array.from_buffers(kind, N, buffers)
+            yield (
+                "arrow numbers",
+                lambda a=plain: Encoder(["c"], handle_unknown="ignore").fit({"c": a}),
+                lambda fitted: fitted.n_features <= 2 * N,
+            )
+            indices = pa.Array.from_buffers(kind, N, buffers)
+            coded = pa.DictionaryArray.from_arrays(indices, words, safe=False)
+            yield (
+                "arrow dictionary",
+                lambda a=coded: Encoder(["c"]).fit_transform({"c": a}, "csr"),
+                lambda matrix: _is_sparse(*matrix.shape)(matrix),
+            )
+    text = np.frombuffer(("x" * 30 * N).encode(), np.uint8).copy()
+    data = shared.array(text, np.full(len(text), ord("|"), np.uint8))
+    steps = np.sort(rng.integers(0, len(text), N + 1)).astype(np.int32)
+    steps[-1] = len(text)
+    wild = rng.integers(-5, len(text), N + 1).astype(np.int32)
+    wild[-1] = len(text)
+    offsets = shared.array(steps, wild)
+    offsets[:] = steps
+    strings = pa.Array.from_buffers(
+        pa.string(), N, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
+    yield (
+        "arrow texts",
+        lambda: Encoder(["c"]).fit_transform({"c": strings}, "csr"),
+        lambda matrix: _is_sparse(*matrix.shape)(matrix),
+    )
+    yield (
+        "arrow separated",
+        lambda: multi_hot(strings, sep="|", categories=["x", "xx"], output="csr"),
+        _is_sparse(N, 2),
+    )

@@ -1,0 +1,195 @@
+"""One table through every door: the same features and rows, as Python's own loops make them."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import encoder_oracle
+import numpy as np
+
+from onehot_fast import Encoder
+from torture.tensors import pick
+
+LETTERS = "abé€𝄞 _\0"
+
+
+def case(seed: int) -> Counter[str]:
+    """Fit through one door and transform through every other."""
+    rng = np.random.default_rng(seed)
+    found: Counter[str] = Counter()
+    kinds = {f"c{i}": pick(rng, [*KINDS]) for i in range(int(rng.integers(1, 4)))}
+    pools = {name: KINDS[kind](rng) for name, kind in kinds.items()}
+    n_rows = int(pick(rng, [0, 1, 2, 5, 40, 300]))
+    fitted = {name: _rows(rng, pool, max(n_rows, 1)) for name, pool in pools.items()}
+    rows = {name: _rows(rng, pool, n_rows) for name, pool in pools.items()}
+    options = encoder_oracle.Options(
+        drop=pick(rng, [None, None, "first", "last", "if_binary", "most_frequent"]),
+        handle_missing=pick(rng, ["ignore", "indicator", "propagate", "error"]),
+        handle_unknown=pick(rng, ["error", "ignore", "indicator"]),
+        min_frequency=pick(rng, [None, None, 2, 0.2]),
+        max_categories=pick(rng, [None, None, None, 1, 3]),
+    )
+    if any(encoder_oracle.is_missing(v) for column in fitted.values() for v in column):
+        options.handle_missing = pick(rng, ["ignore", "indicator", "propagate"])
+    given = {k: v for k, v in vars(options).items() if k != "categories"}
+    doors = {
+        name: door for name, door in _doors().items() if rng.random() < 0.6 or name == "mapping"
+    }
+    encoders = {}
+    for name, door in doors.items():
+        encoders[name] = Encoder([*kinds], dtype="f4", **given).fit(door(fitted, kinds))
+        found[f"fit {name}"] += 1
+    # As a category that was met 0.0 and -0.0 are one, which is 0.0.
+    fitted = {c: [0.0 if v == 0 and type(v) is float else v for v in fitted[c]] for c in fitted}
+    names = [n for c in kinds for n in encoder_oracle.names(c, fitted[c], options)]
+    encoder = encoders[pick(rng, [*encoders])]
+    wanted = _encoded(rows, fitted, options)
+    for name, each in encoders.items():
+        assert [*each.get_feature_names_out()] == names, name
+        assert each == encoders["mapping"], name
+    back = Encoder.from_json(encoder.to_json())
+    assert back == encoder
+    half = max(n_rows, 1) // 2
+    parts = [{c: v[s] for c, v in fitted.items()} for s in (slice(half), slice(half, None))]
+    merged = [Encoder([*kinds], dtype="f4", **given) for _ in parts]
+    for one, part in zip(merged, parts, strict=True):
+        one.partial_fit(doors["mapping"](part, kinds))
+    assert merged[0].merge(merged[1]) == encoder
+    found["merge"] += 1
+    for name, door in doors.items():
+        table = door(rows, kinds)
+        for form in ("numpy", "csr"):
+            try:
+                actual = pick(rng, [encoder, back]).transform(table, form)
+            except ValueError:
+                assert wanted is None, f"{name} is refused"
+                found["refused"] += 1
+                continue
+            assert wanted is not None, f"{name} is not refused"
+            dense = actual if form == "numpy" else actual.toarray()
+            np.testing.assert_array_equal(dense, wanted, err_msg=name)
+            found[f"transform {name}"] += 1
+    if wanted is not None and options.drop is None and options.handle_unknown != "ignore":
+        _inverse(encoder, rows, kinds, options, fitted, found)
+    return found
+
+
+def _inverse(
+    encoder: Encoder, rows: Any, kinds: Any, options: Any, fitted: Any, found: Counter[str]
+) -> None:
+    """Decode what has a value of its own."""
+    matrix = encoder.transform(_mapping(rows, kinds), "numpy")
+    values = encoder.inverse_transform(matrix)
+    for name, column in rows.items():
+        rare = encoder_oracle.is_infrequent(fitted[name], options)
+        known = encoder_oracle.categories_of(fitted[name], options)
+        own = {v for v, is_rare in zip(known, rare, strict=True) if not is_rare}
+        for value, decoded in zip(column, values[name].tolist(), strict=True):
+            if not encoder_oracle.is_missing(value) and value in own:
+                assert decoded == value, (name, value, decoded)
+    found["inverse"] += 1
+
+
+def _encoded(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
+    """Return what the oracle says of the rows; None if one is refused."""
+    if any(
+        encoder_oracle.refused_row(rows[name], fitted[name], options) is not None for name in rows
+    ):
+        return None
+    parts = [
+        np.array(encoder_oracle.encode(rows[name], fitted[name], options), np.float32).reshape(
+            len(rows[name]), len(encoder_oracle.labels(fitted[name], options))
+        )
+        for name in rows
+    ]
+    return np.concatenate(parts, axis=1)
+
+
+def _rows(rng: np.random.Generator, pool: list[Any], n: int) -> list[Any]:
+    return [pool[i] for i in rng.integers(0, len(pool), n)]
+
+
+def _texts(rng: np.random.Generator) -> list[Any]:
+    n = int(pick(rng, [1, 3, 30, 200]))
+    texts = ["".join(pick(rng, LETTERS) for _ in range(int(rng.integers(20)))) for _ in range(n)]
+    return [*texts, *[None] * int(rng.integers(2))]
+
+
+def _integers(rng: np.random.Generator) -> list[Any]:
+    near = int(pick(rng, [0, 0, 2**31, -(2**63), 2**63 - 100, 2**53]))
+    n = int(pick(rng, [1, 2, 50, 90]))
+    return [near + int(i) for i in rng.integers(0, 99, n)]
+
+
+def _floats(rng: np.random.Generator) -> list[Any]:
+    special = [0.0, -0.0, 0.1, 1e300, 5e-324, math.inf, -math.inf, math.nan, 2.0**63]
+    return [pick(rng, special) for _ in range(int(rng.integers(1, 6)))] + [float(rng.random())]
+
+
+def _truths(rng: np.random.Generator) -> list[Any]:
+    return [True, False][int(rng.integers(2)) :]
+
+
+KINDS: dict[str, Callable[[np.random.Generator], list[Any]]] = {
+    "text": _texts,
+    "declared": _texts,
+    "integer": _integers,
+    "float": _floats,
+    "truth": _truths,
+}
+DTYPES = {"integer": np.int64, "float": np.float64, "truth": np.bool_}
+
+
+def _array(values: list[Any], kind: str) -> np.ndarray:
+    array = np.empty(len(values), DTYPES.get(kind, object))
+    array[:] = values
+    return array
+
+
+def _mapping(rows: Any, kinds: Any) -> Any:
+    return {name: _array(values, kinds[name]) for name, values in rows.items()}
+
+
+def _lists(rows: Any, kinds: Any) -> Any:
+    return dict(rows)
+
+
+def _pandas(rows: Any, kinds: Any) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({n: pd.Series(_array(v, kinds[n])) for n, v in rows.items()})
+
+
+def _arrow(rows: Any, kinds: Any) -> Any:
+    import pyarrow as pa
+
+    types = {"integer": pa.int64(), "float": pa.float64(), "truth": pa.bool_()}
+    columns = {n: pa.array(v, types.get(kinds[n], pa.string())) for n, v in rows.items()}
+    for name, kind in kinds.items():
+        if kind == "declared":  # by its values alone: a dictionary declares nothing in Arrow
+            columns[name] = columns[name].dictionary_encode()
+    return pa.table(columns)
+
+
+def _polars(rows: Any, kinds: Any) -> Any:
+    import polars as pl
+
+    types = {"integer": pl.Int64, "float": pl.Float64, "truth": pl.Boolean}
+    return pl.DataFrame(
+        {n: pl.Series(n, v, types.get(kinds[n], pl.String)) for n, v in rows.items()}
+    )
+
+
+def _doors() -> dict[str, Callable[[Any, Any], Any]]:
+    """Return what makes a table of each library that is there."""
+    doors: dict[str, Callable[[Any, Any], Any]] = {"mapping": _mapping, "lists": _lists}
+    for library, door in (("pandas", _pandas), ("pyarrow", _arrow), ("polars", _polars)):
+        try:
+            __import__(library)
+        except ImportError:
+            continue
+        doors[library] = door
+    return doors
