@@ -44,7 +44,7 @@ from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.registry import reader_of, require
 from onehot_fast.column import Column, Values, read_values
 from onehot_fast.encoder import Encoder
-from onehot_fast.table import Table
+from onehot_fast.table import Table, read_table
 
 __all__ = [
     "ArrowBlock",
@@ -78,6 +78,7 @@ __all__ = [
     "normalize_depth",
     "number_labels",
     "read_arrow",
+    "read_table",
     "read_values",
     "reader_of",
     "require",

@@ -13,12 +13,13 @@ PACKAGE = "onehot_fast.integrations"
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The same for tables in parts, which the engine that has them reads where they are.
-ENGINES = {"dask": "dask"}
+ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
     "pandas": ("pandas", "2.2"),
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),
+    "pyspark": ("spark", "4.0"),
     "sklearn": ("sklearn", "1.8"),
 }
 # By these any other object offers its data (the Arrow PyCapsule interface).
