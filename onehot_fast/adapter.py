@@ -41,7 +41,8 @@ from onehot_fast._encode import decode, write
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Outputs, Part, PassThrough
 from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.registry import reader_of, require
+from onehot_fast._runtime.parallel import one_thread
+from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast.column import Column, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
@@ -73,10 +74,12 @@ __all__ = [
     "Values",
     "checks",
     "decode",
+    "integration",
     "lookup",
     "map_columns",
     "normalize_depth",
     "number_labels",
+    "one_thread",
     "read_arrow",
     "read_table",
     "read_values",

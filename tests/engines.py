@@ -228,7 +228,7 @@ def pandas_frame(part: Part) -> Any:
     pd = pytest.importorskip("pandas")
     columns: dict[str, Any] = {
         "text": pd.Series(part.columns["text"], dtype=object),
-        "level": pd.Categorical(part.columns["level"], categories=part.levels or None),
+        "level": pd.Categorical(part.columns["level"], pd.Index(part.levels, dtype=object)),
         "number": pd.array(part.columns["number"], dtype="Int64"),
         "real": np.array(part.columns["real"], float),
         "flag": pd.array(part.columns["flag"], dtype="boolean"),

@@ -205,3 +205,36 @@ def test_other_scores_end_the_example(late, monkeypatch):
 
     with pytest.raises(AssertionError, match="the scores differ"):
         late.main()
+
+
+@pytest.fixture
+def in_parts(year, flights, monkeypatch):
+    """Return the example of Dask, on few flights, in one process."""
+    distributed = pytest.importorskip("distributed")
+    example = load_example("dask_flights", monkeypatch)
+    monkeypatch.setattr(example, "load_flights", lambda columns: flights)
+    monkeypatch.setattr(example, "FEWEST_FLIGHTS", 2)
+    monkeypatch.setattr(
+        example, "Client", lambda **options: distributed.Client(**options, processes=False)
+    )
+    return example
+
+
+def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
+    in_parts.main()
+    printed = capsys.readouterr().out
+
+    assert "842 flights in 12 partitions" in printed
+    served = "carrier_UA, tailnum_(missing), origin_JFK, dest_LAX"
+    assert f"tail number unknown: {served}" in printed
+
+
+def test_other_rows_of_dask_end_the_example(in_parts, flights):
+    flights = flights[[*in_parts.CATEGORIES, *in_parts.NUMBERS]]
+    frame = in_parts.by_month(flights)
+    encoder = in_parts.new_encoder().fit(flights)
+
+    with pytest.raises(AssertionError, match="taught something else"):
+        in_parts.check(encoder, flights[1:], frame)
+    with pytest.raises(AssertionError, match="differ from those of pandas"):
+        in_parts.check(encoder, flights, frame.assign(carrier="UA"))

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from programs import run
 
-from onehot_fast._runtime.registry import READERS
-from onehot_fast.adapter import Integration
+from onehot_fast._runtime.registry import ENGINES, READERS
+from onehot_fast.adapter import Engine, Integration
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "onehot_fast"
@@ -34,7 +34,9 @@ LAYERS = (
 SEAM = {"", "adapter", "encoder"}
 ABOVE = {"integrations", "cli"}
 # The library of an integration, where it has another name, or the part of it that is meant.
-LIBRARIES = {"arrow": "pyarrow", "sklearn": "sklearn.preprocessing", "spark": "pyspark.ml"}
+LIBRARIES = {"arrow": "pyarrow", "dask": "dask.dataframe", "spark": "pyspark.ml"} | {
+    "sklearn": "sklearn.preprocessing"
+}
 # What it stands on beside its library: the workers of Spark hand over tables of Arrow.
 BESIDE = {"spark": ", pyarrow"}
 CYTHON_IMPORT = re.compile(
@@ -168,12 +170,13 @@ def test_no_module_hides_behind_a_name_of_its_package() -> None:
     assert hidden == set()
 
 
-@pytest.mark.parametrize("name", sorted(set(READERS.values())))
+@pytest.mark.parametrize("name", sorted({*READERS.values(), *ENGINES.values()}))
 def test_an_integration_fulfils_the_protocol(name: str) -> None:
     """Every integration that the core calls by name offers what the core asks of it."""
     pytest.importorskip(LIBRARIES.get(name, name))
+    protocol = Engine if name in ENGINES.values() else Integration
 
-    assert isinstance(importlib.import_module(f"onehot_fast.integrations.{name}"), Integration)
+    assert isinstance(importlib.import_module(f"onehot_fast.integrations.{name}"), protocol)
 
 
 def test_every_folder_of_sources_is_packaged() -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -27,6 +29,23 @@ WORTH_THREADS = 8 << 20
 
 # More than any team is good for; GNU OpenMP crashes where the system refuses it a thread.
 MOST_THREADS = 1024
+
+
+_here = threading.local()  # `is_alone`: this thread is to start no other
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use no other thread in what is called here, unless `num_threads` asks for it.
+
+    It is for the threads of an engine, which has one for each processor.
+    """
+    was_alone = getattr(_here, "is_alone", False)
+    _here.is_alone = True
+    try:
+        yield
+    finally:
+        _here.is_alone = was_alone
 
 
 def available() -> int:
@@ -60,7 +79,8 @@ def _idle_threads(wanted: int) -> int:
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return the threads for an output of ``n_bytes``: as asked, or by the work and the machine."""
     if num_threads is None:
-        wanted = 1 if n_bytes < WORTH_THREADS else available()
+        is_one = n_bytes < WORTH_THREADS or getattr(_here, "is_alone", False)
+        wanted = 1 if is_one else available()
         return wanted if wanted == 1 else _idle_threads(wanted)
     kind = type(num_threads).__name__
     if isinstance(num_threads, bool | np.bool_):

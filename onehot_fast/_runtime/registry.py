@@ -16,6 +16,7 @@ READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
+    "dask": ("dask", "2025.7"),
     "pandas": ("pandas", "2.2"),
     "polars": ("polars", "2.0"),
     "pyarrow": ("arrow", "22.0"),

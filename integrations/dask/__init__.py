@@ -1,0 +1,36 @@
+"""Dask in front of the kernels: the Encoder of one machine, over the partitions of a DataFrame.
+
+>>> import dask.dataframe as dd
+>>> import pandas as pd
+>>> from onehot_fast import Encoder
+>>> sizes = pd.DataFrame({"size": ["S", "L", None, "M"], "price": [2, 3, 4, 5]})
+>>> frame = dd.from_pandas(sizes, npartitions=2)
+>>> encoder = Encoder(dtype="uint8").fit(frame)
+>>> encoder.transform(frame).compute()
+   size_L  size_M  size_S  price
+0       0       0       1      2
+1       1       0       0      3
+2       0       0       0      4
+3       0       1       0      5
+
+`fit` is the only step that computes: one encoder learns each partition where it lies, and a tree of
+merges makes one of them. What comes back from `transform` is lazy, and its schema is known. An
+encoder that was fitted here serves pandas, and the other way round.
+
+Importing the package registers the accessors: `FrameAccessor` as ``DataFrame.onehot`` and
+`OneHotAccessor` as ``Series.onehot``. `get_dummies` gives what ``dask.dataframe.get_dummies``
+gives, of any columns, which nobody has to categorize before.
+"""
+
+from onehot_fast.adapter import require
+
+require("dask")
+
+from ._engine import count_rows as count_rows
+from ._engine import inverse_transform as inverse_transform
+from ._engine import learn as learn
+from ._engine import transform as transform
+from .accessors import FrameAccessor, OneHotAccessor
+from .dummies import get_dummies
+
+__all__ = ["FrameAccessor", "OneHotAccessor", "get_dummies"]

@@ -1,0 +1,181 @@
+"""An encoder over the partitions of a Dask collection: Dask plans, moves, retries and stores.
+
+A task makes a new object of its inputs and changes none of them, so that one that runs again, or
+twice, adds nothing twice.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+from dask.dataframe.utils import has_known_categories, make_meta
+
+from onehot_fast import Encoder, Special
+from onehot_fast.adapter import checks, one_thread
+
+__all__ = [
+    "as_frame",
+    "count_rows",
+    "inverse_transform",
+    "learn",
+    "on_partitions",
+    "transform",
+    "transform_part",
+]
+
+FORMS = ("dask", "pandas", "numpy", "csr", "csc")
+# One task merges so many encoders.
+SPLIT_EVERY = 8
+
+
+def learn(encoder: Encoder, table: Any) -> Encoder:
+    """Return an encoder that has learned the rows of all partitions."""
+    frame = as_frame(table)
+    # No row yet, but which columns there are: only those that are encoded are read.
+    encoder.partial_fit(_without_unknown_categories(make_meta(frame)))
+    names = list(encoder.columns or ())
+    part = Encoder(**{**encoder.get_params(), "columns": names})
+    learned = frame[names].reduction(
+        _learn_part,
+        aggregate=_merge,
+        combine=_merge,
+        meta=_cell(part).iloc[:0],
+        split_every=SPLIT_EVERY,
+        chunk_kwargs={"encoder": part},
+    )
+    return encoder.merge(*learned.compute()["encoder"])
+
+
+def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame without rows, where Dask's placeholder is no category."""
+    is_unknown = {
+        name: object
+        for name, column in meta.items()
+        if isinstance(column.dtype, pd.CategoricalDtype) and not has_known_categories(column)
+    }
+    return meta.astype(is_unknown)
+
+
+def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
+    """Return what a partition teaches."""
+    with one_thread():
+        return _cell(encoder.merge().partial_fit(part))
+
+
+def _merge(learned: pd.DataFrame) -> pd.DataFrame:
+    """Return one encoder for several."""
+    first, *others = learned["encoder"]
+    return _cell(first.merge(*others))
+
+
+def _cell(encoder: Encoder) -> pd.DataFrame:
+    """Return an encoder as what Dask concatenates."""
+    return pd.DataFrame({"encoder": [encoder]})
+
+
+def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int | None) -> Any:
+    """Return the encoded collection: a DataFrame, or an Array of blocks of rows."""
+    frame = as_frame(table)
+    form = "dask" if output is None else output
+    checks.check_choice(form, "output", FORMS)
+    if form in ("dask", "pandas"):
+        return on_partitions(transform_part, frame, encoder, "pandas", num_threads)
+    blocks = frame[list(encoder.columns or ())]
+    meta = encoder.transform(make_meta(blocks), form)
+    # For Dask to see that it is an array, also where it is a sparse one.
+    dense = np.empty(meta.shape, meta.dtype)
+    array = on_partitions(transform_part, blocks, encoder, form, num_threads, meta=dense)
+    array._meta = meta
+    array._chunks = (_known_lengths(frame), (encoder.n_features,))
+    return array
+
+
+def on_partitions(
+    work: Callable[..., Any],
+    frame: dd.DataFrame,
+    encoder: Encoder,
+    *arguments: Any,
+    meta: Any = None,
+) -> Any:
+    """Return what some work makes of each partition and an encoder; of no rows it makes the schema.
+
+    The encoder is one key of the graph: it goes to each process once, and makes its look-up tables
+    there once.
+    """
+    if meta is None:
+        meta = work(make_meta(frame), encoder, *arguments)
+    shared = dask.delayed(encoder, pure=True, traverse=False)
+    return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)
+
+
+def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
+    """Return a partition encoded, by default on the one thread that Dask has for it."""
+    with one_thread():
+        return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
+
+
+def _known_lengths(frame: dd.DataFrame) -> tuple[float, ...]:
+    """Return the rows of the partitions: NaN where Dask would have to compute to know them."""
+    try:
+        from dask.dataframe.dask_expr import _expr as expressions
+
+        known = expressions.Lengths(frame.expr).optimize()
+        if isinstance(known, expressions.Literal):
+            return tuple(known.value)
+    except (ImportError, AttributeError):  # none of it is promised
+        pass
+    return (np.nan,) * frame.npartitions
+
+
+def inverse_transform(
+    encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
+) -> dd.DataFrame:
+    """Return the decoded collection, of an Array too a DataFrame.
+
+    Its dtypes do not depend on the rows: a column is of objects where one of the three words may
+    occur in it, whether it does or not.
+    """
+    words = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
+    if not isinstance(encoded, da.Array):
+        return on_partitions(_decode_part, as_frame(encoded), encoder, words)
+    whole_rows = encoded.rechunk({1: -1}) if encoded.ndim == 2 else encoded
+    no_rows = np.empty((0, *encoded.shape[1:]), encoded.dtype)
+    meta = _decode_part(no_rows, encoder, words)
+    decode = dask.delayed(_decode_part, pure=True)
+    shared = dask.delayed(encoder, pure=True, traverse=False)
+    parts = [decode(block, shared, words) for block in whole_rows.to_delayed().ravel()]
+    with dask.config.set({"dataframe.convert-string": False}):  # objects stay what they are
+        return dd.from_delayed(parts, meta=meta, verify_meta=False)
+
+
+def _decode_part(part: Any, encoder: Encoder, words: dict[str, Any]) -> pd.DataFrame:
+    """Return the values of a partition."""
+    decoded = encoder.inverse_transform(part, **words)
+    frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
+    may_be_mixed = {
+        column.name: object
+        for column in encoder.schema.columns
+        if any(isinstance(label, Special) for label in (*column.all_off, *column.specials))
+    }
+    return frame.astype(may_be_mixed)
+
+
+def count_rows(table: Any) -> int:
+    """Return how many rows a collection has."""
+    return len(as_frame(table))
+
+
+def as_frame(table: Any) -> dd.DataFrame:
+    """Return a collection of a table's rows as a DataFrame, or refuse it."""
+    if isinstance(table, dd.Series):
+        return table.to_frame("x0" if table.name is None else table.name)
+    if isinstance(table, dd.DataFrame):
+        return table
+    raise TypeError(
+        f"{checks.with_article(table)} of Dask is not a table; accepted are a dask.dataframe"
+        " DataFrame and Series (dask.dataframe.from_dask_array makes one of an Array)"
+    )

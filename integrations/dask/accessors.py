@@ -1,0 +1,184 @@
+"""``DataFrame.onehot`` and ``Series.onehot`` of Dask: registered by this module."""
+
+from typing import Any, Unpack
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from dask.dataframe.extensions import register_dataframe_accessor, register_series_accessor
+
+from onehot_fast import Encoder, Special
+from onehot_fast.adapter import ColumnKeywords, TableAccessor, checks
+
+from ._engine import as_frame, on_partitions, transform_part
+
+__all__ = ["FrameAccessor", "OneHotAccessor"]
+
+
+@register_dataframe_accessor("onehot")
+class FrameAccessor(TableAccessor[dd.DataFrame]):
+    """The one-hot form of a Dask DataFrame, as ``frame.onehot``.
+
+    The categories are computed at once, all else is lazy; with a fitted Encoder nothing is
+    computed. By default the columns of texts, categories and objects are encoded.
+
+    Parameters
+    ----------
+    data : dask.dataframe.DataFrame
+        Supplied by Dask.
+
+    Examples
+    --------
+    >>> sizes = pd.DataFrame({"price": [2, 3], "size": ["S", "L"], "sold": [True, False]})
+    >>> frame = dd.from_pandas(sizes, npartitions=2)
+    >>> frame.onehot(dtype="uint8").compute()
+       price  size_L  size_S   sold
+    0      2       0       1   True
+    1      3       1       0  False
+    >>> encoder = frame.onehot.fit(["size"])
+    >>> frame.onehot(encoder).columns.tolist()
+    ['price', 'size_L', 'size_S', 'sold']
+    """
+
+
+@register_series_accessor("onehot")
+class OneHotAccessor:
+    """The one-hot forms of a Dask Series, as ``series.onehot``.
+
+    Columns and labels are those of ``series.compute().onehot()`` in pandas. The categories are
+    computed at once, all else is lazy. Every form takes options of `onehot_fast.Encoder`:
+    `categories`, `drop` (a rule or a category), `handle_missing`, `handle_unknown`,
+    `min_frequency` and `max_categories`.
+
+    Parameters
+    ----------
+    data : dask.dataframe.Series
+        Supplied by Dask.
+
+    Examples
+    --------
+    >>> sizes = dd.from_pandas(pd.Series(["S", "L", None]), npartitions=2)
+    >>> sizes.onehot(prefix="size", dtype="uint8").compute()
+       size_L  size_S
+    0       0       1
+    1       1       0
+    2       0       0
+    >>> sizes.onehot.to_csr().compute().indices.tolist()
+    [1, 0]
+    """
+
+    def __init__(self, data: dd.Series) -> None:
+        self._data = data
+
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        return "<onehot of a column: call it for its features, or to_numpy, to_csr, to_csc>"
+
+    def __call__(
+        self,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
+        dtype: npt.DTypeLike = bool,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> dd.DataFrame:
+        """Encode as a frame with one column per category.
+
+        Parameters
+        ----------
+        prefix : str, optional
+            Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
+            are the categories themselves.
+        prefix_sep : str, default "_"
+            What stands between prefix and category.
+        dtype : NumPy dtype, default bool
+            Boolean, integer, floating or complex dtype of every column.
+        num_threads : int, optional
+            By default one in each thread of Dask.
+        **options
+            See the class.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Lazy, with the partitions and the index of the Series.
+
+        Raises
+        ------
+        TypeError, ValueError
+            An option is unknown, of the wrong kind or refused; or a value is, once it is computed.
+        """
+        frame, encoder = self._fitted(dtype, options, prefix, prefix_sep)
+        return on_partitions(_labelled_part, frame, encoder, prefix is not None, num_threads)
+
+    def to_numpy(
+        self,
+        dtype: npt.DTypeLike = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> da.Array:
+        """Encode as a Dask Array of row-major blocks, of shape (n_rows, n_columns)."""
+        return self._array("numpy", dtype, num_threads, options)
+
+    def to_csr(
+        self,
+        dtype: npt.DTypeLike = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> da.Array:
+        """Encode as a Dask Array whose blocks are `scipy.sparse.csr_array`."""
+        return self._array("csr", dtype, num_threads, options)
+
+    def to_csc(
+        self,
+        dtype: npt.DTypeLike = np.float32,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> da.Array:
+        """Encode as a Dask Array whose blocks are `scipy.sparse.csc_array`."""
+        return self._array("csc", dtype, num_threads, options)
+
+    def _array(
+        self, form: str, dtype: Any, num_threads: int | None, options: ColumnKeywords
+    ) -> da.Array:
+        frame, encoder = self._fitted(dtype, options)
+        return encoder.transform(frame, form, num_threads=num_threads)  # type: ignore[call-overload]
+
+    def _fitted(
+        self, dtype: Any, options: ColumnKeywords, prefix: str | None = None, prefix_sep: str = "_"
+    ) -> tuple[dd.DataFrame, Encoder]:
+        """Return the column as a frame, and the encoder that has learned it."""
+        checks.check_options(options, ColumnKeywords.__annotations__)
+        checks.check_prefix(prefix, prefix_sep)
+        frame = as_frame(self._data)
+        (name,) = frame.columns
+        given: dict[str, Any] = dict(options)
+        if given.get("drop") is not None:
+            given["drop"] = {name: given["drop"]}
+        encoder = Encoder(
+            [name],
+            dtype=dtype,
+            prefix="" if prefix is None else prefix,
+            prefix_sep="" if prefix is None else prefix_sep,
+            **given,
+        )
+        return frame, encoder.fit(frame)
+
+
+def _labelled_part(
+    part: pd.DataFrame, encoder: Encoder, has_prefix: bool, num_threads: int | None
+) -> pd.DataFrame:
+    """Return a partition encoded, each column labelled by its category where it has no prefix."""
+    encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads)
+    if not has_prefix:
+        (column,) = encoder.schema.columns
+        encoded.columns = pd.Index(
+            [f"({x.value})" if isinstance(x, Special) else x for x in column.labels]
+        )
+    return encoded

@@ -1,0 +1,129 @@
+"""``dask.dataframe.get_dummies``, of columns that nobody has categorized."""
+
+from typing import Any, TypeAlias
+
+import dask.dataframe as dd
+import pandas as pd
+from dask.dataframe.utils import make_meta
+from pandas.api.types import is_object_dtype
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import (
+    ColumnSchema,
+    integration,
+    lookup,
+    one_thread,
+    read_table,
+    read_values,
+    write,
+)
+
+from ._engine import as_frame, on_partitions
+
+__all__ = ["get_dummies"]
+
+# One value, or one for each encoded column.
+PerColumn: TypeAlias = str | list[str] | dict[Any, str] | None
+
+
+def get_dummies(
+    data: dd.DataFrame | dd.Series,
+    prefix: PerColumn = None,
+    prefix_sep: PerColumn = "_",
+    dummy_na: bool = False,
+    columns: Any = None,
+    sparse: bool = False,
+    drop_first: bool = False,
+    dtype: Any = bool,
+) -> dd.DataFrame:
+    """Convert categorical variables into indicator columns, as `dask.dataframe.get_dummies` does.
+
+    Columns of texts, objects and numbers need no ``categorize()`` before, and neither do categories
+    that Dask does not know: they are computed at once. All else is lazy.
+
+    Parameters
+    ----------
+    data : dask.dataframe.DataFrame or Series
+        What to encode.
+    prefix : str, list of str or dict of str, optional
+        What the column names begin with; for a DataFrame by default the name of the column.
+    prefix_sep : str, list of str or dict of str, default "_"
+        What stands between prefix and level.
+    dummy_na : bool, default False
+        Add a column for missing values, even where there are none.
+    columns : list-like, optional
+        The columns of a DataFrame to encode; by default those of object, string and categorical
+        dtype. The others come first in the result, untouched.
+    sparse : bool, default False
+        Make `pandas.arrays.SparseArray` columns.
+    drop_first : bool, default False
+        Leave out the column of the first level of each variable.
+    dtype : dtype, default bool
+        The dtype of the new columns; None as in `pandas.get_dummies`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        As ``dask.dataframe.get_dummies`` makes it of the frame with these columns categorized.
+
+    Raises
+    ------
+    TypeError
+        `data` is no DataFrame or Series of Dask, `columns` is not list-like, or values cannot be
+        hashed.
+    ValueError
+        `dtype` is object, `prefix` or `prefix_sep` is of the wrong length, or a column of `columns`
+        is absent or there twice.
+
+    Examples
+    --------
+    >>> sizes = pd.DataFrame({"size": ["S", "L"], "price": [2, 3]})
+    >>> get_dummies(dd.from_pandas(sizes, npartitions=2)).compute()
+       price  size_L  size_S
+    0      2   False    True
+    1      3    True   False
+    """
+    frame = as_frame(data)
+    options: dict[str, Any] = {"prefix": prefix, "prefix_sep": prefix_sep, "dummy_na": dummy_na}
+    options |= {"sparse": sparse, "drop_first": drop_first, "dtype": dtype}
+    if isinstance(data, dd.Series):
+        names = list(frame.columns)
+    else:
+        meta = make_meta(frame)
+        # Refused before anything is computed; without rows it costs nothing.
+        integration("pandas").get_dummies(meta, columns=columns, **options)
+        table = read_table(meta)
+        chosen = zip(table.names, table.encodable, strict=True)
+        names = [n for n, is_one in chosen if is_one] if columns is None else list(columns)
+        options["columns"] = names
+    encoder = Encoder(names).fit(frame)
+    is_series = isinstance(data, dd.Series)
+    return on_partitions(_dummies_part, frame, encoder, make_meta(frame).dtypes, is_series, options)
+
+
+def _dummies_part(
+    part: pd.DataFrame,
+    encoder: Encoder,
+    dtypes: "pd.Series[Any]",
+    is_series: bool,
+    options: dict[str, Any],
+) -> pd.DataFrame:
+    """Return the indicators of a partition, of all categories."""
+    with one_thread():
+        coded = {c.name: _categorized(part, c, dtypes) for c in encoder.schema.columns}
+        part = part.assign(**coded)
+        data = part[part.columns[0]] if is_series else part
+        return integration("pandas").get_dummies(data, **options)
+
+
+def _categorized(
+    part: pd.DataFrame, column: ColumnSchema, dtypes: "pd.Series[Any]"
+) -> pd.Categorical:
+    """Return a column as codes of all its categories."""
+    coded = lookup.code_column(column, read_values(part[column.name]))
+    dtype = dtypes[column.name]
+    is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
+    levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)
+    return pd.Categorical.from_codes(
+        write.recode(coded), dtype=pd.CategoricalDtype(levels), validate=False
+    )

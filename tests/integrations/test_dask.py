@@ -1,0 +1,331 @@
+"""The encoder over the partitions of Dask: in threads, and on a cluster of processes."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from engines import CHOICES, OPTIONS, PARTS, Engine, Part, check_engine, pandas_frame, plain_columns
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from onehot_fast import Encoder
+from onehot_fast._runtime import parallel
+
+pd = pytest.importorskip("pandas")
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+cloudpickle = pytest.importorskip("cloudpickle")
+pytest.importorskip("scipy.sparse")
+
+from onehot_fast.integrations.dask import get_dummies  # noqa: E402, after the library
+
+TEXTS = ["object", "string[pyarrow]"]
+
+
+def in_partitions(frames: Sequence[Any]) -> Any:
+    """Return a Dask DataFrame of these partitions, whose categories Dask does not know."""
+    meta = frames[0].iloc[:0]
+    unknown = dd.utils.clear_known_categories(meta.copy())
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_map(lambda i: frames[i], range(len(frames)), meta=unknown)
+
+
+def dask_engine(text: str) -> Engine:
+    def table(parts: Sequence[Part]) -> Any:
+        return in_partitions([pandas_frame(part).astype({"text": text}) for part in parts])
+
+    def columns(frame: Any) -> dict[str, list[Any]]:
+        computed = frame.compute(scheduler="synchronous")
+        assert_same_schema(frame, computed)
+        return {name: computed[name].tolist() for name in computed.columns}
+
+    return Engine(f"dask of {text}", table, columns, in_parts=True)
+
+
+def assert_same_schema(frame: Any, computed: Any) -> None:
+    """The names and dtypes that were known before are those that came; categories excepted."""
+    names = [name for name in frame.columns if name != "level"]
+    assert frame.columns.tolist() == computed.columns.tolist()
+    assert frame.dtypes[names].tolist() == computed.dtypes[names].tolist()
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@examples(0.4)
+@given(train=PARTS, test=PARTS, names=CHOICES, options=OPTIONS)
+def test_partitions_teach_what_one_process_learns(text, train, test, names, options):
+    """Fitted state, names, encoded and decoded values are the same to the last bit."""
+    with dask.config.set(scheduler="synchronous"):
+        check_engine(dask_engine(text), train, test, names, options)
+
+
+@pytest.fixture
+def frame() -> Any:
+    """Return two columns of texts and one that is kept, in three partitions."""
+    table = {"a": [*"abcab", None], "n": range(6), "c": [*"xyxyxz"]}
+    return dd.from_pandas(pd.DataFrame(table), npartitions=3)
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
+def test_arrays_are_blocks_of_rows(frame, output):
+    """Dtype, width, kind of block and, where Dask knows them, lengths are known before."""
+    encoder = Encoder(["a", "c"], dtype="float32").fit(frame)
+    expected = encoder.transform(frame.compute(), output)
+    known, filtered = (encoder.transform(part, output) for part in (frame, frame[frame.n > 0]))
+
+    assert known.chunks == ((2, 2, 2), (6,))
+    assert np.isnan(filtered.chunks[0]).all()
+    assert filtered.chunks[1] == (6,)
+    assert known.dtype == expected.dtype
+    assert type(known._meta) is type(known.blocks[0].compute()) is type(expected)
+    dense = (lambda array: array) if output == "numpy" else (lambda array: array.toarray())
+    assert dense(known.compute()).tolist() == dense(expected).tolist()
+    assert dense(filtered.compute()).tolist() == dense(expected).tolist()[1:]
+    decoded = encoder.inverse_transform(known).compute()
+    assert plain_columns(decoded) == plain_columns(frame.compute()[["a", "c"]])
+
+
+def test_a_block_may_be_cut_between_columns(frame):
+    encoder = Encoder(["a", "c"], handle_missing="error").fit(frame.dropna())
+    array = encoder.transform(frame.dropna(), "numpy").rechunk({1: 2})
+
+    assert encoder.inverse_transform(array).compute()["c"].tolist() == [*"xyxyx"]
+
+
+def test_nothing_is_computed_but_the_fit():
+    """Schema, names and dtypes of what comes back are known without a look at any row."""
+    encoder = Encoder(["a"]).fit({"a": ["x", "y"]})
+
+    def refuse(i: int) -> Any:
+        raise AssertionError("computed")
+
+    meta = pd.DataFrame({"a": pd.Series([], dtype=object), "n": pd.Series([], dtype="int64")})
+    frame = dd.from_map(refuse, range(2), meta=meta)
+
+    encoded = encoder.transform(frame)
+    assert encoded.dtypes.astype(str).to_dict() == {"a_x": "bool", "a_y": "bool", "n": "int64"}
+    assert encoder.inverse_transform(encoded).columns.tolist() == ["a", "n"]
+    assert encoder.transform(frame, "csr").shape[1] == 2
+    assert frame.onehot(encoder).npartitions == 2
+    with pytest.raises(AssertionError, match="computed"):
+        Encoder().fit(frame)
+
+
+def test_only_encoded_columns_are_read(tmp_path):
+    """The fit asks Parquet for the columns that it learns."""
+    table = pd.DataFrame({"a": [*"abab"], "n": range(4)})
+    table[:2].to_parquet(tmp_path / "0.parquet")
+    table[2:].to_parquet(tmp_path / "1.parquet")
+    frame = dd.read_parquet(tmp_path)
+    read = []
+
+    def spy(part: Any) -> Any:
+        read.append(list(part.columns))
+        return part
+
+    spied = frame.map_partitions(spy, meta=frame._meta, required_columns=[])
+    assert Encoder().fit(spied) == Encoder().fit(table)
+    assert {tuple(columns) for columns in read} == {("a",)}
+
+
+def test_one_encoder_in_every_library(frame):
+    """Fitted in Dask it serves pandas; learned in part here and in part there it knows both."""
+    table = frame.compute()
+    encoder = Encoder(["a"], handle_unknown="ignore").fit(table)
+
+    assert encoder.fit(frame) == encoder.fit(table)
+    assert encoder.partial_fit(frame) == encoder.merge(Encoder(["a"], handle_unknown="ignore"))
+    assert encoder.features["count"].sum() == 2 * table["a"].notna().sum()
+    assert encoder.fit_transform(frame).compute().equals(encoder.fit_transform(table))
+    assert encoder.estimate(frame) == encoder.estimate(len(table))
+    encoder.set_output(transform="pandas")
+    assert isinstance(encoder.transform(frame), dd.DataFrame)
+
+
+def test_accessors_give_what_those_of_pandas_give(frame):
+    table = frame.compute()
+    encoder = frame.onehot.fit(["c"], drop="first")
+
+    pd.testing.assert_frame_equal(frame.onehot(encoder).compute(), table.onehot(encoder))
+    pd.testing.assert_frame_equal(frame.onehot(["a"]).compute(), table.onehot(["a"]))
+    for name, options in {"a": {"handle_missing": "indicator"}, "n": {"drop": 3}, "c": {}}.items():
+        ours, theirs = frame[name].onehot, table[name].onehot
+        for prefix in (None, "p"):
+            encoded = ours(prefix, dtype="uint8", **options)
+            expected = theirs(prefix, dtype="uint8", **options)
+            assert encoded.columns.tolist() == expected.columns.tolist()
+            pd.testing.assert_frame_equal(encoded.compute(), expected, check_column_type=False)
+        assert ours.to_numpy(**options).compute().tolist() == theirs.to_numpy(**options).tolist()
+        assert (ours.to_csr(**options).compute() != theirs.to_csr(**options)).nnz == 0
+        assert ours.to_csc(**options).dtype == np.float32
+    assert "to_csr" in repr(frame.a.onehot)
+    with pytest.raises(TypeError, match="'droop' is not an option: did you mean 'drop'"):
+        frame.a.onehot(droop="a")
+
+
+DUMMIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "prefix": st.sampled_from(["p", {name: name * 2 for name in ["text", "level"]}]),
+        "prefix_sep": st.sampled_from(["=", "_"]),
+        "dummy_na": st.booleans(),
+        "drop_first": st.booleans(),
+        "sparse": st.booleans(),
+        "dtype": st.sampled_from(["uint8", "float32"]),
+    },
+)
+
+
+@examples(0.2)
+@given(parts=PARTS, options=DUMMIES, columns=CHOICES | st.none())
+def test_get_dummies_is_that_of_the_categorized_table(parts, options, columns):
+    """Nobody has to categorize texts, numbers, or categories that Dask does not know."""
+    chosen = ["text", "level"] if columns is None else columns
+    if isinstance(options.get("prefix"), dict):
+        options |= {"prefix": {name: name * 2 for name in chosen}}
+    with dask.config.set(scheduler="synchronous"):
+        frame = in_partitions([pandas_frame(part) for part in parts])
+        table = frame.compute()
+        if "level" in chosen:
+            levels = Encoder(["level"]).fit(frame).categories["level"]
+            table["level"] = pd.Categorical(table["level"], pd.Index(levels))
+        for name in {*chosen} - {"level"}:
+            table[name] = table[name].astype("category")
+
+        encoded = get_dummies(frame, columns=columns, **options)
+        expected = pd.get_dummies(table, columns=chosen, **{"dtype": bool, **options})
+        kept = [] if "level" in chosen else ["level"]
+        pd.testing.assert_frame_equal(
+            encoded.compute().drop(columns=kept), expected.drop(columns=kept)
+        )
+        assert_same_schema(encoded, expected)
+        for name in chosen:
+            encoded = get_dummies(frame[name], dtype="uint8").compute()
+            pd.testing.assert_frame_equal(encoded, pd.get_dummies(table[name], dtype="uint8"))
+
+
+def test_what_is_refused_names_column_and_value(frame):
+    """By a worker, with the message of one process; what the schema tells, before any work."""
+    with pytest.raises(ValueError, match="the table has no column 'A': did you mean 'a'"):
+        Encoder(["A"]).fit(frame)
+    with pytest.raises(ValueError, match=r"column 'a', row .*the value is missing"):
+        Encoder(["a"], handle_missing="error").fit(frame)
+    strict = Encoder(["a"]).fit({"a": ["a", "b"]})
+    with pytest.raises(ValueError, match="column 'a', row 0: 'c' is unknown"):
+        strict.transform(frame).compute()
+    with pytest.raises(ValueError, match=r"output = 'polars' is unknown.*'csr'"):
+        strict.transform(frame, "polars")
+    lists = in_partitions([pd.DataFrame({"a": [["x"]]})])
+    with pytest.raises(TypeError, match=r"column 'a'.*list"):
+        Encoder(["a"]).fit(lists)
+    with pytest.raises(TypeError, match="an Array of Dask is not a table"):
+        Encoder().fit(strict.transform(frame, "numpy"))
+    with pytest.raises(TypeError, match="a DataFrame is a table in parts"):
+        strict.check(frame)
+
+
+def test_a_thread_of_dask_starts_no_others(frame, monkeypatch):
+    """A worker has a thread for each processor: not even a large partition gets a second one."""
+    asked = []
+    monkeypatch.setattr(parallel, "available", lambda: asked.append(1) or 2)
+    rows = 1 << 17
+    large = dd.from_map(
+        lambda i: pd.DataFrame({"a": np.arange(rows) % 100}), range(2), meta={"a": "int64"}
+    )
+    encoder = Encoder(["a"], dtype="float64").fit(large)
+    get_dummies(large, columns=["a"]).persist(scheduler="threads")
+    encoder.transform(large, "numpy").persist(scheduler="threads")
+
+    assert asked == []
+    encoder.transform(large.partitions[0].compute(), "numpy")
+    assert asked
+
+
+def test_the_encoder_is_in_the_graph_once():
+    """However many partitions there are; and without its look-up tables."""
+    texts = pd.DataFrame({"a": [f"{i:08}" for i in range(10_000)]})
+    frame = dd.from_pandas(texts, npartitions=20)
+    encoder = Encoder(["a"], dtype="float32").fit(frame)
+    encoder.transform(texts, "csr")
+    size = len(pickle.dumps(encoder))
+    empty = dd.from_map(lambda i: None, range(20), meta=texts.iloc[:0])
+
+    assert size < 10_000 * (8 + 8 + 8 + 4) + 5000  # text, offset, count, output
+    for output in (None, "csr"):
+        encoded = encoder.transform(empty, output)
+        assert len(cloudpickle.dumps(dict(encoded.__dask_graph__()))) < 1.5 * size
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Return a client of two processes that start their workers again when these die."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def fragile(tmp_path) -> Any:
+    """Return a frame of which one partition ends the process that first makes it."""
+    rows = [["b", "a", "b"], ["c"], [], [None, "b"], ["é"] * 4, ["a"]]
+
+    def part(i: int) -> Any:
+        first_time = tmp_path / str(i)
+        if i == 4 and not first_time.exists():
+            first_time.touch()
+            os._exit(1)
+        return pd.DataFrame({"a": pd.Series(rows[i], dtype=object), "n": len(rows[i])})
+
+    whole = pd.concat([pd.DataFrame({"a": values, "n": len(values)}) for values in rows])
+    meta = pd.DataFrame({"a": pd.Series([], dtype=object), "n": pd.Series([], dtype="int64")})
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_map(part, range(len(rows)), meta=meta), whole
+
+
+def test_processes_learn_and_encode_what_one_does(cluster, frame):
+    table = frame.compute()
+    encoder = Encoder(handle_missing="indicator", min_frequency=2).fit(frame)
+
+    assert encoder == Encoder(handle_missing="indicator", min_frequency=2).fit(table)
+    pd.testing.assert_frame_equal(encoder.transform(frame).compute(), encoder.transform(table))
+    sparse = encoder.transform(frame, "csr").compute()
+    assert (sparse != encoder.transform(table, "csr")).nnz == 0
+    pd.testing.assert_frame_equal(
+        get_dummies(frame, dtype="uint8").compute(),
+        dd.get_dummies(frame.categorize(), dtype="uint8").compute(),
+    )
+
+
+def test_a_worker_that_dies_adds_nothing_twice(cluster, fragile):
+    """Dask starts the worker and its lost tasks again: counts and rows are those of one run."""
+    frame, whole = fragile
+    encoder = Encoder(["a"], min_frequency=2).fit(frame)
+
+    assert encoder == Encoder(["a"], min_frequency=2).fit(whole)
+    assert encoder.features["count"].tolist() == [2, 3, 4, 1]
+
+
+def test_a_worker_that_dies_while_it_encodes(cluster, fragile):
+    frame, whole = fragile
+    encoder = Encoder(["a"]).fit(whole)
+
+    encoded = encoder.transform(frame).compute()
+
+    assert encoded.to_numpy().tolist() == encoder.transform(whole).to_numpy().tolist()
+
+
+def test_a_process_refuses_with_column_and_value(cluster, frame):
+    encoder = Encoder(["a"]).fit({"a": ["a", "b"]})
+
+    with pytest.raises(ValueError, match="column 'a', row 0: 'c' is unknown"):
+        encoder.transform(frame).compute()
