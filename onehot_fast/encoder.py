@@ -49,7 +49,9 @@ __all__ = ["Check", "Encoder", "Estimate", "Listing", "Special"]
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
-Output: TypeAlias = Literal["numpy", "csr", "csc", "pandas", "arrow", "polars"]
+Output: TypeAlias = Literal[
+    "numpy", "csr", "csc", "pandas", "arrow", "polars", "columns", "array", "vector"
+]
 
 
 class Encoder(Estimator):
@@ -361,7 +363,7 @@ class Encoder(Estimator):
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
-            place, untouched, unless ``remainder="drop"``.
+            place, untouched, unless ``remainder="drop"``. Of Spark: "columns", "array", "vector".
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -66,7 +67,7 @@ def learn(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
     """
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
-    n_rows = first = 0
+    n_rows = first = n_bytes = 0
 
     def learn_pending() -> None:
         table = pa.Table.from_batches(pending).rename_columns(names)
@@ -75,10 +76,10 @@ def learn(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
     for batch in batches:
         pending.append(batch)
         n_rows += batch.num_rows
-        n_bytes = sum(one.nbytes for one in pending)
+        n_bytes += batch.nbytes
         if n_rows - first >= LEARNED_AT_ONCE or n_bytes >= LEARNED_BYTES:
             learn_pending()
-            pending, first = [], n_rows
+            pending, first, n_bytes = [], n_rows, 0
     if n_rows > first:
         learn_pending()
     if n_rows:
@@ -143,7 +144,7 @@ class Encoding:
         width = self.shipped.encoder.n_features * self.dtype.itemsize
         row_bytes = 1 if self.output == "vector" else max(1, width)
         for first, batch in cut(batches, max(1, MOST_BYTES // row_bytes)):
-            new = with_place(lambda batch=batch: self._new_columns(batch), first)
+            new = with_place(partial(self._new_columns, batch), first)
             arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
             yield pa.RecordBatch.from_arrays(arrays, self.names)
 
@@ -182,7 +183,7 @@ def array_of(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
-def _lists(ends: npt.NDArray[np.int32], elements: AnyArray) -> pa.ListArray:
+def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends), pa.array(elements))
 
 
@@ -239,7 +240,7 @@ class Decoding:
         """Yield the decoded rows of a partition."""
         width = 8 * self.shipped.encoder.n_features
         for first, batch in cut(batches, max(1, MOST_BYTES // max(1, width))):
-            new = with_place(lambda batch=batch: self._decoded(batch), first)
+            new = with_place(partial(self._decoded, batch), first)
             arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
             yield pa.RecordBatch.from_arrays(arrays, self.names)
 

@@ -135,7 +135,7 @@ def transform(
     encoder: Encoder, table: Any, output: str | None, num_threads: int | None = None
 ) -> DataFrame:
     """Return the encoded frame; see `onehot_fast.adapter.Engine`."""
-    form: Any = output or "columns"
+    form: Any = "columns" if output in (None, "spark") else output
     return encode(table, encoder, output=form, num_threads=num_threads)
 
 

@@ -119,7 +119,10 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
 
 
 class OneHotEncoder(
-    Estimator["OneHotEncoderModel"], _OneHotParams, DefaultParamsReadable, DefaultParamsWritable
+    Estimator["OneHotEncoderModel"],
+    _OneHotParams,
+    DefaultParamsReadable["OneHotEncoder"],
+    DefaultParamsWritable,
 ):
     """One-hot encoding as one stage of a Pipeline of Spark's ML: no StringIndexer before it.
 
@@ -207,7 +210,9 @@ class OneHotEncoder(
         return self._copyValues(model)
 
 
-class OneHotEncoderModel(Model, _OneHotParams, DefaultParamsReadable, DefaultParamsWritable):
+class OneHotEncoderModel(
+    Model, _OneHotParams, DefaultParamsReadable["OneHotEncoderModel"], DefaultParamsWritable
+):
     """What `OneHotEncoder` learned: a stage that appends features to a DataFrame, or to a stream.
 
     It is saved and loaded as every stage is; what it knows is the text of `Encoder.to_json`, in the

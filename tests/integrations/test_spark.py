@@ -211,12 +211,12 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
     rounds: list[int] = []
     small = _learn._small_states
     monkeypatch.setattr(_learn, "_small_states", lambda states: rounds.append(1) or small(states))
-    frame = spark.range(0, 100_000, 1, 4).selectExpr("concat('level ', id % 30011) AS name")
+    frame = spark.range(0, 3000, 1, 4).selectExpr("concat('level ', id % 1009) AS name")
 
-    encoder = Encoder(["name"], min_frequency=4).fit(frame)
+    encoder = Encoder(["name"], min_frequency=3).fit(frame)
 
     assert len(rounds) > 1
-    assert encoder == in_one_process(frame, ["name"], min_frequency=4)
+    assert encoder == in_one_process(frame, ["name"], min_frequency=3)
 
 
 def test_errors_before_anything_runs(spark):

@@ -30,7 +30,9 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def trips(spark: Any) -> Any:
     """Return rows whose label follows from the size, most of the time."""
-    size = "CASE WHEN id % 7 = 0 THEN NULL ELSE element_at(array('S', 'M', 'L'), id % 3 + 1) END"
+    size = (
+        "CASE WHEN id % 7 = 0 THEN NULL ELSE element_at(array('S', 'M', 'L'), int(id % 3 + 1)) END"
+    )
     label = "double(id % 3 = 0 OR id % 11 = 0)"
     frame = spark.range(0, 60, 1, 2).selectExpr("id", f"{size} AS size", f"{label} AS label")
     return frame.cache()
