@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 
 from onehot_fast import Encoder
 
-from . import _workers
 from ._columns import as_frame, without_rows
+from ._workers import STATE, learn_batches, merge_states
 
 # States of up to so many bytes come to the driver at once; where one is larger, the tasks merge
 # so many at a time until all together are no larger than that.
@@ -32,7 +32,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
         )
     part = Encoder(**{**encoder.get_params(), "columns": names})
     columns = positional(frame, [frame.columns.index(str(name)) for name in names])
-    states = columns.mapInArrow(lambda batches: _workers.learn(part, batches), _workers.STATE)
+    states = columns.mapInArrow(lambda batches: learn_batches(part, batches), STATE)
     return encoder.merge(*(pickle.loads(state) for state in collected(states)))
 
 
@@ -51,7 +51,7 @@ def collected(states: DataFrame) -> list[bytes]:
             if len(found) == 1 or sum(row.size for row in found) <= MOST_COLLECTED:
                 return [bytes(row.state) for row in states.collect()]
             fewer = states.repartition(ceil(len(found) / FAN_IN))
-            merged = fewer.mapInArrow(_workers.merge, _workers.STATE).persist()
+            merged = fewer.mapInArrow(merge_states, STATE).persist()
             found = _small_states(merged)
             states.unpersist()
             states = merged

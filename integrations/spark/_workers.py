@@ -57,7 +57,7 @@ def _arrive(digest: str, payload: bytes) -> Shipped:
     return _arrived[digest]
 
 
-def learn(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what the rows of a partition teach, as one pickle; nothing where there are no rows.
 
     Parameters
@@ -86,7 +86,7 @@ def learn(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
         yield _state(encoder)
 
 
-def merge(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield one pickle of all that came."""
     encoders = [pickle.loads(state) for batch in batches for state in batch.column(0).to_pylist()]
     if encoders:

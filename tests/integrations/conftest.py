@@ -13,7 +13,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Return a session of two workers, in which a task may fail three times."""
+    """Return a session of two workers, in which a task may fail twice."""
     pytest.importorskip("pyspark")
     java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
     if not (shutil.which("java") or os.path.exists(java)):
@@ -33,7 +33,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = SparkSession.builder.master("local[2,4]").appName("tests of onehot_fast")
+        builder = SparkSession.builder.master("local[2,3]").appName("tests of onehot_fast")
         session = builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
         yield session
