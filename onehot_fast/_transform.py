@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
 Output: TypeAlias = Literal[
-    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category"
-]
+    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category",
+    "columns", "array", "vector",
+]  # fmt: skip
 
 
 class TransformMixin(Estimator):
@@ -80,7 +81,7 @@ class TransformMixin(Estimator):
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
             place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
-            for each that is encoded, see the notes.
+            for each that is encoded, see the notes. Of Spark: "columns", "array", "vector".
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 

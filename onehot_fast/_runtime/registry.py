@@ -13,7 +13,7 @@ PACKAGE = "onehot_fast.integrations"
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
 # The same for tables in parts, which the engine that has them reads where they are.
-ENGINES = {"dask": "dask"}
+ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
     "dask": ("dask", "2025.7"),
@@ -22,6 +22,7 @@ REQUIRED = {
     "pandas": ("pandas", "2.2.2"),
     "polars": ("polars", "1.34"),
     "pyarrow": ("arrow", "18.0"),
+    "pyspark": ("spark", "4.0"),
     "sklearn": ("sklearn", "1.7"),
     "torch": ("torch", "2.13"),
 }

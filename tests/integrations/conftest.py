@@ -1,0 +1,40 @@
+"""A session of Spark, where it can run: one for all tests of a process that ask for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Return a session of two workers, in which a task may fail twice."""
+    pytest.importorskip("pyspark")
+    java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
+    if not (shutil.which("java") or os.path.exists(java)):
+        pytest.skip("Spark needs Java 17, and there is no java on the path nor in JAVA_HOME")
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "7",  # so that few rows are several batches
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        builder = SparkSession.builder.master("local[2,3]").appName("tests of onehot_fast")
+        session = builder.config(map=settings).getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
