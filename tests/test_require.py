@@ -17,7 +17,7 @@ PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
 # To stand before a program: these cannot be found, whether they are installed or not.
 WITHOUT_LIBRARIES = """
 import sys
-for name in ("dask", "narwhals", "onnx", "pandas", "polars", "pyarrow", "pyspark", "sklearn", "torch"):
+for name in "dask narwhals onnx pandas polars pyarrow pyspark sklearn torch".split():
     sys.modules[name] = None
 """
 
