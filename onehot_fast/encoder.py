@@ -334,7 +334,7 @@ class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
         source = read_table(table)
         # Coded in `fit`, so that no value is hashed a second time.
         coded = functools.cache(lambda position: source.read(position).encode())
-        once = dataclasses.replace(source, read=coded)
+        once = dataclasses.replace(source, read=coded, texts=lambda position: None)
         return self.fit(once).transform(once, output, num_threads=num_threads)
 
     def __eq__(self, other: object) -> bool:

@@ -272,7 +272,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             return super().__call__(columns, num_threads=num_threads, **options)
         source = read_table(self._data)
         coded = functools.cache(lambda position: source.read(position).encode())
-        table = dataclasses.replace(source, read=coded)
+        table = dataclasses.replace(source, read=coded, texts=lambda position: None)
         if isinstance(columns, Encoder):
             checks.check_no_options(options)
             schema = columns.schema
