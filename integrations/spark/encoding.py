@@ -157,7 +157,7 @@ def inverse_transform(
     inputs, order = [], []
     if in_one is None:
         inputs = decode.feature_positions(schema, frame.columns)
-        for part in decode.decoded_layout(frame.columns, schema):
+        for part in decode.decoded_layout(schema, frame.columns):
             order.append(part.position if isinstance(part, PassThrough) else ~part)
     else:
         inputs = [in_one]
