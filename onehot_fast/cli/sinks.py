@@ -96,8 +96,14 @@ class ParquetSink(Sink):
     """A Parquet file, a row group at a time."""
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        compression = options.compression or "snappy"
-        self._writer = pq.ParquetWriter(file, schema, compression=compression)
+        described = _leaves(schema, options.new)
+        self._writer = pq.ParquetWriter(
+            file,
+            schema,
+            compression=options.compression or "snappy",
+            use_dictionary=described,
+            write_statistics=described,
+        )
         self._file = file
         self._most = options.group_rows or GROUP_ROWS
         self._waiting: list[pa.RecordBatch] = []
@@ -133,6 +139,28 @@ class ParquetSink(Sink):
         with suppress(OSError, ValueError):
             self._writer.close()
         self._writer.is_open = False
+
+
+def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str] | bool:
+    """Return the paths of the values that get statistics and dictionaries, or True for all.
+
+    Features that are Booleans do not: the least and the greatest of a million are False and True,
+    which costs a quarter of the time that pyarrow needs to write them.
+    """
+    kept = [field for field in schema if field.name not in new or not _holds_bits(field.type)]
+    if len(kept) == len(schema):
+        return True
+    empty = pa.BufferOutputStream()
+    pq.ParquetWriter(empty, pa.schema(kept)).close()
+    leaves = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema
+    return [leaves.column(i).path for i in range(len(leaves))]
+
+
+def _holds_bits(kind: pa.DataType) -> bool:
+    """Tell whether a column holds Booleans, or structs or lists of nothing else."""
+    if pa.types.is_nested(kind) and not pa.types.is_union(kind):
+        return all(_holds_bits(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_boolean(kind))
 
 
 class ArrowSink(Sink):
