@@ -18,7 +18,7 @@ from onehot_fast.cli.formats import Format
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
-# The rows of a row group wait in memory; so large they may be together.
+# The rows of a row group wait in memory; so large they are together in all files being written.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 
@@ -34,6 +34,8 @@ class WriteOptions:
         library's default.
     group_rows : int, optional
         The rows of a row group of Parquet; by default those of the input.
+    n_at_once : int
+        The files that are written at a time, which share the memory for rows of row groups.
     new : collection of str
         The names of the columns that the command made.
     is_text : bool
@@ -45,6 +47,7 @@ class WriteOptions:
 
     compression: str | None = None
     group_rows: int | None = None
+    n_at_once: int = 1
     new: Collection[str] = ()
     is_text: bool = False
     delimiter: str | None = None
@@ -106,6 +109,7 @@ class ParquetSink(Sink):
         )
         self._file = file
         self._most = options.group_rows or GROUP_ROWS
+        self._most_bytes = GROUP_BYTES // options.n_at_once
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
 
@@ -117,7 +121,7 @@ class ParquetSink(Sink):
             self._waiting.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes
-            if self._rows == self._most or self._bytes >= GROUP_BYTES:
+            if self._rows == self._most or self._bytes >= self._most_bytes:
                 self._flush()
 
     def _flush(self) -> None:
