@@ -39,8 +39,7 @@ IN and the output are files of these formats, folders of such files, or - for
 standard input and output: parquet, arrow (feather, ipc), arrows (an Arrow
 stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
 A folder becomes a folder, unless the name of the output says a format. With
---rows-per-file any input becomes a folder of part-000000.parquet and so on; files
-of one row group or two are written fastest, two at a time.
+--rows-per-file any input becomes a folder of part-000000.parquet and so on.
 
 \b
 The output appears whole or not at all: it is written as .NAME.*.onehot-fast-part
