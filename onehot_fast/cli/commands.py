@@ -31,13 +31,15 @@ Examples:
   onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet
   onehot-fast encode train.csv -c city --save-encoder city.json -o train-encoded.csv
   onehot-fast encode test.csv --encoder city.json -o test-encoded.csv
+  onehot-fast encode flights.parquet -o parts/ --rows-per-file 500000
   onehot-fast decode encoded.parquet -o again.parquet
 
 \b
 IN and the output are files of these formats, folders of such files, or - for
 standard input and output: parquet, arrow (feather, ipc), arrows (an Arrow
 stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
-A folder becomes a folder, unless the name of the output says a format.
+A folder becomes a folder, unless the name of the output says a format. With
+--rows-per-file any input becomes a folder of part-000000.parquet and so on.
 
 \b
 The output appears whole or not at all: it is written as .NAME.*.onehot-fast-part

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
-from onehot_fast.cli.sinks import WriteOptions, open_sink
+from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
 from onehot_fast.cli.sources import Input, Source
 from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder, require_free
 
@@ -64,6 +65,8 @@ class Output:
     compression : str, optional
     group_rows : int, optional
         See `WriteOptions`.
+    file_rows : int, optional
+        The rows of each file of a folder; by default each input becomes a file.
     is_quiet : bool
     may_replace : bool
         What is there already.
@@ -76,6 +79,7 @@ class Output:
     wanted: Format | None = None
     compression: str | None = None
     group_rows: int | None = None
+    file_rows: int | None = None
     is_quiet: bool = False
     may_replace: bool = False
     is_folder: bool = False
@@ -94,8 +98,12 @@ class Output:
             That would destroy something: the input, one of the other files that are read, or what
             is there already.
         """
-        path, into_folder = self.path, is_folder(self.path, source.folder is not None)
-        if into_folder and source.folder is None and Path(path).is_dir():
+        is_many = source.folder is not None or self.file_rows is not None
+        path, into_folder = self.path, is_folder(self.path, is_many)
+        if self.file_rows is not None and not into_folder:
+            text = f"{path}: --rows-per-file writes a folder; name one, with a slash as in parts/"
+            raise CommandError(Exit.USAGE, text)
+        if into_folder and not is_many and Path(path).is_dir():
             name = _name_within(source, source.readers[0].path, self.wanted or source.format)
             path, into_folder = str(Path(path, name)), False
         if source.folder is not None and _is_below(Path(path), source.folder):
@@ -109,35 +117,64 @@ class Output:
 
 
 def convert(source: Source, change: Change, output: Output) -> int:
-    """Write the rows of a source, changed, in one file, or in a folder a file for each.
+    """Write the rows of a source, changed, in one file or in the files of a folder.
+
+    In a folder there is a file for each that is read, or one for so many rows.
 
     Returns
     -------
     int
         The number of rows.
     """
-    form, may_replace, n_rows = output.format(source), output.may_replace, 0
-    if not output.is_folder:
-        with (
-            showing("writing", output.is_quiet) as step,
-            new_file(output.path, form, may_replace) as file,
-        ):
-            return _write(source, change, file, output, step)
-    with (
-        showing("writing", output.is_quiet) as step,
-        new_folder(output.path, may_replace) as folder,
-    ):
-        for i, reader in enumerate(source.readers):
-            path = folder / _name_within(source, reader.path, form)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists():
-                text = f"{output.path}: two files would be named {path.name}"
-                raise CommandError(Exit.OUTPUT, text)
-            part = Source(reader.name, [reader])
-            with new_file(str(path), form) as file:
-                share_of = _share_of(step, i, len(source.readers))
-                n_rows += _write(part, change, file, output, share_of)
+    form, may_replace = output.format(source), output.may_replace
+    with showing("writing", output.is_quiet) as step:
+        if not output.is_folder:
+            with new_file(output.path, form, may_replace) as file:
+                options = _options(source, change, output)
+                sink = open_sink(file, output.path, change.after, form, options)
+                return _write(source, change, output, sink, step)
+        with new_folder(output.path, may_replace) as folder:
+            if output.file_rows is not None:
+                opened = _parts(source, change, output, folder)
+                return _write(source, change, output, opened, step)
+            return _each_file(source, change, output, folder, step)
+
+
+def _each_file(
+    source: Source, change: Change, output: Output, folder: Path, step: Callable[[float], None]
+) -> int:
+    """Write a file for each that is read, of the same name."""
+    form, n_rows = output.format(source), 0
+    for i, reader in enumerate(source.readers):
+        path = folder / _name_within(source, reader.path, form)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            text = f"{output.path}: two files would be named {path.name}"
+            raise CommandError(Exit.OUTPUT, text)
+        part = Source(reader.name, [reader])
+        with new_file(str(path), form) as file:
+            options = _options(part, change, output)
+            sink = open_sink(file, output.path, change.after, form, options)
+            n_rows += _write(part, change, output, sink, _share_of(step, i, len(source.readers)))
     return n_rows
+
+
+def _parts(
+    source: Source, change: Change, output: Output, folder: Path
+) -> AbstractContextManager[Sink]:
+    """Return what writes files of so many rows, named by their numbers."""
+    form, options = output.format(source), _options(source, change, output)
+
+    @contextmanager
+    def begin(number: int) -> Iterator[Sink]:
+        path = folder / f"part-{number:06}{form.suffix}"
+        with (
+            new_file(str(path), form) as file,
+            open_sink(file, output.path, change.after, form, options) as sink,
+        ):
+            yield sink
+
+    return open_parts(output.file_rows or 1, begin)
 
 
 def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -167,26 +204,30 @@ def _share_of(step: Callable[[float], None], position: int, n: int) -> Callable[
     return lambda share: step((position + share) / n)
 
 
-def _write(
-    source: Source,
-    change: Change,
-    file: pa.NativeFile,
-    output: Output,
-    step: Callable[[float], None],
-) -> int:
-    """Write one file, a batch at a time: read, encoded and written by a thread each."""
-    form = output.format(source)
-    options = WriteOptions(
+def _options(source: Source, change: Change, output: Output) -> WriteOptions:
+    """Return how the files are written: as it was asked for, or else as the input is."""
+    return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
+        n_at_once=1 if output.file_rows is None else MOST_WRITERS,
         new=change.new,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
     )
+
+
+def _write(
+    source: Source,
+    change: Change,
+    output: Output,
+    opened: AbstractContextManager[Sink],
+    step: Callable[[float], None],
+) -> int:
+    """Write the rows, a batch at a time: read, encoded and written by a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     schema = source.coded_schema(change.old)
     with (
-        open_sink(file, output.path, change.after, form, options) as sink,
+        opened as sink,
         closing(ahead(source.batches(rows, coded=change.old))) as batches,
     ):
         stream = pa.RecordBatchReader.from_batches(schema, batches)

@@ -140,6 +140,11 @@ OUTPUT = (
         type=click.IntRange(min=1),
         help="Rows in a group of Parquet; default: the input's.",
     ),
+    click.option(
+        "--rows-per-file",
+        type=click.IntRange(min=1),
+        help="Write a folder of files with so many rows, named part-000000 and so on.",
+    ),
 )
 
 
@@ -175,10 +180,13 @@ def with_output(command: F) -> F:
         output_format: Format | None,
         compression: str | None,
         row_group_size: int | None,
+        rows_per_file: int | None,
         quiet: bool,
         **others: Any,
     ) -> Any:
-        made = Output(output, output_format, compression, row_group_size, quiet, overwrite)
+        made = Output(
+            output, output_format, compression, row_group_size, rows_per_file, quiet, overwrite
+        )
         return command(output=made, **others)
 
     return cast(F, _with(OUTPUT, call))

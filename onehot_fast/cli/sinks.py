@@ -18,7 +18,7 @@ from onehot_fast.cli.formats import Format
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
-# The rows of a row group wait in memory; so large they may be together.
+# The rows of a row group wait in memory; so large they are together in all files being written.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 
@@ -34,6 +34,8 @@ class WriteOptions:
         library's default.
     group_rows : int, optional
         The rows of a row group of Parquet; by default those of the input.
+    n_at_once : int
+        The files that are written at a time, which share the memory for rows of row groups.
     new : collection of str
         The names of the columns that the command made.
     is_text : bool
@@ -45,6 +47,7 @@ class WriteOptions:
 
     compression: str | None = None
     group_rows: int | None = None
+    n_at_once: int = 1
     new: Collection[str] = ()
     is_text: bool = False
     delimiter: str | None = None
@@ -96,10 +99,17 @@ class ParquetSink(Sink):
     """A Parquet file, a row group at a time."""
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
-        compression = options.compression or "snappy"
-        self._writer = pq.ParquetWriter(file, schema, compression=compression)
+        described = _leaves(schema, options.new)
+        self._writer = pq.ParquetWriter(
+            file,
+            schema,
+            compression=options.compression or "snappy",
+            use_dictionary=described,
+            write_statistics=described,
+        )
         self._file = file
         self._most = options.group_rows or GROUP_ROWS
+        self._most_bytes = GROUP_BYTES // options.n_at_once
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
 
@@ -111,7 +121,7 @@ class ParquetSink(Sink):
             self._waiting.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes
-            if self._rows == self._most or self._bytes >= GROUP_BYTES:
+            if self._rows == self._most or self._bytes >= self._most_bytes:
                 self._flush()
 
     def _flush(self) -> None:
@@ -133,6 +143,28 @@ class ParquetSink(Sink):
         with suppress(OSError, ValueError):
             self._writer.close()
         self._writer.is_open = False
+
+
+def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str] | bool:
+    """Return the paths of the values that get statistics and dictionaries, or True for all.
+
+    Features that are Booleans do not: the least and the greatest of a million are False and True,
+    which costs a quarter of the time that pyarrow needs to write them.
+    """
+    kept = [field for field in schema if field.name not in new or not _holds_bits(field.type)]
+    if len(kept) == len(schema):
+        return True
+    empty = pa.BufferOutputStream()
+    pq.ParquetWriter(empty, pa.schema(kept)).close()
+    leaves = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema
+    return [leaves.column(i).path for i in range(len(leaves))]
+
+
+def _holds_bits(kind: pa.DataType) -> bool:
+    """Tell whether a column holds Booleans, or structs or lists of nothing else."""
+    if pa.types.is_nested(kind) and not pa.types.is_union(kind):
+        return all(_holds_bits(kind.field(i).type) for i in range(kind.num_fields))
+    return bool(pa.types.is_boolean(kind))
 
 
 class ArrowSink(Sink):

@@ -80,6 +80,28 @@ def test_kept_columns_are_kept(options: dict[str, Any], call: Any, tmp_path: Pat
     assert codecs[0] == codecs[1]
 
 
+@pytest.mark.parametrize("layout", ["columns", "struct", "array", "dictionary"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8"])
+def test_statistics_of_all_but_bits(layout: str, dtype: str, call: Any, tmp_path: Path) -> None:
+    """What is kept has statistics as before; features that are Booleans have none."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    parquet.write_table(rich_table().append_column("a.b", pa.array([True] * 500)), source)
+    form = "--layout", layout, "--dtype", dtype
+    assert call("encode", source, *COLUMNS, *form, "-o", target) == (0, b"", "")
+
+    def described(path: Path) -> dict[str, bool]:
+        group = parquet.read_metadata(path).row_group(0)
+        columns = [group.column(i) for i in range(group.num_columns)]
+        return {column.path_in_schema: column.is_stats_set for column in columns}
+
+    before, after = described(source), described(target)
+    kept = {path: has for path, has in before.items() if path not in ("carrier", "dest")}
+    assert kept.items() <= after.items()
+    assert any(kept.values())
+    made = {has for path, has in after.items() if path not in kept}
+    assert made == {layout not in ("columns", "struct") or dtype != "bool"}
+
+
 def test_filters_use_the_metadata(call: Any, tmp_path: Path) -> None:
     """Readers that skip row groups by statistics, and pages by index, find the rows."""
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
