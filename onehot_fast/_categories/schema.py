@@ -311,7 +311,10 @@ def ordered_counts(options: ColumnOptions, learned: Learned) -> tuple[Categories
         return learned.ordered()
     known = Categories.of(options.categories)
     counts = np.zeros(len(known), np.int64)
-    counts[known.find(learned.categories)] = learned.counts
+    places = known.find(learned.categories)
+    if (places < 0).any():  # only a document that somebody changed
+        raise ValueError("what was learned has categories that are not among those declared")
+    counts[places] = learned.counts
     return known, counts
 
 

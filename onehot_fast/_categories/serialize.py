@@ -72,7 +72,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
         raise TypeError(f"the text is {with_article(text)}, not JSON{hint}")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"the text is not JSON ({error}): it begins with {text[:40]!r}; Encoder.load(path)"
             " reads a file that Encoder.save wrote"
@@ -99,7 +99,7 @@ def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], Sta
         columns = None if encoded is None else [from_json(name) for name in encoded]
         options = {name: _option_from_json(name, v) for name, v in document["options"].items()}
         return columns, options, None if fitted is None else _state_from_json(fitted)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"the text is not a complete encoder: {error!r}") from error
 
 
@@ -174,6 +174,7 @@ def _items_from_json(source: list[Json]) -> list[Any]:
 def _state_from_json(source: Json) -> State:
     """Return what was learned."""
     names = tuple(from_json(column["name"]) for column in source["columns"])
+    hash(names)  # a list is no name: TypeError
     columns = tuple(learned_from_json(column) for column in source["columns"])
     return State(names, columns, source["rows"])
 
@@ -183,7 +184,7 @@ def learned_from_json(source: Json) -> Learned:
     items = _items_from_json(source["categories"])
     categories, repeated = Categories.distinct(items)
     counts = np.array(source["counts"], np.int64)
-    if repeated is not None or counts.shape != (len(categories),):
+    if repeated is not None or counts.shape != (len(categories),) or (counts < 0).any():
         raise ValueError("the text is not a complete encoder: its categories and counts do not fit")
     n_declared = source["declared"]
     if n_declared is not None:
