@@ -164,7 +164,8 @@ class OneHotEncoder(preprocessing.OneHotEncoder):  # type: ignore[misc]  # it ha
             fitted: dict[str, Any] = super()._fit(X, handle_unknown, ensure_all_finite, **options)
             self._features = Features(input_names(X))
             return fitted
-        columns, self.categories_, positions = learned
+        columns, categories, positions = learned
+        self.categories_: list[AnyArray] = categories
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         n_rows = len(columns[0].codes)
