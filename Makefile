@@ -26,7 +26,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize torture emulate bench compare docs build clean
+.PHONY: help demo test coverage lint format types sanitize torture emulate bench compare docs build wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,10 @@ lint: $(VENV)/.dev-ready  ## check style and layout of the sources
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint onehot_fast
+	$(BIN)/validate-pyproject pyproject.toml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 format: $(VENV)/.dev-ready  ## bring the sources into that layout
 	$(BIN)/ruff check --fix .
@@ -90,6 +94,9 @@ build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
 	rm -rf build dist *.egg-info
 	$(BIN)/python -m build
 
+wheel: $(VENV)/.release-ready  ## the same for Linux, as it is published: with libgomp, checked (TWICE=1: built twice, compared)
+	TWICE=$(TWICE) .ci/wheel $(BIN)
+
 clean:  ## remove all that was built; .venv stays
 	rm -rf build dist *.egg-info docs/_build htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -f $(VENV)/.*-ready $(VENV)/.compiled
@@ -118,6 +125,10 @@ $(VENV)/.dev-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
 
 $(VENV)/.bench-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
 	$(PIP) install --no-build-isolation -e '.[bench]'
+	touch $@
+
+$(VENV)/.release-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
+	$(PIP) install --no-build-isolation -e '.[release]'
 	touch $@
 
 # Right after an install this finds nothing to do; later it compiles what is older than its sources,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Hashable
+from html import escape
 from typing import Any
 
 import numpy.typing as npt
 
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._categories import coding
+from onehot_fast._categories import coding, overview
 from onehot_fast._categories.learn import check_table
 from onehot_fast._categories.listing import Listing, feature_listing
 from onehot_fast._categories.review import Check
@@ -107,6 +109,41 @@ class ReportMixin(Estimator):
         size    category    S         4     4
         """
         return coding.vocabulary_listing(self.schema)
+
+    def summary(self) -> Listing:
+        """Tell in a row for each encoded column what was learned of it.
+
+        Returns
+        -------
+        Listing
+            A dict of arrays: "column", "categories" and "features" (how many), "most_frequent"
+            (None without categories), its "count" and its "share" of all rows.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(drop="first")
+        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, None]}).summary()
+        column  categories  features  most_frequent  count  share
+        size    2           1         S              2      66.67%
+        plan    1           0         pro            1      33.33%
+        """
+        schema = self.schema
+        assert self._state is not None  # or there were no schema
+        return overview.summary(schema, self._state)
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the options, and the most frequent categories of each column."""
+        with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
+            schema = self.schema
+            assert self._state is not None  # or there were no schema
+            return overview.as_html(repr(self), schema, self._state)
+        return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
         """Return the size of every form of output for so many rows; nothing is built.

@@ -72,7 +72,9 @@ class Column:
         ordered: bool = False,
         source: str = "hash",
     ) -> None:
-        self.codes, self.ordered, self.source = codes, ordered, source
+        self.codes: AnyArray = codes
+        self.ordered: bool = ordered
+        self.source: str = source
         self.stored = categories
         self._is_distinct = False
         _check_array(codes, "codes")

@@ -103,11 +103,28 @@ def test_the_chapter_of_each_engine_is_true(title: str, monkeypatch: pytest.Monk
     assert results.failed == 0, "".join(report)
 
 
-def test_links_lead_to_files(text: str) -> None:
-    targets = re.findall(r"\]\(([^)#:]+)\)", text)
+@pytest.mark.parametrize("name", ["README", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"])
+def test_links_lead_to_files(name: str) -> None:
+    document = README.with_name(f"{name}.md")
+    if not document.exists():
+        pytest.skip("the documents are not beside the tests")
+    targets = re.findall(r"\]\(([^)#:]+)\)", document.read_text(encoding="utf-8"))
 
-    assert targets
+    assert targets or name == "SECURITY"  # which names files, and links to none
     assert [target for target in targets if not (README.parent / target).exists()] == []
+
+
+def test_all_places_name_one_version() -> None:
+    """The changelog begins with the version of the package, and it is the one to cite."""
+    for name, pattern in {
+        "CHANGELOG.md": r"^## \[(\d[\w.]*)\]",
+        "CITATION.cff": r"^version: (.+)$",
+    }.items():
+        document = README.with_name(name)
+        if not document.exists():
+            pytest.skip("the documents are not beside the tests")
+        found = re.findall(pattern, document.read_text(encoding="utf-8"), re.MULTILINE)
+        assert found[:1] == [onehot_fast.__version__], name
 
 
 def test_the_two_commands_come_first(text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import datetime
 import json
@@ -192,6 +193,7 @@ def test_the_text_is_readable():
         ("[]", "the text is not an encoder"),
         ("{}", "the text is not an encoder"),
         ("nothing", "is not JSON .Expecting value"),
+        ("[" * 200_000, "is not JSON .maximum recursion"),
         ("encoder.json", r"Encoder.load\(path\) reads a file"),
         (
             '{"format": "onehot_fast.Encoder", "version": 9, "written by": "onehot_fast 8.1"}',
@@ -269,6 +271,44 @@ def test_what_no_fit_learns_is_refused():
 
     with pytest.raises(ValueError, match="'b' was learned, and is none of the declared"):
         encoder.get_feature_names_out()
+
+
+HOSTILE = [
+    None, True, -1, 2**70, 1e308, "", "x", "\ud800", [], {}, [[]], [None], ["b", "b"], {"a": 1},
+    [2**70], [-1, -1], [1, "a"], -(2**63),
+]  # fmt: skip
+MIXED = {
+    "text": ["b", "ä", None, "b"],
+    "integer": [1, 2, 3, 3],
+    "float": [1.5, math.nan, -0.0, 2.0],
+    "object": [Decimal("1.1"), Fraction(1, 3), datetime.date(2020, 1, 1), (b"\x00", True)],
+}
+DOCUMENT = Encoder(
+    list(MIXED), min_frequency=2, drop={"text": "b"}, handle_unknown="infrequent"
+).fit(MIXED)
+
+
+def places(document: Any) -> list[tuple[Any, Any]]:
+    """Return every container of a document, with every key that it has."""
+    if not isinstance(document, dict | list):
+        return []
+    keys = list(document) if isinstance(document, dict) else list(range(len(document)))
+    here = [(document, key) for key in keys]
+    return here + [place for key in keys for place in places(document[key])]
+
+
+@given(st.data())
+def test_a_document_with_something_else_in_it_is_read_or_refused(data):
+    """Whatever stands anywhere, nothing but ValueError and TypeError comes out."""
+    document = json.loads(DOCUMENT.to_json())
+    for _ in range(data.draw(st.integers(1, 2))):
+        container, key = data.draw(st.sampled_from(places(document)))
+        container[key] = data.draw(st.sampled_from(HOSTILE))
+
+    with contextlib.suppress(ValueError, TypeError):
+        encoder = Encoder.from_json(json.dumps(document))
+        assert isinstance(encoder, Encoder)
+        assert Encoder.from_json(encoder.to_json()) == encoder
 
 
 class Point:

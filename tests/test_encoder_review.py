@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from html.parser import HTMLParser
 
 import encoder_oracle
 import numpy as np
@@ -268,3 +269,52 @@ def test_too_many_features_that_nobody_named_are_refused(library):
     with pytest.raises(ValueError, match=message):
         _ = Encoder().partial_fit(table).schema
     assert Encoder("id").fit(table).n_features == n
+
+
+TEXTS = st.sampled_from(["<b>", "&amp;", "'", '"', "a", "ä", "</td>", ""])
+
+
+class Page(HTMLParser):
+    """The tags of a page, and its text."""
+
+    def __init__(self, html):
+        """Read a page."""
+        super().__init__()
+        self.tags, self.text = set(), ""
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@given(st.lists(TEXTS | st.none(), min_size=1), TEXTS, st.sampled_from([None, "first"]))
+def test_summary_and_page_show_the_most_frequent_category(values, name, drop):
+    encoder = Encoder([name], drop=drop).fit({name: values})
+    counts = Counter(value for value in values if value is not None)
+    ordered = sorted(counts)  # of equal ones the first
+    top = max(ordered, key=counts.__getitem__, default=None)
+
+    assert rows_of(encoder.summary()) == [
+        (name, len(counts), encoder.n_features, top, counts[top], counts[top] / len(values))
+    ]
+    page = Page(encoder._repr_html_())
+    assert page.tags <= {"div", "code", "details", "summary", "table", "tr", "td"}
+    assert repr(encoder) in page.text
+    assert all(f"{category!r}{count}" in page.text for category, count in counts.items())
+
+
+def test_page_of_many_columns_and_categories_is_short():
+    table = {f"c{i}": [str(j) for j in range(5000)] for i in range(30)}
+    page = Encoder(list(table)).fit(table)._repr_html_()
+
+    assert len(page) < 50_000
+    assert "… 10 more columns" in page
+    assert "… 4,990 more" in page
+
+
+def test_page_of_an_encoder_that_is_not_fitted_shows_its_options():
+    assert Encoder(drop="first")._repr_html_() == "<code>Encoder(drop=&#x27;first&#x27;)</code>"

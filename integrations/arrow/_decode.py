@@ -43,7 +43,7 @@ class Meanings:
     def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
         self._column = column
         categories = common_values(column.categories, f"column {column.name!r}")
-        self.type = categories.type
+        self.type: pa.DataType = categories.type
         specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
         values = pa.concat_arrays([categories, *specials])
         position_of = {special: len(categories) + i for i, special in enumerate(Special)}

@@ -173,9 +173,9 @@ class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None): 
         """Learn the classes and return the labels, if they could be read without scikit-learn."""
         with suppress(LeftToSklearn):
             labels = read_labels(y, self._marks)
-            self.y_type_ = labels.target_type
+            self.y_type_: str = labels.target_type
             self.sparse_input_ = False
-            self.classes_ = labels.classes()
+            self.classes_: AnyArray = labels.classes()
             return labels
         super().fit(y)
         return None

@@ -86,7 +86,8 @@ class MultiLabelBinarizer(preprocessing.MultiLabelBinarizer, auto_wrap_output_ke
         dtype = int if all(isinstance(label, int) for label in numbers) else object
         classes = np.empty(len(numbers), dtype)
         classes[:] = list(numbers)
-        self.classes_, positions = np.unique(classes, return_inverse=True)
+        distinct, positions = np.unique(classes, return_inverse=True)
+        self.classes_: AnyArray = distinct
         return self._matrix(offsets, codes, positions)
 
     def transform(self, y: Any) -> Any:

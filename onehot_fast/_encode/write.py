@@ -214,7 +214,8 @@ def sparse_parts(
     return _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
 
 
-csr, csc = partial(sparse_parts, "csr"), partial(sparse_parts, "csc")
+csr: partial[SparseParts] = partial(sparse_parts, "csr")
+csc: partial[SparseParts] = partial(sparse_parts, "csc")
 
 
 def sparse_array(

@@ -43,8 +43,10 @@ class Reader(ABC):
     group_rows: int | None = None
 
     def __init__(self, path: Path, name: str, form: Format) -> None:
-        self.path, self.name, self.format = path, name, form
-        self.n_bytes = os.path.getsize(path)
+        self.path: Path = path
+        self.name: str = name
+        self.format: Format = form
+        self.n_bytes: int = os.path.getsize(path)
 
     @property
     def row_bytes(self) -> float:
@@ -72,13 +74,15 @@ class ParquetReader(Reader):
     def __init__(self, path: Path, name: str, form: Format) -> None:
         super().__init__(path, name, form)
         with self.open() as file:
-            self.schema, self.metadata = file.schema_arrow, file.metadata
+            self.schema: pa.Schema = file.schema_arrow
+            self.metadata: pq.FileMetaData = file.metadata
         self.n_rows: int = self.metadata.num_rows
         self._done = 0
         if self.metadata.num_row_groups and self.metadata.num_columns:
             first = self.metadata.row_group(0)
-            self.group_rows = first.num_rows or None
-            self.compression = first.column(0).compression.lower().replace("uncompressed", "none")
+            self.group_rows: int | None = first.num_rows or None
+            codec: str = first.column(0).compression.lower()
+            self.compression: str | None = codec.replace("uncompressed", "none")
 
     @cached_property
     def row_bytes(self) -> float:
@@ -160,7 +164,7 @@ class ArrowReader(Reader):
         super().__init__(path, name, form)
         with pa.memory_map(str(path)) as file:
             reader = pa.ipc.open_file(file)
-            self.schema = reader.schema
+            self.schema: pa.Schema = reader.schema
             self._n_batches: int = reader.num_record_batches
         self._done = 0
 
@@ -187,7 +191,7 @@ class StreamReader(Reader):
         super().__init__(path, name, form)
         self._file: Any = None
         with pa.input_stream(str(path), compression=form.compression) as file:
-            self.schema = pa.ipc.open_stream(file).schema
+            self.schema: pa.Schema = pa.ipc.open_stream(file).schema
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
