@@ -13,7 +13,8 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "The OneHot operator at the speed of memory",
     "fixed_sidebar": True,
-    "page_width": "1080px",
+    "page_width": "1200px",
+    "code_font_size": "0.8em",  # 100 columns without scrolling
 }
 html_show_sourcelink = False
 
