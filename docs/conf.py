@@ -18,6 +18,7 @@ html_theme_options = {
 }
 html_show_sourcelink = False
 
+toc_object_entries = False  # the sidebar lists sections, not each method
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's Parameters sections say the types, with their shapes
 numpydoc_show_class_members = False
