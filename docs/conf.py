@@ -14,6 +14,7 @@ html_theme_options = {
     "description": "The OneHot operator at the speed of memory",
     "fixed_sidebar": True,
     "page_width": "1200px",
+    "body_max_width": "980px",
     "code_font_size": "0.8em",  # 100 columns without scrolling
 }
 html_show_sourcelink = False
