@@ -13,10 +13,13 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "The OneHot operator at the speed of memory",
     "fixed_sidebar": True,
-    "page_width": "1080px",
+    "page_width": "1200px",
+    "body_max_width": "980px",
+    "code_font_size": "0.8em",  # 100 columns without scrolling
 }
 html_show_sourcelink = False
 
+toc_object_entries = False  # the sidebar lists sections, not each method
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's Parameters sections say the types, with their shapes
 numpydoc_show_class_members = False
