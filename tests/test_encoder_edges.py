@@ -103,6 +103,20 @@ def test_output_that_is_not_available():
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("n_rows", [1, 100])
+def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
+    """SciPy would take a matrix of others, and fail with it later."""
+    pytest.importorskip("scipy.sparse")
+    table = {"p": ["a", None] * n_rows}
+    for dtype in "?" + np.typecodes["AllInteger"] + "fdgFDG":
+        encoded = Encoder(dtype=dtype).fit(table).transform(table, form)
+        assert encoded.toarray().tolist() == [[1], [0]] * n_rows
+    half = Encoder(dtype="float16", handle_missing="propagate").fit(table)
+    with pytest.raises(ValueError, match="dtype = 'float16' is none of scipy"):
+        half.transform(table, form)
+
+
 def test_sparse_forms_need_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
