@@ -13,6 +13,7 @@ import pytest
 
 from onehot_fast import Column, Encoder
 from onehot_fast._runtime import system
+from onehot_fast.adapter import CodedColumn, write
 
 FORMS = ("numpy", "csr", "csc")
 
@@ -165,10 +166,11 @@ def test_estimate_is_what_is_built():
     assert csc.data.nbytes + csc.indices.nbytes + csc.indptr.nbytes <= size.bytes["csc"]
 
 
-@pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4)])
+@pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4), (40_000, 10_112)])
 def test_estimate_of_bits(n_rows, n_bytes):
-    """Arrow packs eight Booleans of a column into a byte."""
+    """Arrow packs eight Booleans of a column into a byte, and a long column begins with a line."""
     assert Encoder().fit({"p": ["a", "b"]}).estimate(n_rows).bytes["arrow"] == n_bytes
+    assert write.bits([CodedColumn(np.zeros(n_rows, np.int8), None, 2)]).nbytes == n_bytes
 
 
 @pytest.mark.parametrize(
