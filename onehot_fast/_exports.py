@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import onnx
 
 
-class Exports:
+class ExportMixin:
     """The methods of `Encoder` that give it to other systems."""
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:

@@ -29,7 +29,7 @@ from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode.sizes import Estimate
 from onehot_fast._estimator import Input, NotFitted
-from onehot_fast._exports import Exports
+from onehot_fast._exports import ExportMixin
 from onehot_fast._reports import ReportMixin
 from onehot_fast._runtime.registry import engine_of
 from onehot_fast._saving import SavingMixin
@@ -50,7 +50,7 @@ __all__ = [
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 
 
-class Encoder(Exports, TransformMixin, ReportMixin, SavingMixin):
+class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,

@@ -60,16 +60,11 @@ def test_argsort_of_many_that_begin_alike(front: int) -> None:
 @given(lists, st.data())
 @settings(max_examples=100, deadline=None)
 def test_array_operations(rows: list[Any], data: st.DataObject) -> None:
-    """take, concat, with_prefix and equality are those of lists."""
+    """Choosing and equality are those of lists."""
     strings = Strings.from_objects(rows)
     positions = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=50)) if rows else []
     chosen = strings.take(np.array(positions, np.int64))
     assert chosen.tolist() == [rows[i] for i in positions]
-    assert strings.concat(chosen).tolist() == rows + chosen.tolist()
-    prefix = b"a_" if strings.is_text else b"\xff"
-    assert strings.with_prefix(prefix).tolist() == [
-        (prefix.decode() if strings.is_text else prefix) + row for row in rows
-    ]
     assert strings == Strings.from_objects(rows)
     assert strings.equals(strings)
     assert (strings == chosen) == (rows == chosen.tolist())
@@ -80,8 +75,6 @@ def test_offsets_from_anywhere() -> None:
     strings = Strings(np.array([2, 4, 4, 5]), np.frombuffer(b"xxabcyy", np.uint8), True)
     assert strings.tolist() == ["ab", "", "c"]
     assert strings == Strings.from_objects(["ab", "", "c"])
-    assert strings.concat(strings).tolist() == ["ab", "", "c"] * 2
-    assert strings.with_prefix(b"-").tolist() == ["-ab", "-", "-c"]
     assert strings.take([2, 0]).tolist() == ["c", "ab"]
 
 
@@ -118,7 +111,5 @@ def test_wrong_values_and_positions() -> None:
     for position in (1, -1):
         with pytest.raises(IndexError):
             strings.take([position])
-    with pytest.raises(TypeError, match="same"):
-        strings.concat(Strings.from_objects([b"a"]))
     assert strings != ["a"]
     assert strings != Strings.from_objects([b"a"])

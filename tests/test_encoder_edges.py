@@ -13,6 +13,7 @@ import pytest
 
 from onehot_fast import Column, Encoder
 from onehot_fast._runtime import system
+from onehot_fast.adapter import CodedColumn, write
 
 FORMS = ("numpy", "csr", "csc")
 
@@ -103,6 +104,20 @@ def test_output_that_is_not_available():
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("n_rows", [1, 100])
+def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
+    """SciPy would take a matrix of others, and fail with it later."""
+    pytest.importorskip("scipy.sparse")
+    table = {"p": ["a", None] * n_rows}
+    for dtype in "?" + np.typecodes["AllInteger"] + "fdgFDG":
+        encoded = Encoder(dtype=dtype).fit(table).transform(table, form)
+        assert encoded.toarray().tolist() == [[1], [0]] * n_rows
+    half = Encoder(dtype="float16", handle_missing="propagate").fit(table)
+    with pytest.raises(ValueError, match="dtype = 'float16' is none of scipy"):
+        half.transform(table, form)
+
+
 def test_sparse_forms_need_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.sparse", None)
 
@@ -151,10 +166,11 @@ def test_estimate_is_what_is_built():
     assert csc.data.nbytes + csc.indices.nbytes + csc.indptr.nbytes <= size.bytes["csc"]
 
 
-@pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4)])
+@pytest.mark.parametrize(("n_rows", "n_bytes"), [(0, 0), (1, 2), (8, 2), (9, 4), (40_000, 10_112)])
 def test_estimate_of_bits(n_rows, n_bytes):
-    """Arrow packs eight Booleans of a column into a byte."""
+    """Arrow packs eight Booleans of a column into a byte, and a long column begins with a line."""
     assert Encoder().fit({"p": ["a", "b"]}).estimate(n_rows).bytes["arrow"] == n_bytes
+    assert write.bits([CodedColumn(np.zeros(n_rows, np.int8), None, 2)]).nbytes == n_bytes
 
 
 @pytest.mark.parametrize(

@@ -143,6 +143,22 @@ def test_one_warning_tells_of_all_columns(library):
         encoder.transform(library.table(TRAIN))
 
 
+def test_warnings_of_parts_become_one(library):
+    """The command reads a file in parts, and warns once of all of them."""
+    encoder = Encoder(["p", "q"], handle_unknown="warn").fit(
+        library.table({"p": ["a"], "q": ["b"]})
+    )
+    p, q = ["x", "y", "x", "y", "y"], ["b", "b", "b", "z", "b"]
+    said = []
+    for rows in (slice(0, 3), slice(3, 5), slice(0, 5)):
+        with pytest.warns(UserWarning, match="unknown values") as caught:
+            encoder.transform(library.table({"p": p[rows], "q": q[rows]}), "numpy")
+        said += [warning.message for warning in caught]
+
+    first, second, whole = said
+    assert str(first.merge(second)) == str(whole)
+
+
 def test_one_column_alone_warns_too():
     """In the forms of a Series, in expressions and in the batches of a reader."""
     pa = pytest.importorskip("pyarrow")

@@ -198,34 +198,6 @@ cdef class Strings:
             )
         return positions
 
-    def concat(self, Strings other not None):
-        """Return these and then the others.
-
-        Raises
-        ------
-        TypeError
-            One holds texts and the other bytes.
-        """
-        if self.is_text != other.is_text:
-            raise TypeError("strings and bytes cannot be in the same Strings")
-        mine, theirs = compact(self), compact(other)
-        offsets = np.concatenate([mine.offsets, theirs.offsets[1:] + mine.offsets[len(self)]])
-        return new_strings(offsets, np.concatenate([mine.data, theirs.data]), self.is_text)
-
-    def with_prefix(self, bytes prefix not None):
-        """Return the same Strings, each behind a prefix."""
-        cdef Py_ssize_t i, n = len(self), n_prefix = len(prefix)
-        cdef cnp.ndarray offsets = self.offsets - self.ends[0] + n_prefix * np.arange(n + 1)
-        cdef const int64_t *ends = <const int64_t *> cnp.PyArray_DATA(offsets)
-        cdef cnp.ndarray data = np.empty(ends[n], np.uint8)
-        cdef uint8_t *out = <uint8_t *> cnp.PyArray_DATA(data)
-        cdef const char *front = PyBytes_AS_STRING(prefix)
-        with nogil:
-            for i in range(n):
-                memcpy(out + ends[i], front, n_prefix)
-                memcpy(out + ends[i] + n_prefix, self.bytes + self.ends[i], self.ends[i + 1] - self.ends[i])
-        return new_strings(offsets, data, self.is_text)
-
     def equals(self, other):
         """Tell whether the other are Strings with the same texts or bytes in the same order."""
         if not isinstance(other, Strings) or self.is_text != (<Strings> other).is_text:

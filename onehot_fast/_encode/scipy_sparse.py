@@ -11,6 +11,8 @@ import numpy.typing as npt
 from onehot_fast._runtime.registry import library
 
 FORMATS = ("csr", "csc")
+# The characters of the dtypes that SciPy computes with: float16 is not among them.
+DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
 
 
 def sparse_array(
@@ -19,6 +21,12 @@ def sparse_array(
     shape: tuple[int, int],
 ) -> Any:
     """Return the `csr_array` or `csc_array` of canonical ``(data, indices, indptr)``."""
+    dtype = parts[0].dtype
+    if dtype.char not in DTYPES:
+        raise ValueError(
+            f"dtype = {dtype.name!r} is none of scipy.sparse; accepted are bool, integers, float32,"
+            " float64 and complex dtypes"
+        )
     module = library("scipy.sparse", f"a {form}_array")
     matrix = getattr(module, f"{form}_array")(parts, shape=shape, copy=False)
     # The kernels write each row in order and once, so that SciPy need not look.

@@ -8,6 +8,7 @@ import numpy as np
 
 from onehot_fast._arguments.choices import human_size
 from onehot_fast._categories.schema import Schema
+from onehot_fast._encode.write import bytes_of_bits
 
 INT32_MAX = np.iinfo(np.int32).max
 
@@ -40,7 +41,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
     widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
     separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
     packed = sum(
-        n * (-(-n_rows // 8) if dtype == np.bool_ else n_rows * dtype.itemsize)
+        n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
         for n, dtype in widths
     )
     sizes = {

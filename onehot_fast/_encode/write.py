@@ -177,7 +177,7 @@ def bits(
     """
     starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
     n_bytes = -(-n_rows // 8)
-    shape = starts[-1], n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
+    shape = starts[-1], bytes_of_bits(n_rows)
     check_size(shape, np.uint8)
     if n_rows * len(columns) <= FEW_CODES:
         parallel.resolve(num_threads, 0)
@@ -192,6 +192,12 @@ def bits(
         threads = parallel.resolve(num_threads, part.nbytes)
         dispatch.encode_bits(column.codes, column.lut, part, threads, result_bytes=out.nbytes)
     return out
+
+
+def bytes_of_bits(n_rows: int) -> int:
+    """Return how many bytes `bits` takes for one output."""
+    n_bytes = -(-n_rows // 8)
+    return n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
 
 
 def on_in_row(columns: Sequence[CodedColumn], *, num_threads: int | None = None) -> list[int]:
