@@ -65,7 +65,7 @@ def _features(column: ColumnSchema, value: nw.Expr, dtype: Any) -> list[nw.Expr]
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:
-    """Refuse categories that are no texts, which pandas, Arrow and Dask have: narwhals casts all."""
+    """Refuse categories that are no texts, as pandas has: narwhals casts them to texts."""
     of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
     if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
         raise TypeError(

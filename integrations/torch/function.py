@@ -76,8 +76,8 @@ def one_hot(
         `tensor` or `out` is no tensor, or not of the dtypes above; another argument is not of the
         type above.
     ValueError
-        It is sparse, or on another device than the CPU; `num_classes` is negative; `axis` is out of range; a
-        policy is unknown or refuses an index; `out` does not fit.
+        It is sparse, or on another device than the CPU; `num_classes` is negative; `axis` is out of
+        range; a policy is unknown or refuses an index; `out` does not fit.
     MemoryError
         The result is larger than the free memory.
 

@@ -152,7 +152,12 @@ def test_the_result_is_the_memory_of_the_kernels() -> None:
         ((torch.arange(3), None), {}, TypeError, r"num_classes = None is a NoneType; .* \+ 1"),
         ((torch.arange(3), 3.0), {}, TypeError, r"num_classes = 3.0 is a float; accepted"),
         ((torch.arange(3), 3), {"axis": "1"}, TypeError, r"axis = '1' is a str; accepted"),
-        ((torch.arange(3), 3), {"ignore_index": [1.5]}, TypeError, r"ignore_index = 1.5 is a float"),
+        (
+            (torch.arange(3), 3),
+            {"ignore_index": [1.5]},
+            TypeError,
+            r"ignore_index = 1.5 is a float",
+        ),
         ((torch.arange(3), 3), {"dtype": "int8"}, TypeError, r"dtype = 'int8' .* torch.float32"),
         ((torch.eye(3).to_sparse(), 3), {}, ValueError, r"layout torch.sparse_coo; .*to_dense"),
         ((torch.arange(3), 3), {"axis": 2}, ValueError, r"axis = 2 is outside \[-2, 2\)"),
