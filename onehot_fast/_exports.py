@@ -23,8 +23,9 @@ class ExportMixin:
         dialect : {"duckdb", "postgres", "spark", "bigquery", "sqlite"}, default "duckdb"
             The engine that runs it.
         table : str or sequence of str, optional
-            The name of a table, or of a database or schema and a table in it. By default only the
-            items of a SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
+            The name of a table, or the names of a database or schema and of a table in it:
+            ``["sales", "shirts"]``, for a dot is part of a name. By default only the items of a
+            SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
 
         Returns
         -------
@@ -36,6 +37,8 @@ class ExportMixin:
         ------
         RuntimeError
             The encoder is not fitted.
+        TypeError
+            `dialect` or `table` is of another type.
         ValueError
             The engine cannot do the same, and the message says why: SQLite cannot refuse a value,
             no column holds texts beside numbers, none of the engines has durations, a name is

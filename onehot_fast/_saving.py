@@ -125,6 +125,8 @@ class SavingMixin(Estimator):
         ------
         sklearn.exceptions.NotFittedError
             It is not fitted.
+        TypeError
+            It is something else.
         ValueError
             It has infrequent categories and takes what is unknown, and so what is missing, for one
             of them; several categories of what is missing; or names of its own.

@@ -27,7 +27,8 @@ __all__ = [
     "transform_part",
 ]
 
-FORMS = ("dask", "pandas", "numpy", "csr", "csc")
+TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
+ARRAYS = ("numpy", "csr", "csc", "codes", "indices")
 # One task merges so many encoders.
 SPLIT_EVERY = 8
 
@@ -81,16 +82,16 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     """Return the encoded collection: a DataFrame, or an Array of blocks of rows."""
     frame = as_frame(table)
     form: Any = "dask" if output is None else output
-    checks.check_choice(form, "output", FORMS)
-    if form in ("dask", "pandas"):
-        return on_partitions(transform_part, frame, encoder, "pandas", num_threads)
+    checks.check_choice(form, "output", (*TABLES, *ARRAYS))
+    if form in TABLES:
+        return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
     blocks = frame[list(encoder.columns or ())]
     meta = encoder.transform(make_meta(blocks), form)
     # For Dask to see that it is an array, also where it is a sparse one.
     dense = np.empty(meta.shape, meta.dtype)
     array = on_partitions(transform_part, blocks, encoder, form, num_threads, meta=dense)
     array._meta = meta
-    array._chunks = (_known_lengths(frame), (encoder.n_features,))
+    array._chunks = (_known_lengths(frame), (meta.shape[1],))
     return array
 
 

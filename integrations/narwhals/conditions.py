@@ -37,7 +37,10 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
         name = str(column.name)
         # polars takes some names for patterns.
         value = nw.nth(position) if name == "*" or name.startswith("^") else nw.col(name)
-        found += _features(column, value, dtypes.dtypes()[position])
+        dtype = dtypes.dtypes()[position]
+        if isinstance(dtype, TEXTS[1:]) and not frame.implementation.is_polars():
+            _check_texts(column, dtype)
+        found += _features(column, value, dtype)
     return found
 
 
@@ -59,6 +62,16 @@ def _features(column: ColumnSchema, value: nw.Expr, dtype: Any) -> list[nw.Expr]
             feature = nw.when(is_missing).then(nan).otherwise(feature)
         found.append(feature.alias(name))
     return found
+
+
+def _check_texts(column: ColumnSchema, dtype: Any) -> None:
+    """Refuse categories that are no texts, as pandas has: narwhals casts them to texts."""
+    of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
+    if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
+        raise TypeError(
+            f"column {column.name!r} has dtype {dtype}, whose categories narwhals compares as"
+            " texts, and not all are texts: cast the column to the type of its categories first"
+        )
 
 
 def _when(

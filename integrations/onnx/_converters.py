@@ -10,16 +10,30 @@ import skl2onnx
 from onnx import TensorProto, helper, numpy_helper
 from skl2onnx import _parse
 from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
-from skl2onnx.operator_converters.label_binariser import convert_sklearn_label_binariser
-from skl2onnx.shape_calculators.label_binariser import (
-    calculate_sklearn_label_binariser_output_shapes,
-)
+from skl2onnx.operator_converters import k_bins_discretiser, label_binariser, ordinal_encoder
+from skl2onnx.shape_calculators import k_bins_discretiser as k_bins_shapes
+from skl2onnx.shape_calculators import label_binariser as label_shapes
+from skl2onnx.shape_calculators import ordinal_encoder as ordinal_shapes
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
 from ._nodes import ML, Plan, encode_rows, encode_values, ml_version
 from ._plans import plan_encoder
+
+# What skl2onnx makes of scikit-learn's own; ours are fitted alike.
+BINS = (
+    k_bins_shapes.calculate_sklearn_k_bins_discretiser,
+    k_bins_discretiser.convert_sklearn_k_bins_discretiser,
+)
+LABELS = (
+    label_shapes.calculate_sklearn_label_binariser_output_shapes,
+    label_binariser.convert_sklearn_label_binariser,
+)
+ORDINALS = (
+    ordinal_shapes.calculate_sklearn_ordinal_encoder_output_shapes,
+    ordinal_encoder.convert_sklearn_ordinal_encoder,
+)
 
 
 class Container:
@@ -57,12 +71,9 @@ def register() -> None:
     for kind in (Encoder, ours.OneHotEncoder):
         alias = f"OnehotFast{kind.__name__}"
         skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
-    skl2onnx.update_registered_converter(
-        ours.LabelBinarizer,
-        "SklearnLabelBinarizer",
-        calculate_sklearn_label_binariser_output_shapes,
-        convert_sklearn_label_binariser,
-    )
+    kinds = (ours.KBinsDiscretizer, ours.LabelBinarizer, ours.OrdinalEncoder)
+    for kind, functions in zip(kinds, (BINS, LABELS, ORDINALS), strict=True):
+        skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
     # A ColumnTransformer would give it its columns as one tensor, of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)

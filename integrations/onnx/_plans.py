@@ -29,7 +29,7 @@ def plan_encoder(encoder: Any) -> list[Plan]:
     if not hasattr(encoder, "drop_idx_"):
         raise TypeError(
             f"{encoder!r} cannot be written as ONNX; accepted are an onehot_fast.Encoder and a"
-            " OneHotEncoder, both fitted"
+            " OneHotEncoder, both fitted; pipelines are converted by skl2onnx.to_onnx"
         )
     names = input_names(encoder)
     nothing = [None] * len(names)

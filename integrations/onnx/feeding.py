@@ -77,10 +77,14 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
     if not is_missing.any():
         return values[column.codes]
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
-        raise ValueError(
-            f"column {needed.name!r}, row {int(np.argmax(is_missing))}: the value is missing, and"
-            f" the model has no missing value there, of {dtype}"
+        reason = (
+            "ONNX writes a missing text as an empty one, which is a category of its own here"
+            if dtype.kind == "O"
+            else f"{dtype} has no missing value: set_params(handle_missing='indicator') before"
+            " to_onnx makes the input one of floats"
         )
+        row = int(np.argmax(is_missing))
+        raise ValueError(f"column {needed.name!r}, row {row}: the value is missing, and {reason}")
     missing = np.array(["" if dtype.kind == "O" else np.nan], dtype)
     return np.append(values, missing)[np.where(is_missing, len(values), column.codes)]
 

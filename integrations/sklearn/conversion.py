@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast import Encoder
 from onehot_fast.adapter import Categories, ColumnSchema, Special, read_values
 
-__all__ = ["from_sklearn", "to_sklearn"]
+__all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 
 # What unknown values of both libraries have in common.
 UNKNOWN = {
@@ -22,9 +22,16 @@ UNKNOWN = {
 }
 
 
+def check_one_hot_encoder(encoder: Any) -> None:
+    """Refuse what is no fitted OneHotEncoder."""
+    if not isinstance(encoder, preprocessing.OneHotEncoder):
+        raise TypeError(f"{encoder!r} is no sklearn.preprocessing.OneHotEncoder")
+    check_is_fitted(encoder)
+
+
 def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
-    check_is_fitted(encoder)
+    check_one_hot_encoder(encoder)
     if encoder.feature_name_combiner != "concat":
         raise ValueError("feature_name_combiner cannot be taken over: Encoder has prefix=")
     is_named = hasattr(encoder, "feature_names_in_")

@@ -19,6 +19,7 @@ from ._coded_input import CodedInput
 from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import encode_few
 from ._sparse import decode_ones, wrap_csr
+from .conversion import check_one_hot_encoder
 
 __all__ = ["OneHotEncoder"]
 
@@ -153,9 +154,7 @@ class OneHotEncoder(CodedInput, preprocessing.OneHotEncoder):  # type: ignore[mi
         >>> OneHotEncoder.from_sklearn(theirs).transform([["b"]])
         array([[0., 1.]])
         """
-        if not isinstance(encoder, preprocessing.OneHotEncoder):
-            raise TypeError(f"{encoder!r} is no sklearn.preprocessing.OneHotEncoder")
-        check_is_fitted(encoder)
+        check_one_hot_encoder(encoder)
         own = cls()
         own.__dict__.update(copy.deepcopy(vars(encoder)), _features=Features())
         return own

@@ -53,7 +53,12 @@ def to_sql(
     items = INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
     if table is None:
         return items
-    parts = [table] if isinstance(table, str) else list(table)
+    parts = [table] if isinstance(table, str) else table
+    if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
+        raise TypeError(
+            f"table = {table!r} is {checks.with_article(table)}; accepted are a name, and a list of"
+            " names: ['schema', 'table']"
+        )
     return f"SELECT {items}\nFROM {'.'.join(_name(part, written) for part in parts)}"
 
 

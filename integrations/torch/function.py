@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal
@@ -23,6 +24,8 @@ INDICES = (*INTEGERS, torch.float16, torch.float32, torch.float64)
 # The integers in which the elements lie whose dtype NumPy does not have, by their bytes.
 BITS = {1: torch.uint8, 2: torch.uint16}
 
+# What is whole as it stands, in a graph too.
+WHOLE = (int, torch.SymInt)
 POLICIES = "int axis, int[] ignore_index, str negative_indices, str out_of_range"
 
 
@@ -70,10 +73,11 @@ def one_hot(
     Raises
     ------
     TypeError
-        `tensor` or `out` is no tensor, or not of the dtypes above.
+        `tensor` or `out` is no tensor, or not of the dtypes above; another argument is not of the
+        type above.
     ValueError
-        It is on another device than the CPU; `num_classes` is negative; `axis` is out of range; a
-        policy is unknown or refuses an index; `out` does not fit.
+        It is sparse, or on another device than the CPU; `num_classes` is negative; `axis` is out of
+        range; a policy is unknown or refuses an index; `out` does not fit.
     MemoryError
         The result is larger than the free memory.
 
@@ -96,6 +100,7 @@ def one_hot(
         )
     checks.check_choice(negative_indices, "negative_indices", ("ignore", "normalize", "error"))
     checks.check_choice(out_of_range, "out_of_range", ("ignore", "error"))
+    num_classes, axis = _whole(num_classes, "num_classes"), _whole(axis, "axis")
     if num_classes < 0:
         raise ValueError(
             f"num_classes = {num_classes} is negative; of labels that are all there, it is"
@@ -105,7 +110,13 @@ def one_hot(
     if not -rank <= axis < rank:
         raise ValueError(f"axis = {axis} is outside [{-rank}, {rank})")
     axis = axis % rank
-    several = [ignore_index] if isinstance(ignore_index, int) else list(ignore_index or ())
+    listed = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
+    several = [_whole(index, "ignore_index") for index in listed if index is not None]
+    if dtype is not None and not isinstance(dtype, torch.dtype):
+        raise TypeError(
+            f"dtype = {dtype!r} is {checks.with_article(dtype)}; accepted is a torch.dtype, such as"
+            " torch.float32"
+        )
     policies = axis, several, negative_indices, out_of_range
     if out is None:
         wanted = torch.float32 if dtype is None else dtype
@@ -121,6 +132,20 @@ def one_hot(
     return out
 
 
+def _whole(value: Any, name: str) -> int:
+    """Return an argument as an int, or refuse it."""
+    if isinstance(value, WHOLE):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        hint = "; of labels that are all there, int(tensor.max()) + 1"
+        raise TypeError(
+            f"{name} = {value!r} is {checks.with_article(value)}; accepted is an int"
+            f"{hint if name == 'num_classes' else ''}"
+        ) from None
+
+
 def _check_tensor(tensor: Any, name: str) -> None:
     """Refuse what is no tensor that the kernels can read."""
     if not isinstance(tensor, torch.Tensor):
@@ -128,6 +153,8 @@ def _check_tensor(tensor: Any, name: str) -> None:
             f"{name} is {checks.with_article(tensor)}; accepted is a torch.Tensor (of an array,"
             " onehot_fast.one_hot makes an array)"
         )
+    if tensor.layout != torch.strided:
+        raise ValueError(f"{name} has layout {tensor.layout}; accepted is {name}.to_dense()")
     if tensor.device.type not in ("cpu", "meta"):
         raise ValueError(
             f"{name} is on {tensor.device}, and onehot_fast encodes on the CPU alone: encode before"

@@ -71,23 +71,35 @@ def frame() -> Any:
     return dd.from_pandas(pd.DataFrame(table), npartitions=3)
 
 
-@pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc", "codes", "indices"])
 def test_arrays_are_blocks_of_rows(frame, output):
     """Dtype, width, kind of block and, where Dask knows them, lengths are known before."""
     encoder = Encoder(["a", "c"], dtype="float32").fit(frame)
     expected = encoder.transform(frame.compute(), output)
     known, filtered = (encoder.transform(part, output) for part in (frame, frame[frame.n > 0]))
 
-    assert known.chunks == ((2, 2, 2), (6,))
+    width = 2 if output in ("codes", "indices") else 6
+    assert known.chunks == ((2, 2, 2), (width,))
     assert np.isnan(filtered.chunks[0]).all()
-    assert filtered.chunks[1] == (6,)
+    assert filtered.chunks[1] == (width,)
     assert known.dtype == expected.dtype
     assert type(known._meta) is type(known.blocks[0].compute()) is type(expected)
-    dense = (lambda array: array) if output == "numpy" else (lambda array: array.toarray())
+    dense = (lambda array: array.toarray()) if output[:2] == "cs" else (lambda array: array)
     assert dense(known.compute()).tolist() == dense(expected).tolist()
     assert dense(filtered.compute()).tolist() == dense(expected).tolist()[1:]
-    decoded = encoder.inverse_transform(known).compute()
-    assert plain_columns(decoded) == plain_columns(frame.compute()[["a", "c"]])
+    if width == 6:
+        decoded = encoder.inverse_transform(known).compute()
+        assert plain_columns(decoded) == plain_columns(frame.compute()[["a", "c"]])
+
+
+def test_categories_are_known_and_the_same_in_all_partitions(frame):
+    options = {"handle_missing": "indicator", "handle_unknown": "ignore", "min_frequency": {"c": 2}}
+    encoder = Encoder(["a", "c"], **options).fit(frame)
+    encoded, expected = (encoder.transform(t, "category") for t in (frame, frame.compute()))
+
+    assert encoded.a.cat.known
+    assert encoded._meta.dtypes.equals(expected.dtypes)
+    pd.testing.assert_frame_equal(encoded.compute(), expected)
 
 
 def test_a_block_may_be_cut_between_columns(frame):

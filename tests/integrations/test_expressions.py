@@ -130,6 +130,21 @@ def test_other_engines_encode_by_narwhals(library: str) -> None:
     np.testing.assert_array_equal(found.to_numpy(), encoder.transform(frame, "numpy"))
 
 
+@pytest.mark.parametrize("texts", [["1", "2"], [1, 2]])
+def test_narwhals_takes_categories_that_are_texts(texts: list[Any]) -> None:
+    """It casts all others to texts, so that no number would be found."""
+    nw, pd = pytest.importorskip("narwhals"), pytest.importorskip("pandas")
+    for ordered in (False, True):
+        table = pd.DataFrame({"c": pd.Categorical([*texts, None], ordered=ordered)})
+        encoder, frame = Encoder(handle_unknown="ignore").fit(table), nw.from_native(table)
+        if texts == ["1", "2"]:
+            found = frame.select(encoder.expressions(frame)).to_native()
+            pd.testing.assert_frame_equal(found, encoder.transform(table))
+        else:
+            with pytest.raises(TypeError, match=r"column 'c' .* cast the column"):
+                encoder.expressions(frame)
+
+
 def test_no_expression_of_narwhals_can_refuse_a_value() -> None:
     nw = pytest.importorskip("narwhals")
     frame = nw.from_native(pl.DataFrame({"c": ["a"]}))

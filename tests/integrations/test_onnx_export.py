@@ -220,7 +220,10 @@ def test_one_tensor_has_one_name() -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"n": [1, None]}, "column 'n', row 1: the value is missing"),
+        (
+            {"n": [1, None]},
+            "column 'n', row 1: the value is missing, and int64 has no missing value",
+        ),
         ({"n": [1, 2.5]}, "column 'n' has the value 2.5, which is no int64"),
         ({"n": ["1"]}, "column 'n' has the value '1', which is no int64"),
         ({"n": [2**63]}, "no int64"),

@@ -25,7 +25,12 @@ from sklearn.pipeline import make_pipeline
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.onnx import input_feed, to_onnx
-from onehot_fast.integrations.sklearn import LabelBinarizer, OneHotEncoder
+from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
+    LabelBinarizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+)
 
 OPTIONS = st.fixed_dictionaries(
     {
@@ -103,6 +108,12 @@ STEPS = {
     "drop-in": lambda: in_columns(OneHotEncoder(handle_unknown="ignore"), ["carrier", "hour"]),
     "drop-in, infrequent": lambda: in_columns(
         OneHotEncoder(min_frequency=20, handle_unknown="infrequent_if_exist", dtype=int), MIXED
+    ),
+    "OrdinalEncoder": lambda: in_columns(
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["carrier"]
+    ),
+    "KBinsDiscretizer": lambda: in_columns(
+        KBinsDiscretizer(4, encode="onehot-dense", strategy="uniform"), ["hour"]
     ),
     "Encoder among columns": lambda: in_columns(
         Encoder(

@@ -108,6 +108,14 @@ def test_the_classes_turn_into_each_other(fitted: Any, rows: Any, options: Any) 
         assert_same(theirs, other, rows)
 
 
+def test_an_encoder_is_taken_over_from_a_one_hot_encoder_alone() -> None:
+    for other in (preprocessing.OrdinalEncoder().fit([["a"]]), Encoder().fit({"c": ["a"]}), "a"):
+        with pytest.raises(TypeError, match=r"is no sklearn\.preprocessing\.OneHotEncoder"):
+            Encoder.from_sklearn(other)
+    with pytest.raises(NotFittedError):
+        Encoder.from_sklearn(preprocessing.OneHotEncoder())
+
+
 def test_what_is_not_fitted_is_no_encoder_yet() -> None:
     with pytest.raises(NotFittedError):
         OneHotEncoder.from_sklearn(preprocessing.OneHotEncoder())

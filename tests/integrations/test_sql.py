@@ -233,6 +233,12 @@ def test_names_that_no_engine_has_are_refused(dialect: str, name: str) -> None:
         Encoder(handle_unknown="ignore").fit({"c": ["x"]}).to_sql(dialect, table=name)
 
 
+@pytest.mark.parametrize("table", [5, [], ["schema", 5]])
+def test_what_names_no_table_is_refused(table: Any) -> None:
+    with pytest.raises(TypeError, match=r"accepted are a name, and a list of names"):
+        Encoder().fit({"c": ["x"]}).to_sql(table=table)
+
+
 def test_other_numbers_and_zones(duck: Any) -> None:
     """Decimals, integers beyond 64 bits, nanoseconds, and instants with a zone."""
     zone = datetime.timezone(datetime.timedelta(hours=2))

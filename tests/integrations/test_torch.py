@@ -149,6 +149,17 @@ def test_the_result_is_the_memory_of_the_kernels() -> None:
         ((np.arange(3), 3), {}, TypeError, r"tensor is an ndarray; accepted is a torch.Tensor"),
         ((torch.tensor([True]), 3), {}, TypeError, r"tensor has dtype torch.bool; accepted"),
         ((torch.arange(3), -1), {}, ValueError, r"num_classes = -1 is negative; .* \+ 1"),
+        ((torch.arange(3), None), {}, TypeError, r"num_classes = None is a NoneType; .* \+ 1"),
+        ((torch.arange(3), 3.0), {}, TypeError, r"num_classes = 3.0 is a float; accepted"),
+        ((torch.arange(3), 3), {"axis": "1"}, TypeError, r"axis = '1' is a str; accepted"),
+        (
+            (torch.arange(3), 3),
+            {"ignore_index": [1.5]},
+            TypeError,
+            r"ignore_index = 1.5 is a float",
+        ),
+        ((torch.arange(3), 3), {"dtype": "int8"}, TypeError, r"dtype = 'int8' .* torch.float32"),
+        ((torch.eye(3).to_sparse(), 3), {}, ValueError, r"layout torch.sparse_coo; .*to_dense"),
         ((torch.arange(3), 3), {"axis": 2}, ValueError, r"axis = 2 is outside \[-2, 2\)"),
         ((torch.arange(3), 3), {"out": torch.empty(3)}, ValueError, r"out has shape \(3,\)"),
         (
@@ -162,6 +173,13 @@ def test_the_result_is_the_memory_of_the_kernels() -> None:
 def test_what_is_refused_is_said(arguments: Any, options: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         one_hot(*arguments, **options)
+
+
+def test_whole_numbers_of_any_type_are_accepted() -> None:
+    labels = torch.arange(3)
+    got = one_hot(labels, labels.max() + 1, axis=np.int64(1), ignore_index=np.int64(2))
+
+    assert torch.equal(got, one_hot(labels, 3, ignore_index=(2,)))
 
 
 def test_a_tensor_of_another_device_is_refused_with_what_to_do() -> None:
