@@ -249,6 +249,7 @@ UNREADABLE = [
     (document(columns=5), "'columns': 5 is an int, not a list"),
     (document(options={"self": 1}), "'options': there is no option 'self'"),
     (document(options={"drop": {"per column": 3}}), "option 'drop'"),
+    (document(options={"drop": {"per column": [["c", {"bytes": ""}]]}}), "is a dict, not the"),
     (document(options={"drop": "nothing"}), "'columns' and 'options': drop = 'nothing'"),
     (document(options=[]), "'options'"),
     ("[" * 100_000 + "]" * 100_000, "the text is not JSON"),
@@ -262,6 +263,13 @@ def test_other_documents_are_refused_by_value_errors(text, message):
     """And by nothing else, at once, whatever they ask for; what is wrong and where is said."""
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
+
+
+def test_nan_as_a_name_is_the_same_name_each_time():
+    changed = {"columns": [{"float": "nan"}], "fitted": None}
+    text = json.dumps({**json.loads(document()), **changed})
+
+    assert Encoder.from_json(text) == Encoder.from_json(text)
 
 
 def test_what_no_fit_learns_is_refused():
