@@ -71,6 +71,8 @@ def to_json(value: Any) -> Json:
 
 def from_json(source: Json) -> Any:
     """Return the scalar that was written."""
+    if isinstance(source, list):
+        raise TypeError(f"{shown(source)} is a list, not a scalar")
     if not isinstance(source, dict):
         return _same_nan(source)
     tag = next(iter(source), "")
