@@ -39,7 +39,10 @@ THEIRS = st.fixed_dictionaries(
         "dtype": st.sampled_from(["float32", "int64"]),
     }
 )
-REASONS = "is unknown|several|behind|columns, of none|infrequent|tells None|goes with|cannot have"
+REASONS = (
+    "is unknown|several|behind|columns, of none|infrequent|tells None|goes with|cannot have"
+    "|has no categories"
+)
 
 
 def transformed(encoder: Any, rows: Any) -> Any:
