@@ -51,8 +51,9 @@ class Findings:
 
     def with_unknown_of(self, other: Findings) -> Findings:
         """Return what is found with the unknown values of further rows."""
-        mine, others = (Learned(each.unknown, each.unknown_counts) for each in (self, other))
-        learned = mine.merge(others)
+        learned = Learned.merge(
+            [Learned(each.unknown, each.unknown_counts) for each in (self, other)]
+        )
         order = np.argsort(-learned.counts, kind="stable")
         unknown, counts = learned.categories.take(order), learned.counts[order]
         return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)
