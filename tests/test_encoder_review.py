@@ -268,3 +268,16 @@ def test_too_many_features_that_nobody_named_are_refused(library):
     with pytest.raises(ValueError, match=message):
         _ = Encoder().partial_fit(table).schema
     assert Encoder("id").fit(table).n_features == n
+
+
+def test_warnings_of_several_parts_are_one():
+    encoder = Encoder(["c"], handle_unknown="warn").fit({"c": ["a"]})
+    told = []
+    for part in (["x", "y"], ["y", "a"]):
+        with pytest.warns(UserWarning, match="unknown") as caught:
+            encoder.transform({"c": part})
+        told.append(caught[0].message)
+    one, other = told
+
+    found = one.merge(other).findings["c"]
+    assert (found.unknown.tolist(), found.unknown_counts.tolist()) == (["y", "x"], [2, 1])
