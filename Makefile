@@ -73,7 +73,7 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers
 	.ci/sanitize $(abspath $(BIN)/python) $(ARGS)
 
-torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour (ARGS="--minutes 5 --only races")
+torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tests && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
 
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)

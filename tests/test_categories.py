@@ -326,3 +326,15 @@ def test_numbers_of_any_exponent_are_learned_at_once():
     assert encoder.categories["c"].tolist() == [*HUGE[:2], Fraction(1, 3), 2, HUGE[2]]
     assert encoder.transform({"c": HUGE}, "numpy").argmax(1).tolist() == [0, 1, 4]
     assert Encoder.from_json(encoder.to_json()) == encoder
+
+
+def test_an_object_whose_hash_changes_is_refused():
+    class Changing:
+        count = 0
+
+        def __hash__(self):
+            Changing.count += 1
+            return Changing.count
+
+    with pytest.raises(ValueError, match="changes while it is learned"):
+        Encoder().fit({"c": [Changing(), Changing()]})

@@ -237,7 +237,7 @@ UNREADABLE = [
         '{"decimal": "sNaN"}', '{"float": "nan"}',
     )),
     (document(f"[{DEEP}, 1]"), "the text is not"),
-    (document("[[1]]", counts=[1]), "column 'c': unhashable type: 'list'"),
+    (document("[[1]]", counts=[1]), "column 'c'.*is a list, not a scalar"),
     (document("3"), "3 is an int, not a list"),
     (document(counts=[1, -1]), "-1 is not a whole number from 0"),
     (document(counts=[1, 2**100]), "is not a whole number"),
@@ -246,11 +246,14 @@ UNREADABLE = [
     (document(declared=-1), "-1 is not a whole number"),
     (document(conflict=0), "'conflict' is 0"),
     (document(rows=None), "'fitted': None is not a whole number"),
-    (document(name=[1]), "'fitted': unhashable"),
+    (document(name=[1]), "'fitted'.*is a list, not a scalar"),
     (document(columns=["c", "c"]), "'columns': a name is there twice"),
     (document(columns=5), "'columns': 5 is an int, not a list"),
     (document(options={"self": 1}), "'options': there is no option 'self'"),
     (document(options={"drop": {"per column": 3}}), "option 'drop'"),
+    (document(options={"drop": {"per column": [["c", {"bytes": ""}]]}}), "is a dict, not the"),
+    (document(options={"drop": {"per column": [["c", [[]]]]}}), "is a list, not a scalar"),
+    (document(options={"drop": {"per column": [["c", []]]}}), "the one category to drop"),
     (document(options={"drop": "nothing"}), "'columns' and 'options': drop = 'nothing'"),
     (document(options=[]), "'options'"),
     ("[" * 100_000 + "]" * 100_000, "the text is not JSON"),
@@ -264,6 +267,13 @@ def test_other_documents_are_refused_by_value_errors(text, message):
     """And by nothing else, at once, whatever they ask for; what is wrong and where is said."""
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
+
+
+def test_nan_as_a_name_is_the_same_name_each_time():
+    changed = {"columns": [{"float": "nan"}], "fitted": None}
+    text = json.dumps({**json.loads(document()), **changed})
+
+    assert Encoder.from_json(text) == Encoder.from_json(text)
 
 
 def test_what_no_fit_learns_is_refused():

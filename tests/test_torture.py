@@ -10,12 +10,23 @@ import pytest
 from programs import HANG
 
 HERE = Path(__file__).parent
-CASES = {"tensors": 25, "tables": 4, "producers": 25, "documents": 40, "objects": 4, "races": 1}
+CASES = {
+    "tensors": 25,
+    "tables": 4,
+    "producers": 25,
+    "documents": 40,
+    "objects": 4,
+    "races": 1,
+    "files": 40,
+}
 
 
 @pytest.mark.parametrize("part", CASES)
 def test_part(part):
     """Nothing is wrong in its first cases, which run in a process of their own."""
+    if part == "files":
+        for library in ("pyarrow", "click", "rich"):
+            pytest.importorskip(library)
     done = subprocess.run(
         [sys.executable, "-m", "torture", "--only", part, "--seed=0", f"--cases={CASES[part]}"],
         cwd=HERE, capture_output=True, text=True, timeout=HANG,

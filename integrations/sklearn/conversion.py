@@ -177,7 +177,9 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     if n_dropped == {0}:
         return None
     if n_dropped == {1}:
-        pairs = zip(columns, dropped, strict=True)
+        pairs = [*zip(columns, dropped, strict=True)]
+        if any(column.is_infrequent[positions].any() for column, positions in pairs):
+            raise ValueError("scikit-learn drops no category that is infrequent")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
     of_binary = [_first_of_two(column) for column in columns]

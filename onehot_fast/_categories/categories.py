@@ -146,8 +146,14 @@ class Categories:
             return self.values.argsort()
         if self.family is not None:
             return np.argsort(self.values)
-        positions_by_key = self._positions_by_key
-        return np.array([positions_by_key[key] for key in keys(in_order(self.tolist()))], np.int64)
+        positions_by_key, in_turn = self._positions_by_key, keys(in_order(self.tolist()))
+        try:
+            return np.array([positions_by_key[key] for key in in_turn], np.int64)
+        except KeyError as error:
+            raise ValueError(
+                "a category changes while it is learned: its __hash__ or __eq__ gives another"
+                " answer each time"
+            ) from error
 
     def sorted(self) -> tuple[Categories, Positions]:
         """Return the categories in the order in which `fit` puts them, and where each is there."""

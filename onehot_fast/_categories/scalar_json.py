@@ -71,14 +71,21 @@ def to_json(value: Any) -> Json:
 
 def from_json(source: Json) -> Any:
     """Return the scalar that was written."""
+    if isinstance(source, list):
+        raise TypeError(f"{shown(source)} is a list, not a scalar")
     if not isinstance(source, dict):
-        return source
+        return _same_nan(source)
     tag = next(iter(source), "")
     if tag in EXACT:
-        return EXACT[tag][2](source[tag])
+        return _same_nan(EXACT[tag][2](source[tag]))
     if tag not in READERS:
         raise ValueError(f"{source!r} is not a scalar of this format: the tag {tag!r} is unknown")
     return READERS[tag](source)
+
+
+def _same_nan(value: Any) -> Any:
+    """Return NaN as one object always: as names, two objects of NaN would not be equal."""
+    return math.nan if type(value) is float and value != value else value
 
 
 def _numpy_time_to_json(value: Any) -> Json:

@@ -180,7 +180,11 @@ def _value_to_json(option: str, value: Any) -> Json:
 
 def _value_from_json(option: str, source: Json) -> Any:
     if isinstance(source, list):
+        if option == "drop" and len(source) != 1:
+            raise ValueError(f"{shown(source)} is not a list of the one category to drop")
         return [from_json(item) for item in source]
+    if isinstance(source, dict):
+        raise TypeError(f"{shown(source)} is a dict, not the value of an option")
     return source
 
 

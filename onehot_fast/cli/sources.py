@@ -201,7 +201,9 @@ def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Re
         form = chosen or format_of_name(path) or format_of_content(path)
         if form.is_text:
             return TextReader(path, name, form, text)
-        return READERS[form.kind](path, name, form)
+        reader = READERS[form.kind](path, name, form)
+        list(reader.schema.names)  # which raises where one is not UTF-8
+        return reader
 
 
 def _open_folder(folder: Path, chosen: Format | None, text: TextOptions) -> Source:

@@ -233,6 +233,19 @@ def test_flipped_bytes_without_checksums(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.parametrize("how", [[], ["-c", "carrier"]])
+def test_a_name_that_is_not_utf8(
+    how: list[str], table: Any, files: Any, call: Any, tmp_path: Path
+) -> None:
+    """The name of a column in the schema of an Arrow stream is read by nobody before us."""
+    path = files.write(table, tmp_path / "in.arrows")
+    path.write_bytes(path.read_bytes().replace(b"delay", b"\xfdelay"))
+    ended = call("encode", path, *how, "-o", tmp_path / "out.csv")
+
+    assert (ended.code, ended.error.count("\n")) == (Exit.CORRUPT, 1)
+    assert "in.arrows" in ended.error
+
+
 @needs_posix
 def test_nobody_reads_any_more(big: Path, command: list[str]) -> None:
     """Where the reader of standard output has gone, the run ends quietly."""

@@ -39,7 +39,10 @@ THEIRS = st.fixed_dictionaries(
         "dtype": st.sampled_from(["float32", "int64"]),
     }
 )
-REASONS = "is unknown|several categories|behind|columns, of none|tells None|goes with|cannot have"
+REASONS = (
+    "is unknown|several|behind|columns, of none|infrequent|tells None|goes with|cannot have"
+    "|has no categories"
+)
 
 
 def transformed(encoder: Any, rows: Any) -> Any:
@@ -178,4 +181,14 @@ def test_what_scikit_learn_cannot_do_is_refused(options: dict[str, Any], message
     encoder = Encoder(["k", "m"], **options).fit(table)
 
     with pytest.raises(ValueError, match=message):
+        encoder.to_sklearn()
+
+
+@pytest.mark.parametrize("values", [["a", "b", "b"], [1, 2, 2]])
+def test_no_infrequent_category_is_dropped(values: Any) -> None:
+    """Which scikit-learn refuses in different ways, for texts by an AttributeError."""
+    encoder = Encoder(["c"], drop="last", handle_unknown="ignore", min_frequency=2)
+    encoder.fit({"c": values})
+
+    with pytest.raises(ValueError, match="no category that is infrequent"):
         encoder.to_sklearn()

@@ -13,7 +13,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from threading import Lock
 
 from onehot_fast._kernels import simd
 
@@ -25,6 +27,7 @@ PARTS = {
     "documents": 300,
     "objects": 150,
     "races": 4,
+    "files": 60,
 }
 # Longer than any batch takes on a busy machine; what takes longer hangs.
 HANG = 600
@@ -62,7 +65,9 @@ def environment(seed: int) -> dict[str, str]:
     }
 
 
-def run_batch(part: str, seed: int, cases: int, chosen: dict[str, str], result: Result) -> None:
+def run_batch(
+    part: str, seed: int, cases: int, chosen: dict[str, str], result: Result, counting: Lock
+) -> None:
     """Run cases in a process of their own; tell of a failure how it is replayed."""
     started = time.monotonic()
     with tempfile.NamedTemporaryFile("w+") as note:
@@ -76,17 +81,37 @@ def run_batch(part: str, seed: int, cases: int, chosen: dict[str, str], result: 
         except subprocess.TimeoutExpired as error:
             code, said = "none: it hangs", str(error.stderr or "")
         failed_at = int(note.read() or seed)
-    result.seconds += time.monotonic() - started
-    if code == 0:
-        result.cases += cases
-        result.calls += Counter(json.loads(done.stdout.splitlines()[-1]))
-        return
-    result.cases += failed_at - seed + 1
-    result.failures += 1
-    setting = " ".join(f"{name}={value}" for name, value in chosen.items())
-    print(f"\n{part}: exit code {code}\n{said}\nto replay it, in tests/:")
-    print(f"  {setting} {sys.executable} -m torture --only {part} --seed {failed_at} --cases 1")
-    sys.stdout.flush()
+    with counting:
+        result.seconds += time.monotonic() - started
+        result.cases += cases if code == 0 else failed_at - seed + 1
+        if code == 0:
+            result.calls += Counter(json.loads(done.stdout.splitlines()[-1]))
+            return
+        result.failures += 1
+        setting = " ".join(f"{name}={value}" for name, value in chosen.items())
+        print(f"\n{part}: exit code {code}\n{said}\nto replay it, in tests/:")
+        replay = f"-m torture --only {part} --seed {failed_at} --cases 1"
+        print(f"  {setting} {sys.executable} {replay}", flush=True)
+
+
+def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) -> None:
+    """Run batches of all parts, so many at a time, each part for as long as the others."""
+    end, seeds, choosing = time.monotonic() + seconds, itertools.count(seed, 1000), Lock()
+    running: Counter[str] = Counter()
+
+    def run_batches() -> None:
+        while time.monotonic() < end:
+            with choosing:
+                number = next(seeds)
+                part = min(results, key=lambda part: (running[part], results[part].seconds))
+                running[part] += 1
+            run_batch(part, number, PARTS[part], environment(number), results[part], choosing)
+            with choosing:
+                running[part] -= 1
+
+    with ThreadPoolExecutor(jobs) as pool:
+        for each in [pool.submit(run_batches) for _ in range(jobs)]:
+            each.result()
 
 
 def table(results: dict[str, Result]) -> str:
@@ -107,6 +132,7 @@ def main() -> int:
     """Run what was asked for; 1 where something failed."""
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--jobs", type=int, default=2, help="so many processes at a time")
     parser.add_argument("--only", action="append", choices=PARTS, help="a part; may be repeated")
     parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
     parser.add_argument("--cases", type=int, help="so many of each part, in place of minutes")
@@ -124,13 +150,9 @@ def main() -> int:
         for part in parts:
             # As it was set where a failure is replayed.
             chosen = {name: os.environ.get(name, v) for name, v in environment(seed).items()}
-            run_batch(part, seed, given.cases, chosen, results[part])
-    end = time.monotonic() + 60 * given.minutes
-    for number in itertools.count(seed, 1000):
-        if given.cases or time.monotonic() > end:
-            break
-        part = min(parts, key=lambda part: results[part].seconds)
-        run_batch(part, number, PARTS[part], environment(number), results[part])
+            run_batch(part, seed, given.cases, chosen, results[part], Lock())
+    else:
+        run_for(60 * given.minutes, seed, results, given.jobs)
     print(table(results))
     return int(any(result.failures for result in results.values()))
 

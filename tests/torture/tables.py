@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,9 @@ from onehot_fast import Encoder
 from torture.tensors import pick
 
 LETTERS = "abé€𝄞 _\0"
+# How often a door is taken: Dask takes as long as all others together.
+SHARES = {"mapping": 1.0, "dask": 0.15}
+HERE = {"scheduler": "synchronous"}
 
 
 def case(seed: int) -> Counter[str]:
@@ -35,9 +39,7 @@ def case(seed: int) -> Counter[str]:
     if any(encoder_oracle.is_missing(v) for column in fitted.values() for v in column):
         options.handle_missing = pick(rng, ["ignore", "indicator", "propagate"])
     given = {k: v for k, v in vars(options).items() if k != "categories"}
-    doors = {
-        name: door for name, door in _doors().items() if rng.random() < 0.6 or name == "mapping"
-    }
+    doors = {n: door for n, door in _doors().items() if rng.random() < SHARES.get(n, 0.6)}
     encoders = {}
     for name, door in doors.items():
         encoders[name] = Encoder([*kinds], dtype="f4", **given).fit(door(fitted, kinds))
@@ -64,6 +66,7 @@ def case(seed: int) -> Counter[str]:
         for form in ("numpy", "csr"):
             try:
                 actual = pick(rng, [encoder, back]).transform(table, form)
+                actual = actual.compute(**HERE) if name == "dask" else actual
             except ValueError:
                 assert wanted is None, f"{name} is refused"
                 found["refused"] += 1
@@ -72,6 +75,8 @@ def case(seed: int) -> Counter[str]:
             dense = actual if form == "numpy" else actual.toarray()
             np.testing.assert_array_equal(dense, wanted, err_msg=name)
             found[f"transform {name}"] += 1
+    _to_sklearn(encoder, rows, kinds, wanted, found)
+    _like_sklearn(rng, fitted, rows, kinds, found)
     if wanted is not None and options.drop is None and options.handle_unknown != "ignore":
         _inverse(encoder, rows, kinds, options, fitted, found)
     return found
@@ -91,6 +96,91 @@ def _inverse(
             if not encoder_oracle.is_missing(value) and value in own:
                 assert decoded == value, (name, value, decoded)
     found["inverse"] += 1
+
+
+def _to_sklearn(
+    encoder: Encoder, rows: Any, kinds: Any, wanted: np.ndarray | None, found: Counter[str]
+) -> None:
+    """Let scikit-learn's own encoder do the same, where it can say it."""
+    if _sklearn() is None or any(map(_is_refused_by_sklearn, rows.values())):
+        return
+    try:
+        theirs = encoder.to_sklearn()
+    except ValueError:
+        found["to_sklearn refused"] += 1
+        return
+    try:
+        actual = theirs.transform(_pandas(rows, kinds))
+    except ValueError:
+        assert wanted is None, "scikit-learn refuses"
+    else:
+        assert wanted is not None, "scikit-learn does not refuse"
+        np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
+    found["to_sklearn"] += 1
+
+
+def _like_sklearn(
+    rng: np.random.Generator, fitted: Any, rows: Any, kinds: Any, found: Counter[str]
+) -> None:
+    """Do as scikit-learn's encoder, whatever that does, with the one that is in its place."""
+    preprocessing = _sklearn()
+    if preprocessing is None or not all(rows.values()):
+        return
+    from onehot_fast.integrations.sklearn import OneHotEncoder
+
+    options = {
+        "drop": pick(rng, [None, None, "first", "if_binary"]),
+        "handle_unknown": pick(rng, ["error", "ignore", "infrequent_if_exist"]),
+        "min_frequency": pick(rng, [None, None, 2, 0.2]),
+        "max_categories": pick(rng, [None, None, 1, 3]),
+        "dtype": np.float32,
+        "sparse_output": bool(rng.integers(2)),
+    }
+    told = [
+        _told(kind(**options), _pandas(fitted, kinds), _pandas(rows, kinds))
+        for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
+    ]
+    theirs, ours = told
+    assert type(theirs) is type(ours), (theirs, ours)
+    if isinstance(theirs, str):
+        assert theirs == ours
+        found["as scikit-learn refused"] += 1
+        return
+    for one, other in zip(theirs, ours, strict=True):
+        assert one.dtype == other.dtype
+        if one.dtype == object:  # where NumPy does not take NaN for equal
+            one, other = ([v if v == v else np.nan for v in each] for each in (one, other))
+            assert one == other
+        else:
+            np.testing.assert_array_equal(one, other)
+    found["as scikit-learn"] += 1
+
+
+def _told(encoder: Any, fitted: Any, rows: Any) -> Any:
+    """Return what an encoder of scikit-learn says of a table: why not, or all that it makes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            encoded = encoder.fit(fitted).transform(rows)
+        except (ValueError, TypeError) as error:
+            return type(error).__name__
+    dense = encoded.toarray() if hasattr(encoded, "toarray") else encoded
+    return [dense, encoder.get_feature_names_out(), *encoder.categories_]
+
+
+def _sklearn() -> Any:
+    """Return the module that has the encoders of scikit-learn; None where it is missing."""
+    try:
+        import pandas  # noqa: F401
+        from sklearn import preprocessing
+    except ImportError:
+        return None
+    return preprocessing
+
+
+def _is_refused_by_sklearn(rows: list[Any]) -> bool:
+    """Tell whether scikit-learn never takes a column: without rows, or with an infinite value."""
+    return not rows or any(isinstance(value, float) and math.isinf(value) for value in rows)
 
 
 def _encoded(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
@@ -183,12 +273,21 @@ def _polars(rows: Any, kinds: Any) -> Any:
     )
 
 
+def _dask(rows: Any, kinds: Any) -> Any:
+    import dask
+    import dask.dataframe as dd
+
+    with dask.config.set({"dataframe.convert-string": False}):
+        return dd.from_pandas(_pandas(rows, kinds), npartitions=3)
+
+
 def _doors() -> dict[str, Callable[[Any, Any], Any]]:
     """Return what makes a table of each library that is there."""
     doors: dict[str, Callable[[Any, Any], Any]] = {"mapping": _mapping, "lists": _lists}
-    for library, door in (("pandas", _pandas), ("pyarrow", _arrow), ("polars", _polars)):
+    made = {"pandas": _pandas, "pyarrow": _arrow, "polars": _polars, "dask": _dask}
+    for library, door in made.items():
         try:
-            __import__(library)
+            __import__("dask.dataframe" if library == "dask" else library)
         except ImportError:
             continue
         doors[library] = door

@@ -1,0 +1,188 @@
+"""Files that are not quite files, through the command: an exit code of its own, and no rest.
+
+A mutant is read in this process, where a crash is one and a hang is noticed; a run that is killed
+is one of its own, on a target that is there already.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import functools
+import io
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+NAMES = [
+    "plain.parquet", "plain.arrow", "plain.arrows", "plain.csv", "plain.tsv.gz", "plain.arrows.zst",
+    "encoded.parquet", "encoded.arrow", "encoded.arrows", "encoded.csv", "tensor.parquet",
+]  # fmt: skip
+OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz"]
+# What is worth standing in a file: lengths, ends, separators, and what is no UTF-8.
+BYTES = (b"\0", b"\xff", b"\x80", b'"', b"\n", b",", b"\xff" * 4, b"\0" * 8, b"\xff\xff\xff\x7f")
+OLD = b"what was there before"
+SECONDS = 120
+KILLS = 0.04  # of the cases: a process of its own takes as long as many mutants
+
+
+def case(seed: int) -> Counter[str]:
+    """Give the command one mutant, or kill it once."""
+    draw = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if draw.random() < KILLS and hasattr(signal, "SIGKILL"):
+            return _killed(draw, folder)
+        return _mutant(draw, folder)
+
+
+def _mutant(draw: random.Random, folder: Path) -> Counter[str]:
+    """Read a changed file; the output is whole or is what was there, and nothing else is left."""
+    name = draw.choice(NAMES)
+    source, out = folder / name, folder / draw.choice(OUTPUTS)
+    source.write_bytes(_changed(draw, _originals()[name]))
+    out.write_bytes(OLD)
+    command = draw.choice(["encode", "encode", "decode", "inspect"])
+    chosen = draw.choice([[], ["-c", "carrier"]]) if command != "decode" else []
+    target = [] if command == "inspect" else ["-o", str(out), "--overwrite"]
+    encoder = folder / "encoder.json"
+    if command == "decode" and draw.random() < 0.3:
+        encoder.write_bytes(_originals()["encoder.json"])
+        target += ["--encoder", str(encoder)]
+    code, said = _run([command, str(source), *chosen, *target])
+    left = {path.name for path in folder.iterdir()} - {encoder.name}
+    assert left == {source.name, out.name}, (left, code, said)
+    assert code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
+    assert said.count("\n") == (code > 0), (code, said)
+    assert code == 0 or out.read_bytes() == OLD, "the old output is gone"
+    if code == 0 and target:
+        _read(out)
+    read = f"{command} {name.partition('.')[2]}"
+    return Counter({read: 1, f"exit {code}": 1, "refused": int(code > 0)})
+
+
+def _run(arguments: list[str]) -> tuple[int, str]:
+    """Run the command here; end the process where it hangs."""
+    from onehot_fast.cli import main
+
+    said, out = io.StringIO(), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    faulthandler.dump_traceback_later(SECONDS, exit=True)
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(out):
+        code = main([*arguments, "--quiet"])
+    faulthandler.cancel_dump_traceback_later()
+    return code, said.getvalue()
+
+
+def _changed(draw: random.Random, data: bytes) -> bytes:
+    """Return a file that is cut, or has other bytes here and there, or parts of itself twice."""
+    changed = bytearray(data)
+    # What describes a file is at its ends.
+    end = min(len(data), draw.choice([64, 1000, len(data)]))
+    for _ in range(draw.choice([1, 1, 1, 3, 20])):
+        at = draw.randrange(end) if draw.random() < 0.4 else len(data) - 1 - draw.randrange(end)
+        at = min(at, max(len(changed) - 1, 0))
+        what = draw.random()
+        if what < 0.4:
+            changed[at : at + 1] = bytes([draw.randrange(256)])
+        elif what < 0.6:
+            some = draw.choice(BYTES)
+            changed[at : at + len(some)] = some
+        elif what < 0.7 and changed:
+            changed[at] ^= 1 << draw.randrange(8)
+        elif what < 0.8:
+            del changed[at : at + draw.choice([1, 2, 8, 100])]
+        elif what < 0.9:
+            place = draw.randrange(len(data))
+            changed[at:at] = data[place : place + draw.choice([1, 4, 50, 500])]
+        else:
+            del changed[at:]
+    return bytes(changed)
+
+
+def _killed(draw: random.Random, folder: Path) -> Counter[str]:
+    """Kill a run; the output is the old one or the new one, and the next run leaves nothing."""
+    source, out = folder / "plain.parquet", folder / draw.choice(OUTPUTS)
+    source.write_bytes(_originals()["large.parquet"])
+    out.write_bytes(OLD)
+    arguments = ["encode", str(source), "-o", str(out), "--overwrite", "--quiet"]
+    command = [sys.executable, "-P", "-m", "onehot_fast.cli", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    patience = time.monotonic() + SECONDS
+    # Some are killed while they start, most after they have begun to write.
+    begins = draw.random() < 0.8
+    while begins and process.poll() is None and len([*folder.iterdir()]) == 2:
+        assert time.monotonic() < patience, "hangs"
+        time.sleep(0.001)
+    time.sleep(draw.random() * draw.choice([0.02, 0.1, 0.4]))
+    process.kill()
+    _, said = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), said
+    data = out.read_bytes()
+    which = "old stays" if data == OLD else "new is whole"
+    found = Counter({f"killed, {which}" if process.returncode else "ended before the kill": 1})
+    if data != OLD:
+        _read(out)
+    left = {path.name for path in folder.iterdir()} - {source.name, out.name}
+    assert all(name.endswith(".onehot-fast-part") for name in left), left
+    found["parts left by kills"] += len(left)
+    code, error = _run(arguments[:-1])
+    assert code == 0, error
+    assert {path.name for path in folder.iterdir()} == {source.name, out.name}
+    if data != OLD:
+        assert out.read_bytes() == data
+    return found
+
+
+def _read(path: Path) -> Any:
+    """Read a file to its end, as its name says."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    if path.suffix == ".parquet":
+        return pa.parquet.read_table(path).validate(full=True)
+    with pa.input_stream(str(path), compression="detect") as file:
+        if path.suffix == ".arrow":
+            return pa.ipc.open_file(pa.BufferReader(file.read())).read_all().validate(full=True)
+        if path.suffix == ".arrows":
+            return pa.ipc.open_stream(file).read_all().validate(full=True)
+        return file.read()
+
+
+@functools.cache
+def _originals() -> dict[str, bytes]:
+    """Return the content of a file of each kind."""
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        carriers = ["UA", "AA", None, "B6", "DL é"]
+        for rows, stem in ((60, "small"), (60_000, "large")):
+            dest = [f"D{row * row % 23:02}" for row in range(rows)]
+            table = pa.table(
+                {
+                    "id": list(range(rows)),
+                    "carrier": [carriers[row * 7 % 5] for row in range(rows)],
+                    "dest": pa.array(dest).dictionary_encode(),
+                    "delay": [None if row % 11 == 0 else row / 3 for row in range(rows)],
+                    "late": [row % 3 == 0 for row in range(rows)],
+                }
+            )
+            place = folder / f"{stem}.parquet"
+            pa.parquet.write_table(table, place, row_group_size=max(20, rows // 12))
+        source, encoder = folder / "small.parquet", folder / "encoder.json"
+        for each in NAMES:
+            # Of a plain file a column is encoded that nobody asks for later.
+            columns = "late" if each.startswith("plain") else "carrier,dest"
+            layout = "tensor" if each.startswith("tensor") else "columns"
+            how = ["-c", columns, "--layout", layout, "--save-encoder", str(encoder), "--overwrite"]
+            code, said = _run(["encode", str(source), *how, "-o", str(folder / each)])
+            assert code == 0, said
+        return {path.name: path.read_bytes() for path in folder.iterdir()}
