@@ -85,6 +85,7 @@ class ReportMixin(Estimator):
 
         Examples
         --------
+        >>> from onehot_fast import Encoder
         >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
         {'size': 5, 'color': 6}
         """
@@ -100,6 +101,7 @@ class ReportMixin(Estimator):
 
         Examples
         --------
+        >>> from onehot_fast import Encoder
         >>> Encoder().fit({"size": ["S", "L", None]}).vocabulary
         column  kind        category  code  index
         size    missing     None      0     0

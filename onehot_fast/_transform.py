@@ -118,6 +118,7 @@ class TransformMixin(Estimator):
 
         Examples
         --------
+        >>> from onehot_fast import Encoder
         >>> encoder = Encoder(handle_unknown="ignore")
         >>> encoder = encoder.fit({"size": ["S", "L"], "color": ["r", "g"]})
         >>> table = {"size": ["S", None, "XL"], "color": ["g", "g", "r"]}

@@ -210,6 +210,8 @@ def test_columns_of_one_type_as_a_matrix(dtype, begin):
     """In any order and more than once, as NumPy has them; what is mixed or null is none."""
     pyarrow = pytest.importorskip("pyarrow")
     rows = (np.arange(60).reshape(4, 15) % 7 % 2).astype(dtype)
+    if dtype == "f2" and int(pyarrow.__version__.split(".")[0]) < 21:
+        pytest.skip("this pyarrow makes float16 of NumPy's scalars alone")
     names = list("abcd")
     batch = pyarrow.RecordBatch.from_arrays([*map(pyarrow.array, rows)], names).slice(begin)
     (array,) = read(batch)
