@@ -145,6 +145,7 @@ def test_blocks_that_do_not_fit(names, block, n_rows, message):
         ArrowBlock(names, block, n_rows, "C", 8)
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
 def test_the_shape_of_a_block_may_be_set_anew():
     """It is an attribute of an array of NumPy; what is exported stays what it was."""
     pa = pytest.importorskip("pyarrow")
