@@ -17,6 +17,8 @@ from sklearn import preprocessing
 
 from onehot_fast.integrations.sklearn import KBinsDiscretizer
 
+# What scikit-learn before 1.9 says of its default.
+pytestmark = pytest.mark.filterwarnings("ignore:The current default behavior, quantile_method")
 # None so close together that scikit-learn is left without a bin, which its fit does not survive.
 NUMBERS = [0.0, -0.0, 1.0, 0.1, 0.3, -7.5, 1e300, 2.0**53]
 
