@@ -112,10 +112,12 @@ def number_dtype(value: Any, where: str) -> np.dtype[Any]:
     if value is not None:  # which would be float64, and nobody who writes None means that
         try:
             dtype = np.dtype(value)
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):  # NumPy reads some texts as Python does
             dtype = None
     if dtype is None or (dtype.kind not in "biufc" and dtype.isbuiltin != 2):
-        raise TypeError(f"{where} = {value!r} is not a Boolean, integer, float or complex dtype")
+        raise TypeError(
+            f"{where} = {shown(value)} is not a Boolean, integer, float or complex dtype"
+        )
     return dtype
 
 

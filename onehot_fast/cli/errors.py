@@ -122,6 +122,8 @@ def writing(name: str) -> Iterator[None]:
             raise NobodyReads from error
         text = os.strerror(error.errno) if error.errno else one_line(error)
         raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
+    except pa.ArrowIndexError as error:  # codes that a dictionary of the input does not have
+        raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
     except pa.ArrowException as error:
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 

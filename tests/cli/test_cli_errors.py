@@ -15,7 +15,8 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+errors = pytest.importorskip("onehot_fast.cli.errors")
+Exit = errors.Exit
 
 COLUMNS = ["-c", "carrier", "-c", "dest"]
 Make = Callable[[Path], list[str]]
@@ -208,3 +209,12 @@ def test_every_command_has_help(name: str, call: Any) -> None:
 
     assert ended.code == 0
     assert b"Usage: onehot-fast" in ended.out
+
+
+def test_codes_beyond_their_dictionary_are_a_fault_of_the_input() -> None:
+    """They are met where texts are written, as nobody looked at each code before."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 15]), pa.array(["a"]), safe=False)
+
+    with pytest.raises(errors.CommandError, match="is corrupt") as caught, errors.writing("x.csv"):
+        codes.cast(pa.string())
+    assert caught.value.code == Exit.CORRUPT
