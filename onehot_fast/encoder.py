@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import functools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -331,10 +329,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
             raise TypeError(f"y = {y!r} is not a target; for a form of output, write output={y!r}")
         if engine_of(table) is not None:
             return self.fit(table).transform(table, output, num_threads=num_threads)
-        source = read_table(table)
-        # Coded in `fit`, so that no value is hashed a second time.
-        coded = functools.cache(lambda position: source.read(position).encode())
-        once = dataclasses.replace(source, read=coded, texts=lambda position: None)
+        once = read_table(table).coded_once()
         return self.fit(once).transform(once, output, num_threads=num_threads)
 
     def __eq__(self, other: object) -> bool:

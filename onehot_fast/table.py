@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -81,6 +81,11 @@ class Table:
             No column has the name, or several have.
         """
         return column_position(self.names, name)
+
+    def coded_once(self) -> Table:
+        """Return the table for `fit` and `transform` in one: no value is hashed a second time."""
+        coded = cache(lambda position: self.read(position).encode())
+        return replace(self, read=coded, texts=lambda position: None)
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:

@@ -132,7 +132,7 @@ def to_onnx(
         dtype = output_dtype(encoder)
         parts = [encode_rows(graph, *each, dtype) for each in zip(codes, plans, strict=True)]
         made = [parts[0] if len(parts) == 1 else graph.node("Concat", parts, axis=1)]
-        given = [_value_info(OUTPUT, dtype, [dimension, len(features)])]
+        declared = [_value_info(OUTPUT, dtype, [dimension, len(features)])]
     else:
         dtypes = _dtypes(encoder, len(plans))
         triples = zip(codes, plans, dtypes, strict=True)
@@ -140,11 +140,11 @@ def to_onnx(
         pairs = zip(plans, dtypes, strict=True)
         of_feature = [dtype for plan, dtype in pairs for _ in range(plan.n_outputs)]
         named = zip(features, of_feature, strict=True)
-        given = [_value_info(name, dtype, [dimension]) for name, dtype in named]
+        declared = [_value_info(name, dtype, [dimension]) for name, dtype in named]
     for tensor, name in zip(made, outputs, strict=True):
         graph.give_out(tensor, name)
     needed = [_input_info(plan, dimension) for plan in plans]
-    body = helper.make_graph(graph.nodes, OUTPUT, needed, given, graph.constants)
+    body = helper.make_graph(graph.nodes, OUTPUT, needed, declared, graph.constants)
     return _model(body, version, features)
 
 

@@ -1,7 +1,5 @@
 """``Series.onehot``, ``Index.onehot`` and ``DataFrame.onehot``: registered by this module."""
 
-import dataclasses
-import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Unpack, overload
 
@@ -270,9 +268,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         """
         if not sparse:
             return super().__call__(columns, num_threads=num_threads, **options)
-        source = read_table(self._data)
-        coded = functools.cache(lambda position: source.read(position).encode())
-        table = dataclasses.replace(source, read=coded, texts=lambda position: None)
+        table = read_table(self._data).coded_once()
         if isinstance(columns, Encoder):
             checks.check_no_options(options)
             schema = columns.schema

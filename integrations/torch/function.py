@@ -119,8 +119,8 @@ def one_hot(
         )
     policies = axis, several, negative_indices, out_of_range
     if out is None:
-        wanted = torch.float32 if dtype is None else dtype
-        made: torch.Tensor = ALLOCATING(tensor, num_classes, wanted, *policies)
+        dtype = torch.float32 if dtype is None else dtype
+        made: torch.Tensor = ALLOCATING(tensor, num_classes, dtype, *policies)
         return made
     _check_tensor(out, "out")
     if dtype not in (None, out.dtype):

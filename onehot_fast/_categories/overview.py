@@ -45,8 +45,8 @@ def as_html(title: str, schema: Schema, state: State) -> str:
 def _most_frequent(column: ColumnSchema, learned: Learned, n: int) -> list[tuple[Any, int]]:
     """Return the most frequent categories and their counts; of equal ones the first in order."""
     known, counts = ordered_counts(column.options, learned)
-    places = np.argsort(-counts, kind="stable")[:n]
-    return list(zip(known.take(places).tolist(), counts[places].tolist(), strict=True))
+    order = np.argsort(-counts, kind="stable")[:n]
+    return list(zip(known.take(order).tolist(), counts[order].tolist(), strict=True))
 
 
 def _column_as_html(column: ColumnSchema, learned: Learned) -> str:
