@@ -147,8 +147,8 @@ def test_kernels_refuse_codes_narrowed_for_another():
         lambda: sparse.csc_counts(narrow, np.zeros((1, 2, 1), np.int32), 1),
         lambda: recode.recode(narrow, np.zeros(100, np.int8), 2, 1),
         lambda: ragged.encode(offsets, narrow, out, 2, on, off, 1),
-        lambda: planes.encode_block(wide, out, 2, 0, on, off, 1),
-        lambda: bits.encode(wide, np.zeros((2, 13), np.uint8), 0, 0, 1),
+        lambda: planes.encode_block(wide, out, 2, on, off, 1),
+        lambda: bits.encode(wide, np.zeros((2, 13), np.uint8), 0, 1),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="do not fit the kernel"):

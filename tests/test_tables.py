@@ -89,18 +89,17 @@ def test_matrix(mode, width, drawn):
 
 @pytest.mark.parametrize("width", WIDTHS)
 @few
-@given(drawn=columns(), part=st.floats(0, 1))
-def test_block(mode, width, drawn, part):
-    """One column becomes planes, from any output column on."""
+@given(drawn=columns())
+def test_block(mode, width, drawn):
+    """One column becomes planes."""
     codes, tables, _ = drawn
     on, off = elements(width)
     n_columns = int(tables[0].max()) + 1
-    first = int(part * n_columns)
-    out = np.zeros((n_columns - first, len(codes[0])), f"V{width}")
+    out = np.zeros((n_columns, len(codes[0])), f"V{width}")
 
-    dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2, first=first)
+    dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2)
 
-    is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
+    is_on = ons(codes[:1], tables[:1], n_columns).T
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
 
 
@@ -120,19 +119,19 @@ def test_block_without_table(mode, drawn):
 
 
 @few
-@given(drawn=columns(), part=st.floats(0, 1), line=st.sampled_from((1, 64)))
-def test_bits(mode, drawn, part, line):
+@given(drawn=columns(), line=st.sampled_from((1, 64)))
+def test_bits(mode, drawn, line):
     """Arrow's bits: the lowest first, 0 behind the last row; the bytes after these stay."""
     codes, tables, _ = drawn
     n_columns = int(tables[0].max()) + 1
-    first, n_bytes = int(part * n_columns), (len(codes[0]) + 7) // 8
-    shape = n_columns - first, -(-n_bytes // line) * line
+    n_bytes = (len(codes[0]) + 7) // 8
+    shape = n_columns, -(-n_bytes // line) * line
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
     out.fill(255)
 
-    dispatch.encode_bits(codes[0], tables[0], out, num_threads=2, first=first)
+    dispatch.encode_bits(codes[0], tables[0], out, num_threads=2)
 
-    is_on = ons(codes[:1], tables[:1], n_columns)[:, first:].T
+    is_on = ons(codes[:1], tables[:1], n_columns).T
     assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out[:, :n_bytes])
     assert (out[:, n_bytes:] == 255).all()
 

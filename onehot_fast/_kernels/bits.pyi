@@ -6,7 +6,6 @@ from onehot_fast._kernels.code_columns import CodeColumns
 def encode(
     columns: CodeColumns,
     out: npt.NDArray[np.uint8],
-    first: int,
     result_bytes: int,
     num_threads: int,
 ) -> None: ...

@@ -24,7 +24,7 @@ cdef struct Job:
     const ohf_microkernels *microkernels
     const CodeSource *source
     unsigned char *out
-    Py_ssize_t n_rows, n_classes, first, plane_bytes
+    Py_ssize_t n_rows, n_classes, plane_bytes
     bint streaming
 
 
@@ -34,7 +34,7 @@ cdef void write_tile(const Job *job, Py_ssize_t begin, Py_ssize_t count, unsigne
     cdef Py_ssize_t base = 0, span
     while base < job.n_classes:
         span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
-        read(job.source, begin, count, job.first + base, span, codes)
+        read(job.source, begin, count, base, span, codes)
         job.microkernels.bits(
             codes, count, span, job.plane_bytes, job.streaming, job.out + base * job.plane_bytes + begin // 8,
             lines,
@@ -54,10 +54,8 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         begin += TILE
 
 
-def encode(
-    CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t first, Py_ssize_t result_bytes, int num_threads,
-):
-    """Write row ``j`` of ``out`` as the bits of class ``first + j`` of the one column, of one-byte codes.
+def encode(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
+    """Write row ``j`` of ``out`` as the bits of class ``j`` of the one column, of one-byte codes.
 
     A row may be longer than its bits: bytes behind these stay as they are. ``result_bytes`` is the size of all
     that the call is part of; where it is large, rows that begin with a cache line are written past the caches.
@@ -72,7 +70,6 @@ def encode(
     job.out = &out[0, 0]
     job.n_rows = columns.n_rows
     job.n_classes = out.shape[0]
-    job.first = first
     job.plane_bytes = out.shape[1]
     job.streaming = (
         <size_t> result_bytes > stream_bytes() and job.microkernels.streams

@@ -14,7 +14,6 @@ def encode_block(
     columns: CodeColumns,
     out: npt.NDArray[np.uint8],
     depth: int,
-    first: int,
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
     num_threads: int,

@@ -27,7 +27,6 @@ cdef struct Job:
     const ohf_fill *fill
     unsigned char *out
     size_t plane_bytes      # from one class to the next
-    Py_ssize_t first        # the class of the first plane
     Py_ssize_t inner
     Py_ssize_t n_tiles      # of one run
     Py_ssize_t n_segments
@@ -41,7 +40,7 @@ cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
     cdef Py_ssize_t span = min(depth - base, <Py_ssize_t> OHF_SPAN8)
-    read(job.source, outer * job.inner + begin, count, job.first + base, span, codes)
+    read(job.source, outer * job.inner + begin, count, base, span, codes)
     job.microkernels.planes(
         codes, count, span, job.plane_bytes, job.fill,
         job.out + (outer * depth + base) * job.plane_bytes + begin * job.fill.width,
@@ -58,8 +57,8 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 cdef int run(
-    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, Py_ssize_t first,
-    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
+    const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, unsigned char *out,
+    Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
 ) except -1:
     """Write (outer, depth, inner) elements; nothing may be empty."""
     cdef Job job
@@ -71,7 +70,6 @@ cdef int run(
     job.fill = &fill
     job.out = out
     job.plane_bytes = inner * width
-    job.first = first
     job.inner = inner
     job.n_tiles = (inner + TILE - 1) // TILE
     job.n_segments = (depth + OHF_SPAN8 - 1) // OHF_SPAN8
@@ -97,7 +95,7 @@ cdef int encode_planes(
     source.narrow = microkernels().narrow8[kind]
     source.policy = policy
     source.table = NULL
-    return run(&source, outer, policy.depth, inner, 0, out, width, on, off, num_threads)
+    return run(&source, outer, policy.depth, inner, out, width, on, off, num_threads)
 
 
 def encode(
@@ -121,12 +119,12 @@ def encode(
 
 
 def encode_block(
-    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t first,
-    const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
+    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
+    const unsigned char[::1] off, int num_threads,
 ):
-    """Write the planes ``[first, first + depth)`` of the one column, of one-byte codes."""
+    """Write the ``depth`` planes of the one column, of one-byte codes."""
     cdef Py_ssize_t width = on.shape[0]
     columns.require(1, 1)
     if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
         raise ValueError("planes.encode_block: the lengths do not agree")
-    run(columns.items, 1, depth, columns.n_rows, first, &out[0], width, &on[0], &off[0], num_threads)
+    run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)

@@ -173,16 +173,15 @@ def encode_block(
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
     num_threads: int = 1,
-    first: int = 0,
 ) -> None:
-    """Fill the C-contiguous (columns, rows) ``out`` with the columns from ``first`` on."""
+    """Fill the C-contiguous (columns, rows) ``out`` from one column of codes."""
     if not out.nbytes:
         return
-    if first == 0 if table is None else _keeps_codes(table, first, len(out)):
+    if table is None or _keeps_codes(table, len(out)):
         encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
         return
     columns = CodeColumns([codes], [table], 1)
-    planes.encode_block(columns, _memory_of(out), len(out), first, on, off, num_threads)
+    planes.encode_block(columns, _memory_of(out), len(out), on, off, num_threads)
 
 
 def encode_bits(
@@ -190,7 +189,6 @@ def encode_bits(
     table: npt.NDArray[np.int32] | None,
     out: npt.NDArray[np.uint8],
     num_threads: int = 1,
-    first: int = 0,
     result_bytes: int | None = None,
 ) -> None:
     """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first.
@@ -200,7 +198,7 @@ def encode_bits(
     """
     if out.nbytes:
         columns = CodeColumns([codes], [table], 1)
-        bits.encode(columns, out, first, result_bytes or out.nbytes, num_threads)
+        bits.encode(columns, out, result_bytes or out.nbytes, num_threads)
 
 
 def csr(
@@ -326,12 +324,12 @@ def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
     return out.reshape(-1).view(np.uint8)
 
 
-def _keeps_codes(table: npt.NDArray[np.int32], first: int, n_columns: int) -> bool:
+def _keeps_codes(table: npt.NDArray[np.int32], n_columns: int) -> bool:
     """Tell a table that numbers the columns as the codes are: its look-ups need not be made."""
     return (
         len(table) == n_columns + 1
         and bool(table[-1] == -1)
-        and bool((table[:-1] == np.arange(first, first + n_columns)).all())
+        and bool((table[:-1] == np.arange(n_columns)).all())
     )
 
 
