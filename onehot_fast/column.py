@@ -197,13 +197,13 @@ class Values:
         """
         if self.convert is not None:
             return None
-        found = []
+        chunks = []
         for chunk in self.chunks:
             codes = known.lookup(chunk, self.missing)
             if codes is None:
                 return None
-            found.append(codes)
-        return concatenated(found) if found else np.empty(0, np.int32)
+            chunks.append(codes)
+        return concatenated(chunks) if chunks else np.empty(0, np.int32)
 
 
 def _check_array(array: Any, name: str) -> None:

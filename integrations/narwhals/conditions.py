@@ -53,15 +53,15 @@ def _features(column: ColumnSchema, value: nw.Expr, dtype: Any) -> list[nw.Expr]
     is_missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
     literals = [_literal(item, column, dtype) for item in column.known.tolist()]
     on, off = (nw.lit(x, nw.Boolean if element is nw.Boolean else nw.Int64) for x in (1, 0))
-    found = []
+    features = []
     for name, condition in zip(column.names, conditions(column), strict=True):
         feature = nw.when(_when(condition, value, is_missing, literals)).then(on).otherwise(off)
         feature = feature.cast(element)
         if column.propagates_missing:
             nan = nw.lit(float("nan"), element)
             feature = nw.when(is_missing).then(nan).otherwise(feature)
-        found.append(feature.alias(name))
-    return found
+        features.append(feature.alias(name))
+    return features
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:

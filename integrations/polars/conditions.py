@@ -41,13 +41,13 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     """
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions = schema.positions_in(dtypes.names())
-    found = []
+    features = []
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no expressions")
-        found += _Column(column, dtype).features()
-    return found
+        features += _Column(column, dtype).features()
+    return features
 
 
 class _Column:
@@ -68,7 +68,7 @@ class _Column:
                 f"column {self.column.name!r} has no feature in which a value could be refused:"
                 " pass handle_unknown='ignore' to set_params"
             )
-        found = []
+        features = []
         for name, condition in zip(self.column.names, conditions(self.column), strict=True):
             feature = self._when(condition)
             for check in checks:  # the first feature of a column is the one that refuses
@@ -78,8 +78,8 @@ class _Column:
             if self.column.propagates_missing:
                 nan = pl.lit(float("nan"), dtype=element)
                 feature = pl.when(self._is_missing()).then(nan).otherwise(feature)
-            found.append(feature.alias(name))
-        return found
+            features.append(feature.alias(name))
+        return features
 
     def _is_missing(self) -> pl.Expr:
         is_null = self.value.is_null()
@@ -117,8 +117,8 @@ def _literals(known: Categories, dtype: Any) -> tuple[pl.Series, npt.NDArray[np.
     except (TypeError, pl.exceptions.PolarsError):  # of several kinds
         literals = pl.concat([_one(item, dtype) for item in known.tolist()])
     column = read_values(literals).encode()
-    found = known.find(Categories.of(column.stored))
-    positions = np.append(found, -1)[column.codes.astype(np.intp)]
+    positions = known.find(Categories.of(column.stored))
+    positions = np.append(positions, -1)[column.codes.astype(np.intp)]
     return literals, positions == np.arange(len(known))
 
 

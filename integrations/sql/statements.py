@@ -98,16 +98,16 @@ def _features(column: ColumnSchema, dialect: Dialect) -> list[str]:
     nan = []
     if column.propagates_missing:
         nan = [f"WHEN {_missing(written, known, dialect)} THEN {dialect.nan}"]
-    found = []
+    features = []
     for i, condition in enumerate(conditions(column)):
         # The first feature of a column is the one that refuses: each row is looked at once.
         own = f"WHEN {_when(condition, written, known, dialect)} THEN {on}"
         words = " ".join([*(cases if i == 0 else []), *nan, own])
         value = f"CASE {words} ELSE {off} END"
-        found.append(
+        features.append(
             value if is_boolean or _is_exact(kind, dialect) else f"CAST({value} AS {kind})"
         )
-    return found
+    return features
 
 
 def _is_exact(kind: str, dialect: Dialect) -> bool:
@@ -138,9 +138,9 @@ def _when(condition: Condition, written: str, known: Literals, dialect: Dialect)
             return dialect.false
         return f"{written} {f'= {values[0]}' if len(values) == 1 else f'IN ({_listed(values)})'}"
     # What is compared with NULL is neither true nor false.
-    found = f"{written} NOT IN ({_listed(values)})" if values else f"{written} IS NOT NULL"
+    is_outside = f"{written} NOT IN ({_listed(values)})" if values else f"{written} IS NOT NULL"
     is_nan = dialect.is_nan(written) if known.is_number else None
-    return found if is_nan is None else f"{found} AND NOT ({is_nan})"
+    return is_outside if is_nan is None else f"{is_outside} AND NOT ({is_nan})"
 
 
 def _missing(written: str, known: Literals, dialect: Dialect) -> str:

@@ -101,9 +101,9 @@ cdef class Array:
 
         After the death of an array its addresses may be those of other values: a cache keeps the array.
         """
-        cdef list found = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
-        identify(self.schema, self.node, found)
-        return tuple(found)
+        cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
+        identify(self.schema, self.node, identity)
+        return tuple(identity)
 
     def child(self, Py_ssize_t position):
         """Return one column of a struct (or record batch), with the rows of the struct.

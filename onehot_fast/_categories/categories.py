@@ -53,16 +53,16 @@ class Categories:
         if len(every) < 2:
             return every, None
         if every.family is None:
-            found, (positions,) = _union_by_key([every])
-            return (every, None) if len(found) == len(every) else (found, positions)
+            distinct, (positions,) = _union_by_key([every])
+            return (every, None) if len(distinct) == len(every) else (distinct, positions)
         table = Dictionary(every._kind, counting=False)
         codes = table.encode(every._numbers())
         if len(table) == len(every):
             return every, None
         first = np.full(len(table), len(every), np.int64)
         np.minimum.at(first, codes, np.arange(len(every)))
-        found = every.take(first)
-        return found._with_zero_of(every), codes.astype(np.int64)
+        distinct = every.take(first)
+        return distinct._with_zero_of(every), codes.astype(np.int64)
 
     def __reduce__(self) -> Any:
         """Leave out what is made again."""
@@ -171,11 +171,11 @@ class Categories:
         if self.family in ("instant", "duration") and self.dtype != others.dtype:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
-            found = self.table.lookup(others._numbers())
-            return np.maximum(found, -1).astype(np.int64)
+            positions = self.table.lookup(others._numbers())
+            return np.maximum(positions, -1).astype(np.int64)
         numbers, is_exact = exactly_as(others.values, self._kind)
-        found = np.maximum(self.table.lookup(numbers), -1)
-        return np.where(True if is_exact is None else is_exact, found, -1).astype(np.int64)
+        positions = np.maximum(self.table.lookup(numbers), -1)
+        return np.where(True if is_exact is None else is_exact, positions, -1).astype(np.int64)
 
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position here of each value of an array: -1 missing, -2 unknown.
@@ -203,8 +203,8 @@ class Categories:
     def _find_by_key(self, others: Categories) -> Positions:
         """Return the position here of each of some categories of any types."""
         positions_by_key = self._positions_by_key
-        found = (positions_by_key.get(key, -1) for key in others.to_keys())
-        return np.fromiter(found, np.int64, len(others))
+        positions = (positions_by_key.get(key, -1) for key in others.to_keys())
+        return np.fromiter(positions, np.int64, len(others))
 
     @classmethod
     def union(cls, parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:

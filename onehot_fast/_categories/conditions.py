@@ -32,23 +32,23 @@ class Condition:
 
 def conditions(column: ColumnSchema) -> list[Condition]:
     """Return when each output of a column is on, in their order."""
-    found = [Condition("among", column.labelled[i : i + 1]) for i in range(len(column.labelled))]
+    features = [Condition("among", column.labelled[i : i + 1]) for i in range(len(column.labelled))]
     for special in column.specials:
         if special is Special.MISSING:
-            found.append(_MISSING)
+            features.append(_MISSING)
         elif special is Special.UNKNOWN:
-            found.append(_unknown(column))
+            features.append(_unknown(column))
         elif column.options.handle_unknown == "infrequent":
-            found.append(Condition("outside", np.flatnonzero(~column.is_infrequent)))
+            features.append(Condition("outside", np.flatnonzero(~column.is_infrequent)))
         else:
-            found.append(Condition("among", np.flatnonzero(column.is_infrequent)))
-    return found
+            features.append(Condition("among", np.flatnonzero(column.is_infrequent)))
+    return features
 
 
 def refusals(column: ColumnSchema) -> list[Condition]:
     """Return when a value of a column is refused."""
-    found = [_MISSING] if column.options.handle_missing == "error" else []
-    return found + ([_unknown(column)] if column.options.handle_unknown == "error" else [])
+    refused = [_MISSING] if column.options.handle_missing == "error" else []
+    return refused + ([_unknown(column)] if column.options.handle_unknown == "error" else [])
 
 
 def _unknown(column: ColumnSchema) -> Condition:

@@ -195,8 +195,8 @@ class ColumnSchema:
             return True
         if not self.specials:
             return True
-        found = self.known.find(Categories.of([_special_title(s) for s in self.specials]))
-        return not np.isin(found[found >= 0], self.labelled).any()
+        positions = self.known.find(Categories.of([_special_title(s) for s in self.specials]))
+        return not np.isin(positions[positions >= 0], self.labelled).any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,13 +227,13 @@ class Schema:
         if len(names) > MOST_NAMES or not {str} >= set(map(type, names)):
             return make(self, names)
         key = (make, names)
-        found: Made | None = self._remembered.get(key)
-        if found is None:
-            found = make(self, names)
+        made: Made | None = self._remembered.get(key)
+        if made is None:
+            made = make(self, names)
             if len(self._remembered) >= MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[key] = found
-        return found
+            self._remembered[key] = made
+        return made
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return where each column of the schema is in a table of these columns."""
