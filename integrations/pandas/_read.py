@@ -85,15 +85,6 @@ class _Frame:
     def every(self) -> list["pd.Series[Any]"]:
         return [series for _, series in self.frame.items()]
 
-    @cached_property
-    def matrix(self) -> npt.NDArray[Any] | None:
-        """The rows of the transposed frame, if it is small and of one dtype."""
-        if self.frame.size > SMALL_CELLS:
-            return None
-        rows = self.frame.to_numpy().T
-        # Of Booleans nothing else becomes; pandas takes 0.1 ms to name the dtypes.
-        return rows if rows.dtype == bool or len(set(self.dtypes)) == 1 else None
-
     def column(self, position: int) -> "pd.Series[Any]":
         is_wide = self.frame.shape[1] > FEW_COLUMNS
         return self.frame.iloc[:, position] if is_wide else self.every[position]
@@ -111,11 +102,12 @@ class _Frame:
         """Return columns of one dtype as the rows of an array."""
         first, stop = positions[0], positions[-1] + 1
         are_neighbours = list(positions) == [*range(first, stop)]
-        index = slice(first, stop) if are_neighbours else list(positions)
-        if self.matrix is not None:
-            return self.matrix[index]
-        part = self.frame.iloc[:, index]
-        return part.to_numpy().T if len(set(part.dtypes.tolist())) == 1 else None
+        part = self.frame.iloc[:, slice(first, stop) if are_neighbours else list(positions)]
+        if part.size > SMALL_CELLS and len(set(part.dtypes.tolist())) > 1:
+            return None
+        rows = part.to_numpy().T
+        # Of Booleans nothing else becomes; pandas takes 0.1 ms to name the dtypes.
+        return rows if rows.dtype == bool or len(set(part.dtypes.tolist())) == 1 else None
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the values of a column one by one, if that takes less time than to read it."""
