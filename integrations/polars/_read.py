@@ -112,12 +112,12 @@ def _texts(series: pl.Series) -> list[Any] | None:
 
 def _side_by_side(table: pl.DataFrame, positions: Sequence[int]) -> AnyArray | None:
     """Return columns of one dtype as the rows of an array."""
-    dtypes = table.dtypes
+    dtypes = list(map(type, table.dtypes))  # compared ten times as fast as their instances
     dtype, *others = {dtypes[i] for i in positions}
     if others or dtype not in PRIMITIVE:
         return None
     # To choose columns takes polars longer than to export some more of them.
-    is_all = len(set(dtypes)) == 1
+    is_all = len(dtypes) <= 2 * len(positions) and set(PRIMITIVE).issuperset(dtypes)
     part = table if is_all else table[:, list(positions)]
     if "\0" in "".join(part.columns):  # such a name aborts the process
         part = part.clone()
