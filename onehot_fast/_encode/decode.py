@@ -126,19 +126,20 @@ def decode_sparse(
         raise ValueError(
             f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
         )
-    cells = encoded.tocsr().tocoo()
-    owner = np.repeat(np.arange(len(schema.columns)), np.diff(schema.starts))[cells.col]
+    by_feature = encoded.tocsc()
     columns = []
     for i, column in enumerate(schema.columns):
-        ours = owner == i
-        rows, positions = cells.row[ours], cells.col[ours] - schema.starts[i]
-        is_on = cells.data[ours] == 1
+        ends = by_feature.indptr[schema.starts[i] : schema.starts[i + 1] + 1]
+        rows, cells = (each[ends[0] : ends[-1]] for each in (by_feature.indices, by_feature.data))
+        outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
+        is_on = cells == 1
         classes = np.full(n_rows, ALL_OFF, np.int64)
         if column.options.handle_missing == "propagate":
-            classes[rows[np.isnan(cells.data[ours])]] = NO_VALUE
-        often = np.flatnonzero(np.bincount(rows[is_on], minlength=n_rows) > 1)
+            classes[rows[np.isnan(cells)]] = NO_VALUE
+        rows_on = rows[is_on]
+        often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
-        classes[rows[is_on]] = positions[is_on]
+        classes[rows_on] = outputs[is_on]
         columns.append(_values(column, classes, substitutes))
     return columns
 
