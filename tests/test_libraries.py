@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from libraries import LIBRARIES, Library
 
 from onehot_fast import Encoder
+from onehot_fast._encode import decode
 from onehot_fast.adapter import Integration
 from onehot_fast.column import read_column
 from onehot_fast.table import read_table
@@ -79,13 +80,16 @@ def test_a_table_is_encoded_as_by_the_oracle(library, columns, options):
         assert library.columns(encoded) == features
 
 
-@given(columns=COLUMNS)
-def test_decoding_gives_the_table_back(library, columns):
+@given(columns=COLUMNS, most_cells=st.sampled_from([0, 20, 1 << 20]))
+def test_decoding_gives_the_table_back(library, columns, most_cells):
+    """Whether columns are read one by one, some at a time or all at once."""
     columns = as_library_holds(library, columns)
     table = library.table(columns)
     encoder = Encoder(["text", "number"], handle_missing="indicator").fit(table)
 
-    decoded = encoder.inverse_transform(encoder.transform(table))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decode, "SMALL_CELLS", most_cells)
+        decoded = encoder.inverse_transform(encoder.transform(table))
 
     values = {name: list(column) for name, column in library.columns(decoded).items()}
     assert {name: values[name] for name in ("text", "number")} == {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -21,7 +22,7 @@ from onehot_fast.table import Table, column_position
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
 
-# The features of so few cells are read at once, those of a larger table column by column.
+# Columns are read together up to so many cells: to choose them takes time for each column there is.
 SMALL_CELLS = 1 << 20
 ALL_OFF = -1  # the class of a row without an on
 NO_VALUE = -2  # that of a row whose missing value was propagated
@@ -47,18 +48,23 @@ def decode_features(
 ) -> list[AnyArray]:
     """Return the values of each column from a table that has the output columns."""
     positions = schema.remember(feature_positions, table.names)
-    is_small = 0 < len(positions) * table.n_rows <= SMALL_CELLS
-    every = table.block(positions) if is_small else None
+    starts, n_rows = schema.starts, table.n_rows
+    begin = end = 0  # of the features that were read at once
+    every: AnyArray | None = None
 
     def part(start: int, stop: int) -> AnyArray:
+        nonlocal begin, end, every
+        if end < stop and 0 < (stop - start) * n_rows <= SMALL_CELLS:
+            begin, end = start, starts[bisect(starts, start + SMALL_CELLS // n_rows) - 1]
+            every = table.block(positions[begin:end])
         block = None
-        if every is not None:
-            block = every[start:stop]
+        if stop <= end and every is not None:
+            block = every[start - begin : stop - begin]
         elif start < stop:
             block = table.block(positions[start:stop])
         if block is not None and block.dtype == schema.dtype:
             return np.ascontiguousarray(block)
-        out = np.empty((stop - start, table.n_rows), schema.dtype)
+        out = np.empty((stop - start, n_rows), schema.dtype)
         if block is not None:
             out[:] = block
             return out
@@ -66,7 +72,7 @@ def decode_features(
             row[:] = table.values(position)
         return out
 
-    return _decode_dense(schema, part, table.n_rows, table.n_rows, substitutes)
+    return _decode_dense(schema, part, n_rows, n_rows, substitutes)
 
 
 def feature_positions(schema: Schema, names: Sequence[Hashable]) -> list[int]:
