@@ -23,8 +23,8 @@ encoder = Encoder(["carrier", "dest"], min_frequency=2000, handle_unknown="infre
 everything = Encoder(["carrier", "dest"]).fit(train)
 
 # %%
-# Two thirds of the destinations share one feature, ``dest_(infrequent)``, and so does a
-# destination that was never seen.
+# Most destinations share one feature, ``dest_(infrequent)``, and so does one that was never seen.
+# The last line counts the features without and with ``min_frequency``.
 counts = pd.DataFrame(everything.features).query("column == 'dest'").sort_values("count")
 rare = counts["count"] < 2000
 figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")

@@ -24,7 +24,7 @@ flights = flights.dropna()[::10]
 
 encoder = Encoder(columns, min_frequency=100, handle_unknown="infrequent")
 model = LogisticRegression(solver="liblinear")
-model.fit(encoder.fit_transform(flights, output="csr"), flights["arr_delay"] > 15)
+_ = model.fit(encoder.fit_transform(flights, output="csr"), flights["arr_delay"] > 15)
 
 # %%
 # One row for each feature, in the order of the coefficients:
