@@ -86,8 +86,9 @@ bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=-
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
 
-docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html
-	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
+docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html, and follow its links
+	$(BIN)/sphinx-build --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html
+	$(BIN)/python docs/check.py docs/_build/html
 
 # Without the `rm`, setuptools would pack modules that were deleted since.
 build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
@@ -98,7 +99,7 @@ wheel: $(VENV)/.release-ready  ## the same for Linux, as it is published: with l
 	TWICE=$(TWICE) .ci/wheel $(BIN)
 
 clean:  ## remove all that was built; .venv stays
-	rm -rf build dist *.egg-info docs/_build htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
+	rm -rf build dist *.egg-info docs/_build docs/auto_gallery htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -f $(VENV)/.*-ready $(VENV)/.compiled
 	find onehot_fast \( -name '*.so' -o -name '*.pyd' \) -delete
 	find onehot_fast -name '*.pyx' | sed 's/pyx$$/c/' | xargs rm -f

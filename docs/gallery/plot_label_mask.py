@@ -1,0 +1,48 @@
+"""
+Label masks: one plane for each class
+=====================================
+
+A segmentation network compares its output with masks whose classes stand on an axis of their own.
+``axis=1`` puts that axis behind the one of the images: NHW becomes NCHW, in one step and without a
+transposed copy.
+"""
+
+# %%
+# One image with three classes: background, a disc, a square. Pixels at the edge of the disc are
+# nobody's: they have the label 255, as in PASCAL VOC.
+import matplotlib.pyplot as plt
+import numpy as np
+
+from onehot_fast import decode, one_hot
+
+height, width, void = 96, 128, 255
+y, x = np.mgrid[:height, :width]
+distance = np.hypot(y - 48, x - 40)
+mask = np.zeros((1, height, width), np.uint8)
+mask[0, 20:60, 80:115] = 2
+mask[0, distance < 30] = 1
+mask[0, abs(distance - 30) < 2] = void
+
+# %%
+# ``ignore_index`` makes these pixels all off; with the two errors, a label that nobody expects is
+# refused and does not train the network on nothing.
+planes = one_hot(mask, 3, axis=1, ignore_index=void, out_of_range="error", negative_indices="error")
+planes.shape, planes.dtype
+
+# %%
+# Every pixel is on in one plane, or in none where it is void.
+figure, axes = plt.subplots(1, 4, figsize=(11, 2.6), layout="constrained")
+shown = np.ma.masked_equal(mask[0], void)
+axes[0].imshow(shown, cmap="viridis", vmin=0, vmax=2)
+axes[0].set_title("mask[0]; white is void")
+for i, name in enumerate(["background", "disc", "square"]):
+    axes[1 + i].imshow(planes[0, i], cmap="gray", vmin=0, vmax=1)
+    axes[1 + i].set_title(f"planes[0, {i}]: {name}")
+for each in axes:
+    each.set(xticks=[], yticks=[])
+
+# %%
+# The way back tells void from class 0, which ``argmax`` does not.
+again = decode(planes, axis=1)
+assert ((again == mask) | ((again == -1) & (mask == void))).all()
+np.unique(again), np.unique(planes.argmax(axis=1))
