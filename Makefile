@@ -67,7 +67,9 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 	cp tests/typed/usage.py build/types
 	cd build/types && $(abspath $(BIN))/mypy --config-file $(abspath pyproject.toml) usage.py
 	if $(BIN)/pyright --version > /dev/null 2>&1; then \
-	    cd build/types && $(abspath $(BIN))/pyright --pythonpath $(abspath $(BIN))/python usage.py; \
+	    cd build/types && $(abspath $(BIN))/pyright --pythonpath $(abspath $(BIN))/python usage.py && \
+	    PATH="$(abspath $(BIN)):$$PATH" PYTHONPATH=. pyright --verifytypes onehot_fast --ignoreexternal \
+	        > verified.txt || { cat verified.txt; exit 1; }; \
 	else echo "pyright cannot run here (it needs node, or the network once): usage.py by mypy alone"; fi
 
 sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gc
 import os
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -35,3 +37,23 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say once for each reason how many tests it kept from running, and in which files."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for report in terminalreporter.stats.get("skipped", []):
+        # Of a mark and a call of skip() it is a triple; an xfail has its words elsewhere.
+        where, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
+        name = report.nodeid.split("::")[0] or where
+        reasons[reason.removeprefix("Skipped: ")].append(Path(name).name)
+    if not reasons:
+        return
+    skipped = sum(map(len, reasons.values()))
+    terminalreporter.section(f"{skipped} skipped, by reason")
+    for reason, names in sorted(reasons.items(), key=lambda item: (-len(item[1]), item[0])):
+        files = sorted(set(names))
+        more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+        terminalreporter.write_line(f"{len(names):6}  {reason} ({', '.join(files[:3])}{more})")
+    if chosen := terminalreporter.config.option.markexpr:
+        terminalreporter.write_line(f"  and all that is not '{chosen}'")

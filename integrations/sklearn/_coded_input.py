@@ -36,11 +36,16 @@ class CodedInput:
     """
 
     categories: Any
-    fit: Any
+    categories_: list[AnyArray]
     _check_X: Any
     _check_infrequent_enabled: Any
     _fit_infrequent_category_mapping: Any
     _infrequent_enabled: bool
+    _infrequent_indices: Any
+    _default_to_infrequent_mappings: Any
+    _missing_indices: Any
+    _drop_idx_after_grouping: Any
+    _n_features_outs: Any
     _fitted_rows: tuple[list[Coded], list[Positions]] | None
 
     def _feature(self, i: int) -> Feature:
@@ -109,7 +114,7 @@ class CodedInput:
         """Fit, and return the columns that were read; None where scikit-learn has read them."""
         self._fitted_rows = None
         try:
-            self.fit(X, y)
+            self.fit(X, y)  # type: ignore[attr-defined]  # of the class that stands behind
             return self._fitted_rows
         finally:
             del self._fitted_rows

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn import preprocessing
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, write
 
+from . import _originals
 from ._read import AnyArray
 from ._sparse import wrap_csr
 
@@ -27,7 +27,7 @@ FEW_IN_CELL = 4
 BLOCK = 1 << 13
 
 
-class KBinsDiscretizer(preprocessing.KBinsDiscretizer):  # type: ignore[misc]  # it has no types
+class KBinsDiscretizer(_originals.KBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and encode the bins faster.
 
     It is a `sklearn.preprocessing.KBinsDiscretizer`: parameters, attributes, results, warnings and

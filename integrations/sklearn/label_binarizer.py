@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn import preprocessing
 from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
+from . import _originals
 from ._read import (
     OBJECT,
     VERSION,
@@ -39,7 +39,7 @@ INT64_END = 2.0**63
 KEPT_KINDS = "iu" if VERSION < (1, 9) else "i"
 
 
-class LabelBinarizer(preprocessing.LabelBinarizer, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]  # they have no types
+class LabelBinarizer(_originals.LabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one against all others as scikit-learn's LabelBinarizer does, faster.
 
     It is a `sklearn.preprocessing.LabelBinarizer`: parameters, attributes, results, warnings and

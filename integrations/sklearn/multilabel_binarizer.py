@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn import preprocessing
 from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn, number_labels, reader_of, write
 
+from . import _originals
 from ._read import AnyArray
 from ._sparse import wrap_csr
 
 __all__ = ["MultiLabelBinarizer"]
 
 
-class MultiLabelBinarizer(preprocessing.MultiLabelBinarizer, auto_wrap_output_keys=None):  # type: ignore[call-arg, misc]  # they have no types
+class MultiLabelBinarizer(_originals.MultiLabelBinarizer, auto_wrap_output_keys=None):
     """Turn rows of labels into an indicator matrix as MultiLabelBinarizer does, faster.
 
     It is a `sklearn.preprocessing.MultiLabelBinarizer`: parameters, attributes, results, warnings

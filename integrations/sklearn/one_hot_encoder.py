@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, write
 
+from . import _originals
 from ._categories import LIMIT, Feature, Features, Positions, encode_columns
 from ._coded_input import CodedInput
 from ._read import FLOATS, AnyArray, Coded, DType, LeftToSklearn
@@ -27,7 +28,7 @@ __all__ = ["OneHotEncoder"]
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 
 
-class OneHotEncoder(CodedInput, preprocessing.OneHotEncoder):  # type: ignore[misc]  # it has no types
+class OneHotEncoder(CodedInput, _originals.OneHotEncoder):
     """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
 
     It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and

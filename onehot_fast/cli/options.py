@@ -47,13 +47,16 @@ HINTS = {
     "dtype": ", such as bool, uint8 or float32",
 }
 
-column_option = click.option(
-    "-c",
-    "--column",
-    "columns",
-    multiple=True,
-    help="A column to encode, any number of times (or A,B); default: all columns of texts.",
-)
+
+def column_option(command: F) -> F:
+    """Give a command the option -c, whose values it gets as ``columns``."""
+    return click.option(
+        "-c",
+        "--column",
+        "columns",
+        multiple=True,
+        help="A column to encode, any number of times (or A,B); default: all columns of texts.",
+    )(command)
 
 
 def _format(context: click.Context, parameter: click.Parameter, text: str | None) -> Format | None:
