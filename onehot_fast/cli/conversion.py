@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
 from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
@@ -51,6 +52,18 @@ class Change:
         """The names of the columns that stay as they are."""
         return [name for name in self.before.names if name not in self.old]
 
+    def without(self, names: Sequence[str]) -> Change:
+        """Return a change after which some of the columns that stay are gone too."""
+        if not names:
+            return self
+        fields = [field for field in self.after if field.name not in names]
+
+        def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+            return (batch.drop_columns(list(names)) for batch in self.apply(batches))
+
+        after = pa.schema(fields, self.after.metadata)
+        return replace(self, after=after, apply=apply)
+
 
 @dataclass(frozen=True)
 class Output:
@@ -67,6 +80,8 @@ class Output:
         See `WriteOptions`.
     file_rows : int, optional
         The rows of each file of a folder; by default each input becomes a file.
+    partition_by : tuple of str
+        The columns whose values become the names of folders.
     is_quiet : bool
     may_replace : bool
         What is there already.
@@ -80,6 +95,7 @@ class Output:
     compression: str | None = None
     group_rows: int | None = None
     file_rows: int | None = None
+    partition_by: tuple[str, ...] = ()
     is_quiet: bool = False
     may_replace: bool = False
     is_folder: bool = False
@@ -98,11 +114,14 @@ class Output:
             That would destroy something: the input, one of the other files that are read, or what
             is there already.
         """
-        is_many = source.folder is not None or self.file_rows is not None
+        into_parts = self.file_rows is not None or bool(self.partition_by)
+        is_many = source.folder is not None or into_parts
         path, into_folder = self.path, is_folder(self.path, is_many)
-        if self.file_rows is not None and not into_folder:
-            text = f"{path}: --rows-per-file writes a folder; name one, with a slash as in parts/"
+        if into_parts and not into_folder:
+            option = "--partition-by" if self.partition_by else "--rows-per-file"
+            text = f"{path}: {option} writes a folder; name one, with a slash as in parts/"
             raise CommandError(Exit.USAGE, text)
+        source.require(self.partition_by)
         if into_folder and not is_many and Path(path).is_dir():
             name = _name_within(source, source.readers[0].path, self.wanted or source.format)
             path, into_folder = str(Path(path, name)), False
@@ -114,6 +133,12 @@ class Output:
             if other is not None and Path(other).exists():
                 require_free(path, [Path(other).stat()], may_replace=True)
         return replace(self, path=path, is_folder=into_folder, delimiter=spec.text.delimiter)
+
+    def keys(self, source: Source) -> list[str]:
+        """Return the columns that are in the names of the folders, and not in the files."""
+        if self.partition_by:
+            return list(self.partition_by)
+        return source.keys if self.is_folder and self.file_rows is None else []
 
 
 def convert(source: Source, change: Change, output: Output) -> int:
@@ -127,6 +152,12 @@ def convert(source: Source, change: Change, output: Output) -> int:
         The number of rows.
     """
     form, may_replace = output.format(source), output.may_replace
+    for name in output.partition_by:
+        if name not in change.kept:
+            text = f"--partition-by {name}: is encoded; -c names the columns to encode"
+            raise CommandError(Exit.USAGE, text)
+        if pa.types.is_nested(change.before.field(name).type):
+            raise CommandError(Exit.COLUMN, f"--partition-by {name}: holds lists or structures")
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
             with new_file(output.path, form, may_replace) as file:
@@ -134,10 +165,11 @@ def convert(source: Source, change: Change, output: Output) -> int:
                 sink = open_sink(file, output.path, change.after, form, options)
                 return _write(source, change, output, sink, step)
         with new_folder(output.path, may_replace) as folder:
-            if output.file_rows is not None:
+            if output.partition_by or output.file_rows is not None:
                 opened = _parts(source, change, output, folder)
                 return _write(source, change, output, opened, step)
-            return _each_file(source, change, output, folder, step)
+            kept = [name for name in output.keys(source) if name in change.kept]
+            return _each_file(source, change.without(kept), output, folder, step)
 
 
 def _each_file(
@@ -164,16 +196,20 @@ def _parts(
 ) -> AbstractContextManager[Sink]:
     """Return what writes files of so many rows, named by their numbers."""
     form, options = output.format(source), _options(source, change, output)
+    after = change.without(output.partition_by).after
 
     @contextmanager
-    def begin(number: int) -> Iterator[Sink]:
-        path = folder / f"part-{number:06}{form.suffix}"
+    def begin(number: int, below: Path = Path()) -> Iterator[Sink]:
+        path = folder / below / f"part-{number:06}{form.suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
         with (
             new_file(str(path), form) as file,
-            open_sink(file, output.path, change.after, form, options) as sink,
+            open_sink(file, output.path, after, form, options) as sink,
         ):
             yield sink
 
+    if output.partition_by:
+        return open_partitions(output.partition_by, output.file_rows, begin)
     return open_parts(output.file_rows or 1, begin)
 
 
@@ -206,10 +242,12 @@ def _share_of(step: Callable[[float], None], position: int, n: int) -> Callable[
 
 def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     """Return how the files are written: as it was asked for, or else as the input is."""
+    n_at_once = 1 if output.file_rows is None else MOST_WRITERS
+    n_at_once = MOST_OPEN if output.partition_by else n_at_once
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
-        n_at_once=1 if output.file_rows is None else MOST_WRITERS,
+        n_at_once=n_at_once,
         new=change.new,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
@@ -225,10 +263,11 @@ def _write(
 ) -> int:
     """Write the rows, a batch at a time: read, encoded and written by a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
-    schema = source.coded_schema(change.old)
+    coded = (*change.old, *output.partition_by)
+    schema = source.coded_schema(coded)
     with (
         opened as sink,
-        closing(ahead(source.batches(rows, coded=change.old))) as batches,
+        closing(ahead(source.batches(rows, coded=coded))) as batches,
     ):
         stream = pa.RecordBatchReader.from_batches(schema, batches)
         with closing(ahead(change.apply(stream))) as parts:

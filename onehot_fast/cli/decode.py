@@ -36,7 +36,7 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
         encoder = _find_encoder(source, encoder_file)
         change = decoding(source, encoder, layout or layout_of(source, encoder))
         if output.format(source).is_text:
-            source.keep_text(change.old)
+            source.keep_text([*change.old, *output.partition_by])
             change = decoding(source, encoder, layout or layout_of(source, encoder))
         n_rows = convert(source, change, output)
     became = f"{plural(len(change.old), 'feature')} became {plural(len(change.new), 'column')}"

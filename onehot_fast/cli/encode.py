@@ -93,9 +93,9 @@ def run_encode(
 def find_encoder(source: Source, learning: Learning, output: Output, is_wide: bool) -> Encoder:
     """Return the encoder from its file, or learn it."""
     if learning.encoder_file is None:
-        columns = chosen_columns(source, learning.columns)
+        columns = chosen_columns(source, learning.columns, output.keys(source))
         if output.format(source).is_text:
-            source.keep_text(columns)
+            source.keep_text([*columns, *output.partition_by])
         typed = learning.typed or {}
         encoder = new_encoder(columns, typed)
         is_asked_for = bool(learning.columns) or not is_wide
@@ -116,7 +116,7 @@ def find_encoder(source: Source, learning: Learning, output: Output, is_wide: bo
     known = encoder.categories
     source.read_as_text([n for n in columns if isinstance(next(iter(known[n]), None), str)])
     if output.format(source).is_text:
-        source.keep_text(columns)
+        source.keep_text([*columns, *output.partition_by])
     require_fit(source, encoder)
     return encoder
 

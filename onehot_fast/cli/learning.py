@@ -39,8 +39,13 @@ __all__ = [
 ENCODER_KEY = b"onehot_fast.encoder"
 
 
-def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns to encode in the order of the file: the wanted, or else all texts."""
+def chosen_columns(
+    source: Source, named: Sequence[str], but: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns to encode in the order of the file: the wanted, or else all texts.
+
+    Those in `but` are encoded only if they are wanted.
+    """
     if named:
         there = set(source.schema.names)
         split = [[name] if name in there else name.split(",") for name in named]
@@ -49,7 +54,9 @@ def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name in source.schema.names if name in names)
     table = read_table(source.schema.empty_table())
     found = tuple(
-        str(name) for name, is_one in zip(table.names, table.encodable, strict=True) if is_one
+        str(name)
+        for name, is_one in zip(table.names, table.encodable, strict=True)
+        if is_one and name not in but
     )
     if not found:
         raise CommandError(Exit.COLUMN, f"{source.name}: no column holds texts; -c names columns")

@@ -145,6 +145,12 @@ OUTPUT = (
         type=click.IntRange(min=1),
         help="Write a folder of files with so many rows, named part-000000 and so on.",
     ),
+    click.option(
+        "--partition-by",
+        metavar="COLUMN",
+        multiple=True,
+        help="Write a folder COLUMN=VALUE for each value, which is not in the files; any number.",
+    ),
 )
 
 
@@ -181,11 +187,19 @@ def with_output(command: F) -> F:
         compression: str | None,
         row_group_size: int | None,
         rows_per_file: int | None,
+        partition_by: Sequence[str],
         quiet: bool,
         **others: Any,
     ) -> Any:
         made = Output(
-            output, output_format, compression, row_group_size, rows_per_file, quiet, overwrite
+            path=output,
+            wanted=output_format,
+            compression=compression,
+            group_rows=row_group_size,
+            file_rows=rows_per_file,
+            partition_by=tuple(dict.fromkeys(partition_by)),
+            is_quiet=quiet,
+            may_replace=overwrite,
         )
         return command(output=made, **others)
 

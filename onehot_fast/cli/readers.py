@@ -67,6 +67,9 @@ class Reader(ABC):
         """Return the schema of the batches."""
         return self.schema
 
+    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files say their types
+        """Read the columns of a text file as these types."""
+
 
 class ParquetReader(Reader):
     """A Parquet file."""

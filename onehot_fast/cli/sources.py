@@ -16,6 +16,7 @@ import pyarrow as pa
 from onehot_fast.cli.csv_reader import TextOptions, TextReader
 from onehot_fast.cli.errors import CommandError, Exit, closest, plural, reading
 from onehot_fast.cli.formats import Format, format_of_content, format_of_name
+from onehot_fast.cli.hive import keys_of, with_keys
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 from onehot_fast.cli.signals import raise_if_signalled, wait_until_ready
 
@@ -41,11 +42,14 @@ class Source:
         One for each file, not empty.
     folder : Path, optional
         The folder they are in, if it was that what the user named.
+    keys : list of str
+        The columns that are in the names of the folders only, as in ``year=2013/``.
     """
 
     name: str
     readers: list[Reader]
     folder: Path | None = None
+    keys: list[str] = field(default_factory=list)
     _done: int = field(default=0, init=False)
     _counted: int | None = field(default=None, init=False)
 
@@ -123,8 +127,7 @@ class Source:
     def set_types(self, schema: pa.Schema) -> None:
         """Read the columns of text files as these types."""
         for reader in self.readers:
-            if isinstance(reader, TextReader):
-                reader.set_types(schema)
+            reader.set_types(schema)
 
     def identities(self) -> list[os.stat_result]:
         """Return what tells whether another file is one of these."""
@@ -225,7 +228,9 @@ def _open_folder(folder: Path, chosen: Format | None, text: TextOptions) -> Sour
                 f"{other.name}: its columns or types differ from those of {first.name}:"
                 f" {_difference(first.schema, other.schema)}",
             )
-    return Source(str(folder), readers, folder)
+    found = [keys_of(path.relative_to(folder).parts[:-1]) for path in data]
+    readers, keys = with_keys(readers, found)
+    return Source(str(folder), readers, folder, keys)
 
 
 def _is_hidden(path: Path) -> bool:
