@@ -10,12 +10,12 @@ import onehot_fast
 from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import MOST_FEATURES, Learning, run_encode
+from onehot_fast.cli.encoder_options import with_encoder_options
 from onehot_fast.cli.errors import MEANINGS
 from onehot_fast.cli.inspection import run_inspect
 from onehot_fast.cli.options import (
     LAYOUTS,
     column_option,
-    with_encoder_options,
     with_input,
     with_output,
 )
@@ -99,8 +99,9 @@ def inspect(spec: Input, columns: Sequence[str], limit: int, as_json: bool, quie
               help="As --save-encoder or Encoder.to_json wrote it; nothing is learned from IN."
               )  # fmt: skip
 @click.option("--save-encoder", help="Where to write the encoder, for later files and for decode.")
-@click.option("--layout", type=LAYOUTS, default="columns", show_default=True,
-              help="Columns for all features, or one for each encoded column.")  # fmt: skip
+@click.option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
+              help="Columns for all features (default), one column for each that is encoded, or a"
+              " matrix of SciPy (default for .npz).")  # fmt: skip
 @with_encoder_options
 def encode(
     spec: Input,
@@ -109,7 +110,7 @@ def encode(
     max_features: int,
     encoder_file: str | None,
     save_encoder: str | None,
-    layout: str,
+    layout: str | None,
     typed: dict[str, Sequence[str]],
 ) -> None:
     """Encode columns of IN: read once to learn them, and once to encode them.
@@ -131,7 +132,7 @@ def encode(
 @click.option(
     "--encoder", "encoder_file", help="As --save-encoder wrote it; default: the one in IN."
 )
-@click.option("--layout", type=LAYOUTS, help="Default: by the types of the columns.")
+@click.option("--layout", type=click.Choice(LAYOUTS), help="Default: by the types of the columns.")
 def decode(spec: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
     """Bring back the columns that were encoded; what was off in all features is null."""
     run_decode(spec, encoder_file, layout, output)

@@ -18,7 +18,14 @@ from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import showing
 from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
 from onehot_fast.cli.sources import Input, Source
-from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder, require_free
+from onehot_fast.cli.target import (
+    STDOUT,
+    format_for,
+    is_folder,
+    new_file,
+    new_folder,
+    require_free,
+)
 
 __all__ = ["Change", "Output", "convert", "refusals"]
 
@@ -38,6 +45,8 @@ class Change:
         ones have taken their place.
     row_bytes : float
         About how many bytes a row of the new columns has.
+    reads : tuple of str, optional
+        The columns that are read; by default all.
     """
 
     before: pa.Schema
@@ -46,6 +55,7 @@ class Change:
     new: tuple[str, ...]
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float
+    reads: tuple[str, ...] | None = None
 
     @property
     def kept(self) -> list[str]:
@@ -251,6 +261,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
         new=change.new,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
+        folder=None if output.path == STDOUT else os.path.dirname(os.path.abspath(output.path)),
     )
 
 
@@ -265,9 +276,11 @@ def _write(
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
     schema = source.coded_schema(coded)
+    if change.reads is not None:
+        schema = pa.schema([field for field in schema if field.name in change.reads])
     with (
         opened as sink,
-        closing(ahead(source.batches(rows, coded=coded))) as batches,
+        closing(ahead(source.batches(rows, change.reads, coded))) as batches,
     ):
         stream = pa.RecordBatchReader.from_batches(schema, batches)
         with closing(ahead(change.apply(stream))) as parts:

@@ -13,6 +13,7 @@ KINDS = {
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
     "arrows": "arrows",
     "csv": "csv", "tsv": "tsv",
+    "npz": "npz",
 }  # fmt: skip
 COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
 # Files that are read from front to back; the others are read in parts, from their end.

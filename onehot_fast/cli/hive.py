@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -118,9 +117,8 @@ class KeyedReader(Reader):
             codes = pa.repeat(pa.scalar(0, pa.int32()), rows)
             return pa.DictionaryArray.from_arrays(codes, pa.array([value.as_py()]))
         array = pa.repeat(value, rows)
-        return (
-            array.dictionary_encode() if name in coded and pa.types.is_string(value.type) else array
-        )
+        is_coded = name in coded and pa.types.is_string(value.type)
+        return array.dictionary_encode() if is_coded else array
 
     @property
     def row_bytes(self) -> float:

@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import checks
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, parse_encoders
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural, printable, reading
-from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, notes_on, parse_encoder
+from onehot_fast.cli.learning import chosen_columns, notes_on
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import note, showing
 from onehot_fast.cli.sources import Input, Source, open_source
@@ -75,7 +76,7 @@ def run_inspect(
         n_rows, facts = _facts(source, limit, is_quiet)
         encoder = _encoder(source, facts, chosen)
         report = _report(source, n_rows, facts, chosen, limit, encoder)
-    for text in () if columns else notes_on(source, encoder):
+    for text in () if columns else notes_on(source, Encoders(encoder)):
         note(text, is_quiet)
     click.echo(json.dumps(report, indent=1) if as_json else _as_text(report))
 
@@ -146,8 +147,7 @@ def _made_from(source: Source) -> dict[str, list[str]]:
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         return {}
-    schema = parse_encoder(text, source.name).schema
-    return {str(column.name): column.names for column in schema.columns}
+    return parse_encoders(text, source.name).features()
 
 
 def _encoder(source: Source, facts: dict[str, ColumnFacts], chosen: Sequence[str]) -> Encoder:

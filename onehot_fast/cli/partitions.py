@@ -1,4 +1,4 @@
-"""Rows put into the folders of their keys, ``carrier=UA/part-000000.parquet``, in bounded memory."""
+"""Rows put into folders by their keys, ``carrier=UA/part-000000.parquet``, in bounded memory."""
 
 from __future__ import annotations
 

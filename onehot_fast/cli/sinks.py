@@ -43,6 +43,8 @@ class WriteOptions:
         text, is nothing again, without quotation marks.
     delimiter : str, optional
         Of CSV.
+    folder : str, optional
+        Where a matrix may put aside what it cannot write yet.
     """
 
     compression: str | None = None
@@ -51,6 +53,7 @@ class WriteOptions:
     new: Collection[str] = ()
     is_text: bool = False
     delimiter: str | None = None
+    folder: str | None = None
 
 
 class Sink(ABC):
@@ -92,6 +95,10 @@ def _sink(file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOp
         return ParquetSink(file, schema, options)
     if form.is_text:
         return TextSink(file, schema, form, options)
+    if form.kind == "npz":
+        from onehot_fast.cli.matrix import MatrixSink
+
+        return MatrixSink(file, schema, list(options.new), options.folder)
     return ArrowSink(file, schema, form, options)
 
 

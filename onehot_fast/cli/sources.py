@@ -202,6 +202,8 @@ def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Re
         if not stat.S_ISREG(os.stat(path).st_mode):
             raise CommandError(Exit.INPUT, f"{name}: not a regular file; - reads standard input")
         form = chosen or format_of_name(path) or format_of_content(path)
+        if form.kind == "npz":
+            raise CommandError(Exit.INPUT, f"{name}: npz is a matrix, which is only written")
         if form.is_text:
             return TextReader(path, name, form, text)
         reader = READERS[form.kind](path, name, form)
