@@ -15,7 +15,7 @@ from onehot_fast.cli.formats import Format
 from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
 from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
-from onehot_fast.cli.progress import showing
+from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
 from onehot_fast.cli.sources import Input, Source
 from onehot_fast.cli.target import (
@@ -182,9 +182,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
             return _each_file(source, change.without(kept), output, folder, step)
 
 
-def _each_file(
-    source: Source, change: Change, output: Output, folder: Path, step: Callable[[float], None]
-) -> int:
+def _each_file(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
     """Write a file for each that is read, of the same name."""
     form, n_rows = output.format(source), 0
     for i, reader in enumerate(source.readers):
@@ -197,7 +195,8 @@ def _each_file(
         with new_file(str(path), form) as file:
             options = _options(part, change, output)
             sink = open_sink(file, output.path, change.after, form, options)
-            n_rows += _write(part, change, output, sink, _share_of(step, i, len(source.readers)))
+            share = _share_of(step, i, len(source.readers), n_rows)
+            n_rows += _write(part, change, output, sink, share)
     return n_rows
 
 
@@ -245,9 +244,9 @@ def _name_within(source: Source, path: Path, form: Format) -> Path:
     return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")
 
 
-def _share_of(step: Callable[[float], None], position: int, n: int) -> Callable[[float], None]:
-    """Return what tells the progress of one of several files."""
-    return lambda share: step((position + share) / n)
+def _share_of(step: Step, position: int, n: int, before: int) -> Step:
+    """Return what tells the progress of one of several files, after so many rows of others."""
+    return lambda share, rows: step((position + share) / n, before + rows)
 
 
 def _options(source: Source, change: Change, output: Output) -> WriteOptions:
@@ -270,7 +269,7 @@ def _write(
     change: Change,
     output: Output,
     opened: AbstractContextManager[Sink],
-    step: Callable[[float], None],
+    step: Step,
 ) -> int:
     """Write the rows, a batch at a time: read, encoded and written by a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
@@ -289,5 +288,6 @@ def _write(
                     sink.write(part)
                 # What was read says little: most of the time is spent on what is written.
                 n_rows = source.n_rows
-                step(sink.n_rows / max(1, n_rows) if n_rows is not None else source.share())
+                share = source.share() if n_rows is None else sink.n_rows / max(1, n_rows)
+                step(share, sink.n_rows)
     return sink.n_rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from typing import Any
 
@@ -14,6 +14,7 @@ from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
 from onehot_fast.cli.labels import holds_lists
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead
+from onehot_fast.cli.progress import Step
 from onehot_fast.cli.sources import Source
 from onehot_fast.integrations.arrow import read_table
 
@@ -45,20 +46,19 @@ def chosen_columns(
     return found
 
 
-def learn(
-    source: Source, encoders: Encoders, step: Callable[[float], None], most: float, is_early: bool
-) -> None:
+def learn(source: Source, encoders: Encoders, step: Step, most: float, is_early: bool) -> None:
     """Let the encoders see all rows, and settle their schemas, of at most so many features.
 
     They are counted after each batch if more rows cannot make them fewer.
     """
-    columns = encoders.columns
+    columns, n_rows = encoders.columns, 0
     batches = source.batches(MOST_ROWS, columns, columns)
     try:
         with closing(ahead(batches)) as parts:
             for part in parts:
                 _see(encoders, part)
-                step(source.share())
+                n_rows += part.num_rows
+                step(source.share(), n_rows)
                 if is_early:
                     with suppress(ValueError):  # what a later part brings may settle it
                         _check_features(source, encoders, most)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import codecs
 import functools
+import os
+import shlex
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar, cast
 
 import click
 
 from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.csv_reader import TextOptions
+from onehot_fast.cli.errors import CommandError
 from onehot_fast.cli.formats import FORMATS, Format, parse_format
-from onehot_fast.cli.sources import Input
+from onehot_fast.cli.sources import Input, open_source
 
 __all__ = [
     "LAYOUTS",
@@ -27,11 +31,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 
+
+def _columns(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """Return the columns of the input that begin with what is typed, for a shell."""
+    # click knows no argument while an option lacks its own.
+    with ExitStack() as resources, suppress(CommandError, ValueError):
+        words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
+        path = next((word for word in words if os.path.exists(word)), None)
+        names = [] if path is None else open_source(Input(path), resources).schema.names
+        return [name for name in names if name.startswith(start)]
+    return []
+
+
 column_option = click.option(
     "-c",
     "--column",
     "columns",
     multiple=True,
+    shell_complete=_columns,
     help="A column to encode, any number of times (or A,B); default: all columns of texts.",
 )
 
@@ -65,7 +82,7 @@ def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> 
 
 
 INPUT = (
-    click.argument("source", metavar="IN"),
+    click.argument("source", metavar="IN", type=click.Path()),
     click.option("--input-format", callback=_format, help="Default: by the name, or the content."),
     click.option(
         "--delimiter",
@@ -101,7 +118,13 @@ INPUT = (
     click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notes."),
 )
 OUTPUT = (
-    click.option("-o", "--output", required=True, help="A file, a folder, or - (standard output)."),
+    click.option(
+        "-o",
+        "--output",
+        required=True,
+        type=click.Path(),
+        help="A file, a folder, or - (standard output).",
+    ),
     click.option(
         "--overwrite",
         is_flag=True,
@@ -128,6 +151,7 @@ OUTPUT = (
     click.option(
         "--partition-by",
         metavar="COLUMN",
+        shell_complete=_columns,
         multiple=True,
         help="Write a folder COLUMN=VALUE for each value, which is not in the files; any number.",
     ),
