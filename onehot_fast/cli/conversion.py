@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.matrix import MatrixSink
 from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
 from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
@@ -172,7 +173,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
         if not output.is_folder:
             with new_file(output.path, form, may_replace) as file:
                 options = _options(source, change, output)
-                sink = open_sink(file, output.path, change.after, form, options)
+                sink = _open(file, output, change.after, form, options)
                 return _write(source, change, output, sink, step)
         with new_folder(output.path, may_replace) as folder:
             if output.partition_by or output.file_rows is not None:
@@ -194,10 +195,17 @@ def _each_file(source: Source, change: Change, output: Output, folder: Path, ste
         part = Source(reader.name, [reader])
         with new_file(str(path), form) as file:
             options = _options(part, change, output)
-            sink = open_sink(file, output.path, change.after, form, options)
+            sink = _open(file, output, change.after, form, options)
             share = _share_of(step, i, len(source.readers), n_rows)
             n_rows += _write(part, change, output, sink, share)
     return n_rows
+
+
+def _open(
+    file: pa.NativeFile, output: Output, schema: pa.Schema, form: Format, options: WriteOptions
+) -> AbstractContextManager[Sink]:
+    """Return what writes a file."""
+    return open_sink(file, output.path, schema, form, options, {"npz": MatrixSink})
 
 
 def _parts(
@@ -213,7 +221,7 @@ def _parts(
         path.parent.mkdir(parents=True, exist_ok=True)
         with (
             new_file(str(path), form) as file,
-            open_sink(file, output.path, after, form, options) as sink,
+            _open(file, output, after, form, options) as sink,
         ):
             yield sink
 

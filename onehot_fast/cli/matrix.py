@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.errors import CommandError, Exit
-from onehot_fast.cli.sinks import Sink
+from onehot_fast.cli.formats import Format
+from onehot_fast.cli.sinks import Sink, WriteOptions
 
 __all__ = ["MatrixSink", "matrix_rows", "matrix_schema"]
 
@@ -70,12 +71,12 @@ class MatrixSink(Sink):
     """An archive of the arrays of a ``csr_array``, and of the names of its columns."""
 
     def __init__(
-        self, file: pa.NativeFile, schema: pa.Schema, names: Sequence[str], folder: str | None
+        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
     ) -> None:
-        self._file, self._schema, self._names = file, schema, list(names)
+        self._file, self._schema, self._names = file, schema, list(options.new)
         kind = schema.field("data").type.value_type
         self._dtype = np.dtype(kind.to_pandas_dtype())
-        made = [tempfile.TemporaryFile(dir=folder) for _ in range(3)]  # noqa: SIM115  see abandon
+        made = [tempfile.TemporaryFile(dir=options.folder) for _ in range(3)]  # noqa: SIM115  see abandon
         self._indices, self._data, self._ends = made
         self._ends.write(bytes(8))
         self._n_ons = 0

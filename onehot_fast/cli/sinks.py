@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -73,13 +73,24 @@ class Sink(ABC):
         """Let go of a file that nobody will read, and write nothing more to it."""
 
 
+Make: TypeAlias = Callable[[pa.NativeFile, pa.Schema, Format, WriteOptions], Sink]
+
+
 @contextmanager
 def open_sink(
-    file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
+    file: pa.NativeFile,
+    name: str,
+    schema: pa.Schema,
+    form: Format,
+    options: WriteOptions,
+    others: Mapping[str, Make] = {},
 ) -> Iterator[Sink]:
-    """Begin a file of a format, and end it with the block; nothing ends it if the block fails."""
+    """Begin a file of a format, and end it with the block; nothing ends it if the block fails.
+
+    What is made for formats that are not of tables is in `others`.
+    """
     with writing(name):
-        sink = _sink(file, schema, form, options)
+        sink = others.get(form.kind, _sink)(file, schema, form, options)
     try:
         yield sink
         with writing(name):
@@ -95,10 +106,6 @@ def _sink(file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOp
         return ParquetSink(file, schema, options)
     if form.is_text:
         return TextSink(file, schema, form, options)
-    if form.kind == "npz":
-        from onehot_fast.cli.matrix import MatrixSink
-
-        return MatrixSink(file, schema, list(options.new), options.folder)
     return ArrowSink(file, schema, form, options)
 
 

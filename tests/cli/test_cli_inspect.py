@@ -148,7 +148,7 @@ def test_no_progress_in_a_pipe(table: Any, files: Any, run: Any, tmp_path: Path)
 def test_frequencies(
     options: list[str], drop: list[str], table: Any, files: Any, call: Any, tmp_path: Path
 ) -> None:
-    """The most frequent categories with their counts, and which of them the options put together."""
+    """The most frequent categories, their counts, and which of them the options put together."""
     path = files.write(table, tmp_path / "in.parquet")
     ended = call("inspect", path, "-c", "carrier", *options, *drop, "--top", "3", "--json")
     found = json.loads(ended.out)["encoding"]
