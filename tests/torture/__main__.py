@@ -114,6 +114,19 @@ def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) ->
             each.result()
 
 
+def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
+    """Run so many cases of each fault of files; in a process of its own so many as of a part."""
+    faults = importlib.import_module("torture.files").FAULTS
+    results, counting = {fault: Result() for fault in faults}, Lock()
+    with ThreadPoolExecutor(jobs) as pool:
+        for first in range(0, cases, PARTS["files"]):
+            for fault in faults:
+                number, some = seed + first, min(PARTS["files"], cases - first)
+                chosen = {**environment(number), "TORTURE_FAULT": fault}
+                pool.submit(run_batch, "files", number, some, chosen, results[fault], counting)
+    return results
+
+
 def table(results: dict[str, Result]) -> str:
     """Return the counts as a table of Markdown."""
     rows = ["| part | cases | calls | refused | failures |", "|---|---|---|---|---|"]
@@ -136,6 +149,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="a part; may be repeated")
     parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
     parser.add_argument("--cases", type=int, help="so many of each part, in place of minutes")
+    parser.add_argument("--faults", type=int, help="so many mutants of each format, kills, ...")
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -146,7 +160,9 @@ def main() -> int:
     parts = given.only or [*PARTS]
     results = {part: Result() for part in parts}
     print(f"seed {seed}; {len(simd.variants())} variants: {', '.join(simd.variants())}", flush=True)
-    if given.cases:
+    if given.faults:
+        results = run_faults(given.faults, seed, given.jobs)
+    elif given.cases:
         for part in parts:
             # As it was set where a failure is replayed.
             chosen = {name: os.environ.get(name, v) for name, v in environment(seed).items()}
