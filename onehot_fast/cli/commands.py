@@ -8,7 +8,6 @@ import click
 from click.shell_completion import get_completion_class
 
 import onehot_fast
-from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import MOST_FEATURES, Learning, run_encode
 from onehot_fast.cli.encoder_options import with_encoder_options
@@ -20,6 +19,7 @@ from onehot_fast.cli.options import (
     with_input,
     with_output,
 )
+from onehot_fast.cli.output import Output
 from onehot_fast.cli.sources import Input
 
 __all__ = ["COMPLETE", "commands"]

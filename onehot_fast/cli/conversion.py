@@ -13,22 +13,17 @@ import pyarrow as pa
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.matrix import MatrixSink
+from onehot_fast.cli.output import Output, name_within
 from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
 from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
-from onehot_fast.cli.sources import Input, Source
-from onehot_fast.cli.target import (
-    STDOUT,
-    format_for,
-    is_folder,
-    new_file,
-    new_folder,
-    require_free,
-)
+from onehot_fast.cli.sources import Source
+from onehot_fast.cli.stores import is_remote, uploading
+from onehot_fast.cli.target import STDOUT, new_file, new_folder
 
-__all__ = ["Change", "Output", "convert", "refusals"]
+__all__ = ["Change", "convert", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -76,92 +71,22 @@ class Change:
         return replace(self, after=after, apply=apply)
 
 
-@dataclass(frozen=True)
-class Output:
-    """Where the rows go, and how they are written.
-
-    Attributes
-    ----------
-    path : str
-        A file, a folder or "-".
-    wanted : Format, optional
-        By default what the name says, or else that of the input.
-    compression : str, optional
-    group_rows : int, optional
-        See `WriteOptions`.
-    file_rows : int, optional
-        The rows of each file of a folder; by default each input becomes a file.
-    partition_by : tuple of str
-        The columns whose values become the names of folders.
-    is_quiet : bool
-    may_replace : bool
-        What is there already.
-    is_folder : bool
-    delimiter : str, optional
-        Of CSV.
-    """
-
-    path: str
-    wanted: Format | None = None
-    compression: str | None = None
-    group_rows: int | None = None
-    file_rows: int | None = None
-    partition_by: tuple[str, ...] = ()
-    is_quiet: bool = False
-    may_replace: bool = False
-    is_folder: bool = False
-    delimiter: str | None = None
-
-    def format(self, source: Source) -> Format:
-        """Return the format for what comes from a source."""
-        return format_for(self.path, self.wanted, source.format, self.is_folder)
-
-    def prepared(self, source: Source, spec: Input, *others: str | None) -> Output:
-        """Return where exactly the rows of a source go.
-
-        Raises
-        ------
-        CommandError
-            That would destroy something: the input, one of the other files that are read, or what
-            is there already.
-        """
-        into_parts = self.file_rows is not None or bool(self.partition_by)
-        is_many = source.folder is not None or into_parts
-        path, into_folder = self.path, is_folder(self.path, is_many)
-        if into_parts and not into_folder:
-            option = "--partition-by" if self.partition_by else "--rows-per-file"
-            text = f"{path}: {option} writes a folder; name one, with a slash as in parts/"
-            raise CommandError(Exit.USAGE, text)
-        source.require(self.partition_by)
-        if into_folder and not is_many and Path(path).is_dir():
-            name = _name_within(source, source.readers[0].path, self.wanted or source.format)
-            path, into_folder = str(Path(path, name)), False
-        if source.folder is not None and _is_below(Path(path), source.folder):
-            text = f"{path}: lies in the input; the next run would read it"
-            raise CommandError(Exit.OUTPUT, text)
-        require_free(path, source.identities(), self.may_replace)
-        for other in others:
-            if other is not None and Path(other).exists():
-                require_free(path, [Path(other).stat()], may_replace=True)
-        return replace(self, path=path, is_folder=into_folder, delimiter=spec.text.delimiter)
-
-    def keys(self, source: Source) -> list[str]:
-        """Return the columns that are in the names of the folders, and not in the files."""
-        if self.partition_by:
-            return list(self.partition_by)
-        return source.keys if self.is_folder and self.file_rows is None else []
-
-
 def convert(source: Source, change: Change, output: Output) -> int:
     """Write the rows of a source, changed, in one file or in the files of a folder.
 
-    In a folder there is a file for each that is read, or one for so many rows.
+    In a folder there is a file for each that is read, or one for so many rows. What goes to a store
+    is made on the local disk first.
 
     Returns
     -------
     int
         The number of rows.
     """
+    if is_remote(output.path):
+        form = output.format(source)
+        with uploading(output.path) as local:
+            made = replace(output, path=local, wanted=form, may_replace=True)
+            return convert(source, change, made)
     form, may_replace = output.format(source), output.may_replace
     for name in output.partition_by:
         if name not in change.kept:
@@ -187,7 +112,7 @@ def _each_file(source: Source, change: Change, output: Output, folder: Path, ste
     """Write a file for each that is read, of the same name."""
     form, n_rows = output.format(source), 0
     for i, reader in enumerate(source.readers):
-        path = folder / _name_within(source, reader.path, form)
+        path = folder / name_within(source, reader.path, form)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             text = f"{output.path}: two files would be named {path.name}"
@@ -237,19 +162,6 @@ def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
     except (TypeError, ValueError, pa.ArrowException) as error:
         code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
         raise CommandError(code, f"{name}: {as_typed(error)}") from error
-
-
-def _is_below(path: Path, folder: Path) -> bool:
-    """Tell whether something is in a folder, or in one below it; or is that folder."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-
-
-def _name_within(source: Source, path: Path, form: Format) -> Path:
-    """Return the name that the output of a file has in the folder."""
-    if source.folder is None:
-        return Path(f"{Path(source.name).name.split('.')[0]}{form.suffix}")
-    below = path.relative_to(source.folder)
-    return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")
 
 
 def _share_of(step: Step, position: int, n: int, before: int) -> Step:

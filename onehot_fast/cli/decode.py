@@ -8,10 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.conversion import Change, Output, convert, refusals
+from onehot_fast.cli.conversion import Change, convert, refusals
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders, parse_encoders
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
 from onehot_fast.cli.labels import without_features
+from onehot_fast.cli.output import Output
 from onehot_fast.cli.progress import tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.integrations.arrow import decode

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.conversion import Change, Output, convert, refusals
+from onehot_fast.cli.conversion import Change, convert, refusals
 from onehot_fast.cli.encoder_options import new_encoders
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, plural
@@ -19,6 +19,7 @@ from onehot_fast.cli.formats import Format
 from onehot_fast.cli.labels import with_labels
 from onehot_fast.cli.learning import chosen_columns, learn, notes_on, require_fit
 from onehot_fast.cli.matrix import matrix_rows, matrix_schema
+from onehot_fast.cli.output import Output
 from onehot_fast.cli.progress import note, noting_warnings, showing, tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.cli.target import require_free, save_text
@@ -69,7 +70,7 @@ def run_encode(
         form = output.format(source)
         layout = _layout(layout, form, output)
         if save_encoder is not None:
-            require_free(save_encoder, source.identities(), output.may_replace)
+            require_free(save_encoder, source.identities(), output.may_replace, source.addresses())
             if os.path.realpath(save_encoder) == os.path.realpath(output.path):
                 raise CommandError(Exit.USAGE, f"{save_encoder}: is the output too")
         encoders = find_encoders(source, learning, output, is_wide=layout != "dictionary")

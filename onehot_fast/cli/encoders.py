@@ -9,6 +9,7 @@ from typing import Any
 
 from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
 from onehot_fast.cli.labels import LabelColumn
+from onehot_fast.cli.stores import open_place, place_of
 from onehot_fast.encoder import Encoder
 
 __all__ = ["ENCODER_KEY", "Encoders", "load_encoders", "parse_encoders"]
@@ -75,7 +76,10 @@ def load_encoders(path: str) -> Encoders:
     """Read encoders from a file."""
     try:
         with reading(path):
-            text = Path(path).read_text(encoding="utf-8")
+            place = place_of(path)
+            file = place.open("rb") if isinstance(place, Path) else open_place(place)
+            with file:
+                text = bytes(file.read()).decode()
     except CommandError as error:
         raise CommandError(Exit.SCHEMA, str(error)) from error
     return parse_encoders(text, path)

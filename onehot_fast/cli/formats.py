@@ -70,10 +70,8 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     return None
 
 
-def format_of_content(path: str | os.PathLike[str]) -> Format:
+def format_of_content(start: bytes) -> Format:
     """Return the format of a file by its first bytes; what is none of the others is CSV."""
-    with open(path, "rb") as file:
-        start = file.read(8)
     for magic, kind in MAGIC:
         if start.startswith(magic):
             return Format(kind)

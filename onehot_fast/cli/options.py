@@ -12,10 +12,10 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.errors import CommandError
 from onehot_fast.cli.formats import FORMATS, Format, parse_format
+from onehot_fast.cli.output import Output
 from onehot_fast.cli.sources import Input, open_source
 
 __all__ = [
