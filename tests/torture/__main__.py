@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import importlib
 import itertools
@@ -29,6 +30,8 @@ PARTS = {
     "races": 4,
     "files": 60,
 }
+# Of faults of files, some of which are processes of their own.
+FAULTS_AT_ONCE = 25
 # Longer than any batch takes on a busy machine; what takes longer hangs.
 HANG = 600
 CACHES = ("0", "1", "100", "4000")
@@ -115,15 +118,20 @@ def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) ->
 
 
 def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
-    """Run so many cases of each fault of files; in a process of its own so many as of a part."""
+    """Run so many cases of each fault of files, or until Ctrl-C; each in processes of its own."""
     faults = importlib.import_module("torture.files").FAULTS
     results, counting = {fault: Result() for fault in faults}, Lock()
-    with ThreadPoolExecutor(jobs) as pool:
-        for first in range(0, cases, PARTS["files"]):
-            for fault in faults:
-                number, some = seed + first, min(PARTS["files"], cases - first)
-                chosen = {**environment(number), "TORTURE_FAULT": fault}
-                pool.submit(run_batch, "files", number, some, chosen, results[fault], counting)
+    pool, batches = ThreadPoolExecutor(jobs), []
+    for first in range(0, cases, FAULTS_AT_ONCE):
+        for fault in faults:
+            number, some = seed + first, min(FAULTS_AT_ONCE, cases - first)
+            chosen = {**environment(number), "TORTURE_FAULT": fault}
+            given = "files", number, some, chosen, results[fault], counting
+            batches.append(pool.submit(run_batch, *given))
+    with contextlib.suppress(KeyboardInterrupt):
+        for batch in batches:
+            batch.result()
+    pool.shutdown(cancel_futures=True)
     return results
 
 
