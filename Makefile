@@ -26,7 +26,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize torture emulate bench compare docs build wheel clean
+.PHONY: help demo test coverage lint format types sanitize torture faults emulate bench compare docs build wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
@@ -77,6 +77,9 @@ sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under t
 
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tests && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
+
+faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, kills and full disks of the command; an hour
+	cd tests && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
 
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
 	.ci/emulate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +12,18 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.matrix import MatrixSink
+from onehot_fast.cli.output import Output, name_within
+from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
 from onehot_fast.cli.parts import MOST_WRITERS, open_parts
 from onehot_fast.cli.pipeline import ahead, batch_rows
-from onehot_fast.cli.progress import showing
+from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
-from onehot_fast.cli.sources import Input, Source
-from onehot_fast.cli.target import format_for, is_folder, new_file, new_folder, require_free
+from onehot_fast.cli.sources import Source
+from onehot_fast.cli.stores import is_remote, uploading
+from onehot_fast.cli.target import STDOUT, new_file, new_folder
 
-__all__ = ["Change", "Output", "convert", "refusals"]
+__all__ = ["Change", "convert", "refusals"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class Change:
         ones have taken their place.
     row_bytes : float
         About how many bytes a row of the new columns has.
+    reads : tuple of str, optional
+        The columns that are read; by default all.
     """
 
     before: pa.Schema
@@ -45,108 +51,68 @@ class Change:
     new: tuple[str, ...]
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float
+    reads: tuple[str, ...] | None = None
 
     @property
     def kept(self) -> list[str]:
         """The names of the columns that stay as they are."""
         return [name for name in self.before.names if name not in self.old]
 
+    def without(self, names: Sequence[str]) -> Change:
+        """Return a change after which some of the columns that stay are gone too."""
+        if not names:
+            return self
+        fields = [field for field in self.after if field.name not in names]
 
-@dataclass(frozen=True)
-class Output:
-    """Where the rows go, and how they are written.
+        def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+            return (batch.drop_columns(list(names)) for batch in self.apply(batches))
 
-    Attributes
-    ----------
-    path : str
-        A file, a folder or "-".
-    wanted : Format, optional
-        By default what the name says, or else that of the input.
-    compression : str, optional
-    group_rows : int, optional
-        See `WriteOptions`.
-    file_rows : int, optional
-        The rows of each file of a folder; by default each input becomes a file.
-    is_quiet : bool
-    may_replace : bool
-        What is there already.
-    is_folder : bool
-    delimiter : str, optional
-        Of CSV.
-    """
-
-    path: str
-    wanted: Format | None = None
-    compression: str | None = None
-    group_rows: int | None = None
-    file_rows: int | None = None
-    is_quiet: bool = False
-    may_replace: bool = False
-    is_folder: bool = False
-    delimiter: str | None = None
-
-    def format(self, source: Source) -> Format:
-        """Return the format for what comes from a source."""
-        return format_for(self.path, self.wanted, source.format, self.is_folder)
-
-    def prepared(self, source: Source, spec: Input, *others: str | None) -> Output:
-        """Return where exactly the rows of a source go.
-
-        Raises
-        ------
-        CommandError
-            That would destroy something: the input, one of the other files that are read, or what
-            is there already.
-        """
-        is_many = source.folder is not None or self.file_rows is not None
-        path, into_folder = self.path, is_folder(self.path, is_many)
-        if self.file_rows is not None and not into_folder:
-            text = f"{path}: --rows-per-file writes a folder; name one, with a slash as in parts/"
-            raise CommandError(Exit.USAGE, text)
-        if into_folder and not is_many and Path(path).is_dir():
-            name = _name_within(source, source.readers[0].path, self.wanted or source.format)
-            path, into_folder = str(Path(path, name)), False
-        if source.folder is not None and _is_below(Path(path), source.folder):
-            text = f"{path}: lies in the input; the next run would read it"
-            raise CommandError(Exit.OUTPUT, text)
-        require_free(path, source.identities(), self.may_replace)
-        for other in others:
-            if other is not None and Path(other).exists():
-                require_free(path, [Path(other).stat()], may_replace=True)
-        return replace(self, path=path, is_folder=into_folder, delimiter=spec.text.delimiter)
+        after = pa.schema(fields, self.after.metadata)
+        return replace(self, after=after, apply=apply)
 
 
 def convert(source: Source, change: Change, output: Output) -> int:
     """Write the rows of a source, changed, in one file or in the files of a folder.
 
-    In a folder there is a file for each that is read, or one for so many rows.
+    In a folder there is a file for each that is read, or one for so many rows. What goes to a store
+    is made on the local disk first.
 
     Returns
     -------
     int
         The number of rows.
     """
+    if is_remote(output.path):
+        form = output.format(source)
+        with uploading(output.path) as local:
+            made = replace(output, path=local, wanted=form, may_replace=True)
+            return convert(source, change, made)
     form, may_replace = output.format(source), output.may_replace
+    for name in output.partition_by:
+        if name not in change.kept:
+            text = f"--partition-by {name}: is encoded; -c names the columns to encode"
+            raise CommandError(Exit.USAGE, text)
+        if pa.types.is_nested(change.before.field(name).type):
+            raise CommandError(Exit.COLUMN, f"--partition-by {name}: holds lists or structures")
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
             with new_file(output.path, form, may_replace) as file:
                 options = _options(source, change, output)
-                sink = open_sink(file, output.path, change.after, form, options)
+                sink = _open(file, output, change.after, form, options)
                 return _write(source, change, output, sink, step)
         with new_folder(output.path, may_replace) as folder:
-            if output.file_rows is not None:
+            if output.partition_by or output.file_rows is not None:
                 opened = _parts(source, change, output, folder)
                 return _write(source, change, output, opened, step)
-            return _each_file(source, change, output, folder, step)
+            kept = [name for name in output.keys(source) if name in change.kept]
+            return _each_file(source, change.without(kept), output, folder, step)
 
 
-def _each_file(
-    source: Source, change: Change, output: Output, folder: Path, step: Callable[[float], None]
-) -> int:
+def _each_file(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
     """Write a file for each that is read, of the same name."""
     form, n_rows = output.format(source), 0
     for i, reader in enumerate(source.readers):
-        path = folder / _name_within(source, reader.path, form)
+        path = folder / name_within(source, reader.path, form)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
             text = f"{output.path}: two files would be named {path.name}"
@@ -154,9 +120,17 @@ def _each_file(
         part = Source(reader.name, [reader])
         with new_file(str(path), form) as file:
             options = _options(part, change, output)
-            sink = open_sink(file, output.path, change.after, form, options)
-            n_rows += _write(part, change, output, sink, _share_of(step, i, len(source.readers)))
+            sink = _open(file, output, change.after, form, options)
+            share = _share_of(step, i, len(source.readers), n_rows)
+            n_rows += _write(part, change, output, sink, share)
     return n_rows
+
+
+def _open(
+    file: pa.NativeFile, output: Output, schema: pa.Schema, form: Format, options: WriteOptions
+) -> AbstractContextManager[Sink]:
+    """Return what writes a file."""
+    return open_sink(file, output.path, schema, form, options, {"npz": MatrixSink})
 
 
 def _parts(
@@ -164,16 +138,20 @@ def _parts(
 ) -> AbstractContextManager[Sink]:
     """Return what writes files of so many rows, named by their numbers."""
     form, options = output.format(source), _options(source, change, output)
+    after = change.without(output.partition_by).after
 
     @contextmanager
-    def begin(number: int) -> Iterator[Sink]:
-        path = folder / f"part-{number:06}{form.suffix}"
+    def begin(number: int, below: Path = Path()) -> Iterator[Sink]:
+        path = folder / below / f"part-{number:06}{form.suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
         with (
             new_file(str(path), form) as file,
-            open_sink(file, output.path, change.after, form, options) as sink,
+            _open(file, output, after, form, options) as sink,
         ):
             yield sink
 
+    if output.partition_by:
+        return open_partitions(output.partition_by, output.file_rows, begin)
     return open_parts(output.file_rows or 1, begin)
 
 
@@ -186,33 +164,23 @@ def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Record
         raise CommandError(code, f"{name}: {as_typed(error)}") from error
 
 
-def _is_below(path: Path, folder: Path) -> bool:
-    """Tell whether something is in a folder, or in one below it; or is that folder."""
-    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
-
-
-def _name_within(source: Source, path: Path, form: Format) -> Path:
-    """Return the name that the output of a file has in the folder."""
-    if source.folder is None:
-        return Path(f"{Path(source.name).name.split('.')[0]}{form.suffix}")
-    below = path.relative_to(source.folder)
-    return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")
-
-
-def _share_of(step: Callable[[float], None], position: int, n: int) -> Callable[[float], None]:
-    """Return what tells the progress of one of several files."""
-    return lambda share: step((position + share) / n)
+def _share_of(step: Step, position: int, n: int, before: int) -> Step:
+    """Return what tells the progress of one of several files, after so many rows of others."""
+    return lambda share, rows: step((position + share) / n, before + rows)
 
 
 def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     """Return how the files are written: as it was asked for, or else as the input is."""
+    n_at_once = 1 if output.file_rows is None else MOST_WRITERS
+    n_at_once = MOST_OPEN if output.partition_by else n_at_once
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
-        n_at_once=1 if output.file_rows is None else MOST_WRITERS,
+        n_at_once=n_at_once,
         new=change.new,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
+        folder=None if output.path == STDOUT else os.path.dirname(os.path.abspath(output.path)),
     )
 
 
@@ -221,14 +189,17 @@ def _write(
     change: Change,
     output: Output,
     opened: AbstractContextManager[Sink],
-    step: Callable[[float], None],
+    step: Step,
 ) -> int:
     """Write the rows, a batch at a time: read, encoded and written by a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
-    schema = source.coded_schema(change.old)
+    coded = (*change.old, *output.partition_by)
+    schema = source.coded_schema(coded)
+    if change.reads is not None:
+        schema = pa.schema([field for field in schema if field.name in change.reads])
     with (
         opened as sink,
-        closing(ahead(source.batches(rows, coded=change.old))) as batches,
+        closing(ahead(source.batches(rows, change.reads, coded))) as batches,
     ):
         stream = pa.RecordBatchReader.from_batches(schema, batches)
         with closing(ahead(change.apply(stream))) as parts:
@@ -237,5 +208,6 @@ def _write(
                     sink.write(part)
                 # What was read says little: most of the time is spent on what is written.
                 n_rows = source.n_rows
-                step(sink.n_rows / max(1, n_rows) if n_rows is not None else source.share())
+                share = source.share() if n_rows is None else sink.n_rows / max(1, n_rows)
+                step(share, sink.n_rows)
     return sink.n_rows

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +17,7 @@ from onehot_fast.cli.errors import one_line
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import sliced
 from onehot_fast.cli.readers import Reader, position, unpacked
+from onehot_fast.cli.stores import Place, open_place
 
 __all__ = ["TextOptions", "TextReader"]
 
@@ -63,7 +63,7 @@ class TextOptions:
 class TextReader(Reader):
     """A CSV file, perhaps compressed."""
 
-    def __init__(self, path: Path, name: str, form: Format, text: TextOptions) -> None:
+    def __init__(self, path: Place, name: str, form: Format, text: TextOptions) -> None:
         super().__init__(path, name, form)
         self._text = text
         self._file: Any = None
@@ -76,7 +76,7 @@ class TextReader(Reader):
 
     def _check_start(self) -> None:
         """Refuse UTF-16, and a first line that has more of another delimiter than of its own."""
-        with pa.OSFile(str(self.path)) as file:
+        with open_place(self.path) as file:
             start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
             self._text.encoding == "utf8"
@@ -97,14 +97,14 @@ class TextReader(Reader):
 
     def _infer(self) -> pa.Schema:
         """Return the types that the first rows look like; digits that are no number are text."""
-        with pa.OSFile(str(self.path)) as file:
+        with open_place(self.path) as file:
             inferred = self._open(file, is_start=True).schema
         # Bytes are found where a text is not UTF-8: that is to be an error, in whatever row it is.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
             self._convert.column_types = dict.fromkeys(numbers, pa.string())
-            with pa.OSFile(str(self.path)) as file:
+            with open_place(self.path) as file:
                 first = self._open(file, list(numbers), is_start=True).read_next_batch()
             for name, code in numbers.items():
                 if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
@@ -123,7 +123,7 @@ class TextReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with pa.OSFile(str(self.path)) as self._file, _explained():
+        with open_place(self.path) as self._file, _explained():
             chosen = columns and [name for name in self.schema.names if name in columns]
             blocks = self._open(self._file, chosen)
             # Before they are sliced: in slices pyarrow 22 replaces texts by others.

@@ -8,12 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.conversion import Change, Output, convert, refusals
+from onehot_fast.cli.conversion import Change, convert, refusals
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders, parse_encoders
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
-from onehot_fast.cli.learning import ENCODER_KEY, load_encoder, parse_encoder
+from onehot_fast.cli.labels import without_features
+from onehot_fast.cli.output import Output
 from onehot_fast.cli.progress import tell
 from onehot_fast.cli.sources import Input, Source, open_source
-from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import decode
 
 __all__ = ["run_decode"]
@@ -33,20 +34,23 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
     with ExitStack() as resources:
         source = open_source(spec, resources)
         output = output.prepared(source, spec, encoder_file)
-        encoder = _find_encoder(source, encoder_file)
-        change = decoding(source, encoder, layout or layout_of(source, encoder))
+        if output.format(source).kind == "npz":
+            raise CommandError(Exit.USAGE, "npz is a matrix, and has no form for values")
+        encoders = _find_encoders(source, encoder_file)
+        layout = layout or layout_of(source, encoders)
+        change = decoding(source, encoders, layout)
         if output.format(source).is_text:
-            source.keep_text(change.old)
-            change = decoding(source, encoder, layout or layout_of(source, encoder))
+            source.keep_text([*change.old, *output.partition_by])
+            change = decoding(source, encoders, layout)
         n_rows = convert(source, change, output)
     became = f"{plural(len(change.old), 'feature')} became {plural(len(change.new), 'column')}"
     tell(f"{output.path}: {plural(n_rows, 'row')}, {became}", output.is_quiet)
 
 
-def _find_encoder(source: Source, encoder_file: str | None) -> Encoder:
+def _find_encoders(source: Source, encoder_file: str | None) -> Encoders:
     """Return the encoder from a file, or the one that `encode` left in the metadata."""
     if encoder_file is not None:
-        return load_encoder(encoder_file)
+        return load_encoders(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         has_room = f", and {source.format.kind} cannot" if source.format.is_text else ""
@@ -55,12 +59,12 @@ def _find_encoder(source: Source, encoder_file: str | None) -> Encoder:
             f"{source.name} does not say how it was encoded{has_room}: --encoder FILE names the"
             " encoder that `encode --save-encoder FILE` wrote",
         )
-    return parse_encoder(text, source.name)
+    return parse_encoders(text, source.name)
 
 
-def layout_of(source: Source, encoder: Encoder) -> str:
+def layout_of(source: Source, encoders: Encoders) -> str:
     """Return the layout of an encoded file, by the types of its columns."""
-    names = [str(name) for name in encoder.columns or ()]
+    names = [str(name) for name in encoders.values.columns or ()]
     if not names or not all(name in source.schema.names for name in names):
         return "columns"
     kind = source.schema.field(names[0]).type
@@ -71,23 +75,27 @@ def layout_of(source: Source, encoder: Encoder) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def decoding(source: Source, encoder: Encoder, layout: Any) -> Change:
+def decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     """Return what decoding does to the columns of a file."""
+    values = encoders.values
     is_wide = layout == "columns"
-    old_names = (
-        set(encoder.get_feature_names_out()) if is_wide else {str(n) for n in encoder.columns or ()}
-    )
-    old = tuple(name for name in source.schema.names if name in old_names)
+    old_names = set(values.get_feature_names_out() if is_wide else map(str, values.columns or ()))
+    of_labels = {n for one in encoders.labels for n in one.encoder.get_feature_names_out()}
+    source.require(sorted(of_labels), Exit.SCHEMA)
+    old = tuple(name for name in source.schema.names if name in old_names | of_labels)
+
+    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        decoded = decode(batches, values, layout=layout)
+        return refusals(source.name, without_features(decoded, encoders.labels))
+
     try:
-        after = decode(source.schema.empty_table(), encoder, layout=layout).schema
+        empty = decode(source.schema.empty_table(), values, layout=layout)
+        row = pa.RecordBatch.from_pylist([], empty.schema)
+        after = next(without_features([row], encoders.labels)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}
     new = tuple(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
-
-    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        return refusals(source.name, decode(batches, encoder, layout=layout))
-
     row_bytes = TEXT_BYTES * len(new)
     return Change(source.schema, after.with_metadata(metadata or None), old, new, apply, row_bytes)

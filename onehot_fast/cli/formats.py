@@ -13,6 +13,7 @@ KINDS = {
     "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
     "arrows": "arrows",
     "csv": "csv", "tsv": "tsv",
+    "npz": "npz",
 }  # fmt: skip
 COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
 # Files that are read from front to back; the others are read in parts, from their end.
@@ -69,10 +70,8 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
     return None
 
 
-def format_of_content(path: str | os.PathLike[str]) -> Format:
+def format_of_content(start: bytes) -> Format:
     """Return the format of a file by its first bytes; what is none of the others is CSV."""
-    with open(path, "rb") as file:
-        start = file.read(8)
     for magic, kind in MAGIC:
         if start.startswith(magic):
             return Format(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -13,14 +14,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import checks
-from onehot_fast.cli.errors import CommandError, Exit, one_line, plural, printable, reading
-from onehot_fast.cli.learning import ENCODER_KEY, chosen_columns, notes_on, parse_encoder
+from onehot_fast.cli.encoder_options import new_encoders
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, parse_encoders
+from onehot_fast.cli.errors import CommandError, plural, printable, reading
+from onehot_fast.cli.frequencies import frequencies, show_frequencies
+from onehot_fast.cli.labels import holds_lists
+from onehot_fast.cli.learning import chosen_columns, learn, notes_on
 from onehot_fast.cli.pipeline import ahead, batch_rows
 from onehot_fast.cli.progress import note, showing
 from onehot_fast.cli.sources import Input, Source, open_source
-from onehot_fast.encoder import Encoder
 
-__all__ = ["run_inspect"]
+__all__ = ["Looking", "run_inspect"]
 
 
 @dataclass
@@ -59,9 +63,32 @@ class ColumnFacts:
             self.values, self.is_large = None, True
 
 
-def run_inspect(
-    spec: Input, columns: Sequence[str], limit: int, as_json: bool, is_quiet: bool
-) -> None:
+@dataclass(frozen=True)
+class Looking:
+    """What is to be shown.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        Those to encode; none: all texts.
+    typed : dict of str to sequence of str
+        The options of the encoder, as they were typed.
+    limit : int
+        Distinct values are counted up to so many.
+    top : int
+        So many of the most frequent categories are shown.
+    as_json, is_quiet : bool
+    """
+
+    columns: Sequence[str]
+    typed: dict[str, Sequence[str]]
+    limit: int
+    top: int
+    as_json: bool
+    is_quiet: bool
+
+
+def run_inspect(spec: Input, looking: Looking) -> None:
     """Print what is in a file.
 
     Raises
@@ -69,15 +96,42 @@ def run_inspect(
     CommandError
         See `Exit`.
     """
+    named = looking.columns
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        chosen = chosen_columns(source, columns) if columns else _texts(source)
-        n_rows, facts = _facts(source, limit, is_quiet)
-        encoder = _encoder(source, facts, chosen)
-        report = _report(source, n_rows, facts, chosen, limit, encoder)
-    for text in () if columns else notes_on(source, encoder):
-        note(text, is_quiet)
-    click.echo(json.dumps(report, indent=1) if as_json else _as_text(report))
+        chosen = chosen_columns(source, named) if named else _texts(source)
+        n_rows, facts = _facts(source, looking.limit, looking.is_quiet)
+        kinds = {name: source.schema.field(name).type for name in chosen}
+        # Of columns of too many values only that is told; the labels of lists were not counted.
+        kinds = {n: k for n, k in kinds.items() if not facts[n].is_large or holds_lists(k)}
+        encoders, top = _learned(source, kinds, looking, n_rows)
+        report = _report(source, n_rows, facts, chosen, looking.limit, encoders, top)
+    for text in () if named else notes_on(source, encoders):
+        note(text, looking.is_quiet)
+    if looking.as_json:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        click.echo(_as_text(report))
+        show_frequencies(top)
+
+
+def _learned(
+    source: Source, kinds: dict[str, Any], looking: Looking, n_rows: int
+) -> tuple[Encoders, dict[str, Any]]:
+    """Return what encodes the columns, and how frequent their categories are."""
+    options = {name: texts for name, texts in looking.typed.items() if texts}
+    which = {name: texts for name, texts in options.items() if name == "sep"}
+    learned = []
+    for typed in [which] if options == which else [which, options]:
+        encoders = new_encoders(kinds, typed)
+        with showing("learning", looking.is_quiet) as step:
+            learn(source, encoders, step, math.inf, is_early=False)
+        learned.append(encoders)
+    plain, chosen = learned[0], learned[-1]
+    found: dict[str, Any] = {}
+    for one, other in zip(plain.each, chosen.each, strict=True):
+        found |= frequencies(one, other, n_rows, looking.top)
+    return chosen, found
 
 
 def _texts(source: Source) -> tuple[str, ...]:
@@ -103,7 +157,7 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, dict[str, C
                     continue
                 with reading(source.name):  # a code may be outside of its dictionary
                     one.add(column, limit)
-            step(source.share())
+            step(source.share(), n_rows)
     return n_rows, dict(zip(names, facts, strict=True))
 
 
@@ -113,7 +167,8 @@ def _report(
     facts: dict[str, ColumnFacts],
     chosen: Sequence[str],
     limit: int,
-    encoder: Encoder,
+    encoders: Encoders,
+    top: dict[str, Any],
 ) -> dict[str, Any]:
     """Return all that is printed."""
     columns = [
@@ -126,8 +181,9 @@ def _report(
         }
         for name, one in facts.items()
     ]
-    names, estimate = list(encoder.columns or ()), encoder.estimate(n_rows)
-    encoding = {"columns": names, "features": estimate.columns, "bytes": estimate.bytes}
+    names, n_features = encoders.columns, encoders.n_features
+    sizes = encoders.bytes(n_rows)
+    encoding = {"columns": names, "features": n_features, "bytes": sizes, "frequencies": top}
     return {
         "file": source.name,
         "format": source.format.kind,
@@ -146,30 +202,7 @@ def _made_from(source: Source) -> dict[str, list[str]]:
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         return {}
-    schema = parse_encoder(text, source.name).schema
-    return {str(column.name): column.names for column in schema.columns}
-
-
-def _encoder(source: Source, facts: dict[str, ColumnFacts], chosen: Sequence[str]) -> Encoder:
-    """Return what encodes the columns whose values were kept."""
-    values = {name: facts[name].values for name in chosen if not facts[name].is_large}
-    most = max((len(distinct) for distinct in values.values() if distinct is not None), default=0)
-    rows = {
-        name: _padded(
-            source.schema.field(name).type if distinct is None else distinct.type, distinct, most
-        )
-        for name, distinct in values.items()
-    }
-    try:
-        return Encoder(list(rows)).fit(pa.table(rows))
-    except (TypeError, ValueError) as error:
-        raise CommandError(Exit.COLUMN, f"{source.name}: {one_line(error)}") from error
-
-
-def _padded(kind: pa.DataType, values: Any, length: int) -> Any:
-    """Return distinct values with nulls behind them."""
-    nulls = pa.nulls(length - (0 if values is None else len(values)), kind)
-    return nulls if values is None else pa.chunked_array([values, nulls])
+    return parse_encoders(text, source.name).features()
 
 
 def _as_text(report: dict[str, Any]) -> str:

@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import identifiers
-from onehot_fast.cli.errors import (
-    CommandError,
-    Exit,
-    as_typed,
-    is_undecodable,
-    one_line,
-    plural,
-    reading,
-)
+from onehot_fast.cli.encoders import Encoders
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
+from onehot_fast.cli.labels import holds_lists
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead
+from onehot_fast.cli.progress import Step
 from onehot_fast.cli.sources import Source
-from onehot_fast.encoder import Encoder
 from onehot_fast.integrations.arrow import read_table
 
-__all__ = [
-    "ENCODER_KEY",
-    "chosen_columns",
-    "learn",
-    "load_encoder",
-    "notes_on",
-    "parse_encoder",
-    "require_fit",
-]
-
-# The encoder in the metadata of an encoded file, for `decode`.
-ENCODER_KEY = b"onehot_fast.encoder"
+__all__ = ["chosen_columns", "learn", "notes_on", "require_fit"]
 
 
-def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns to encode in the order of the file: the wanted, or else all texts."""
+def chosen_columns(
+    source: Source, named: Sequence[str], but: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns to encode in the order of the file: the wanted, or else all texts.
+
+    Those in `but` are encoded only if they are wanted.
+    """
     if named:
         there = set(source.schema.names)
         split = [[name] if name in there else name.split(",") for name in named]
@@ -49,7 +36,9 @@ def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name in source.schema.names if name in names)
     table = read_table(source.schema.empty_table())
     found = tuple(
-        str(name) for name, is_one in zip(table.names, table.encodable, strict=True) if is_one
+        str(name)
+        for name, is_one in zip(table.names, table.encodable, strict=True)
+        if is_one and name not in but
     )
     if not found:
         raise CommandError(Exit.COLUMN, f"{source.name}: no column holds texts; -c names columns")
@@ -57,27 +46,27 @@ def chosen_columns(source: Source, named: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-def learn(
-    source: Source, encoder: Encoder, step: Callable[[float], None], most: float, is_early: bool
-) -> None:
-    """Let an encoder see all rows, and settle its schema, of at most so many features.
+def learn(source: Source, encoders: Encoders, step: Step, most: float, is_early: bool) -> None:
+    """Let the encoders see all rows, and settle their schemas, of at most so many features.
 
     They are counted after each batch if more rows cannot make them fewer.
     """
-    columns = [str(name) for name in encoder.columns or ()]
+    columns, n_rows = encoders.columns, 0
     batches = source.batches(MOST_ROWS, columns, columns)
     try:
         with closing(ahead(batches)) as parts:
             for part in parts:
-                encoder.partial_fit(part)
-                step(source.share())
+                _see(encoders, part)
+                n_rows += part.num_rows
+                step(source.share(), n_rows)
                 if is_early:
                     with suppress(ValueError):  # what a later part brings may settle it
-                        _check_features(source, encoder, most)
-        if encoder.columns is not None and not source.n_rows:
-            encoder.partial_fit(_empty(source.schema, columns))
-        encoder.get_feature_names_out()
-        _check_features(source, encoder, most)
+                        _check_features(source, encoders, most)
+        if not source.n_rows:
+            _see(encoders, _empty(source.schema, columns))
+        for encoder in encoders.each:
+            encoder.get_feature_names_out()
+        _check_features(source, encoders, most)
     except TypeError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error
     except (ValueError, pa.ArrowException) as error:
@@ -85,9 +74,17 @@ def learn(
         raise CommandError(code, f"{source.name}: {as_typed(error)}") from error
 
 
-def _check_features(source: Source, encoder: Encoder, most: float) -> None:
+def _see(encoders: Encoders, rows: pa.RecordBatch) -> None:
+    """Let the encoders see some rows."""
+    encoders.values.partial_fit(rows)
+    for column in encoders.labels:
+        column.learn(rows.column(column.name))
+
+
+def _check_features(source: Source, encoders: Encoders, most: float) -> None:
     """Refuse more features than so many."""
-    sizes = [(column.n_outputs, str(column.name)) for column in encoder.schema.columns]
+    columns = [column for encoder in encoders.each for column in encoder.schema.columns]
+    sizes = [(column.n_outputs, str(column.name)) for column in columns]
     if sum(size for size, _ in sizes) > most:
         largest = ", ".join(f"{name!r} {size:,}" for size, name in sorted(sizes)[:-4:-1])
         raise CommandError(
@@ -97,9 +94,9 @@ def _check_features(source: Source, encoder: Encoder, most: float) -> None:
         )
 
 
-def notes_on(source: Source, encoder: Encoder) -> list[str]:
+def notes_on(source: Source, encoders: Encoders) -> list[str]:
     """Return what is to be said of encoded columns that nobody may have meant."""
-    schema, n_rows, notes = encoder.schema, source.n_rows or 0, []
+    schema, n_rows, notes = encoders.values.schema, source.n_rows or 0, []
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
         n_outputs, hint = column.n_outputs, "-c names the columns to encode"
@@ -112,37 +109,19 @@ def notes_on(source: Source, encoder: Encoder) -> list[str]:
     return notes
 
 
-def _empty(schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+def _empty(schema: pa.Schema, columns: Sequence[str]) -> pa.RecordBatch:
     """Return the columns without rows: they are learned too, as columns without categories."""
-    return pa.schema([schema.field(name) for name in columns]).empty_table()
+    only = pa.schema([schema.field(name) for name in columns])
+    return pa.RecordBatch.from_pylist([], only)
 
 
-def load_encoder(path: str) -> Encoder:
-    """Read an encoder from a file."""
-    try:
-        with reading(path):
-            text = Path(path).read_text(encoding="utf-8")
-    except CommandError as error:
-        raise CommandError(Exit.SCHEMA, str(error)) from error
-    return parse_encoder(text, path)
-
-
-def parse_encoder(text: str | bytes, name: str) -> Encoder:
-    """Return the encoder that a text is."""
-    try:
-        encoder = Encoder.from_json(text)
-        encoder.get_feature_names_out()
-    except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        text = f"{name} is not an encoder that --save-encoder wrote: {one_line(error)}"
-        raise CommandError(Exit.SCHEMA, text) from error
-    return encoder
-
-
-def require_fit(source: Source, encoder: Encoder) -> None:
-    """Refuse an encoder whose columns the file lacks, or has in another type."""
-    source.require([str(name) for name in encoder.columns or ()], Exit.SCHEMA)
-    for name, categories in encoder.categories.items():
+def require_fit(source: Source, encoders: Encoders) -> None:
+    """Refuse encoders whose columns the file lacks, or has in another type."""
+    source.require(encoders.columns, Exit.SCHEMA)
+    known = [each.categories.items() for each in encoders.each]
+    for name, categories in [item for items in known for item in items]:
         kind = source.schema.field(str(name)).type
+        kind = kind.value_type if holds_lists(kind) else kind
         if not _fits(kind, categories):
             first = categories.tolist()[0]
             raise CommandError(

@@ -4,48 +4,43 @@ from __future__ import annotations
 
 import codecs
 import functools
+import os
+import shlex
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from typing import Any, TypeVar, cast
 
 import click
 
-from onehot_fast.cli.conversion import Output
 from onehot_fast.cli.csv_reader import TextOptions
-from onehot_fast.cli.errors import CommandError, Exit, closest, one_line
+from onehot_fast.cli.errors import CommandError
 from onehot_fast.cli.formats import FORMATS, Format, parse_format
-from onehot_fast.cli.sources import Input
-from onehot_fast.encoder import Encoder
+from onehot_fast.cli.output import Output
+from onehot_fast.cli.sources import Input, open_source
 
 __all__ = [
     "LAYOUTS",
+    "add_options",
     "column_option",
-    "new_encoder",
-    "with_encoder_options",
     "with_input",
     "with_output",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LAYOUTS = click.Choice(["columns", "struct", "array", "tensor", "dictionary"])
+LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
 COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
 
-# What the encoder is told: the option, what it takes, and what it means.
-ENCODER_OPTIONS = (
-    ("drop", "RULE", "Makes no feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
-    ("handle_unknown", "RULE", "Unseen: error (default), ignore, warn, indicator or infrequent."),
-    ("handle_missing", "RULE", "Nulls: ignore (default), indicator, error or propagate."),
-    ("min_frequency", "N", "Rarer categories share a feature; rows as 10, a share of all as 0.01."),
-    ("max_categories", "N", "The most features of a column; the rarest categories share one."),
-    ("dtype", "DTYPE", "The type of the features, as uint8 or float32; default: bool."),
-    ("prefix", "TEXT", "How names of features begin; default: with the name of the column."),
-    ("prefix_sep", "TEXT", "What stands between prefix and category; default: _"),
-)  # fmt: skip
 
-HINTS = {
-    "drop": "; a category is COLUMN=CATEGORY",
-    "dtype": ", such as bool, uint8 or float32",
-}
+def _columns(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """Return the columns of the input that begin with what is typed, for a shell."""
+    # click knows no argument while an option lacks its own.
+    with ExitStack() as resources, suppress(CommandError, ValueError):
+        words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
+        path = next((word for word in words if os.path.exists(word)), None)
+        names = [] if path is None else open_source(Input(path), resources).schema.names
+        return [name for name in names if name.startswith(start)]
+    return []
 
 
 def column_option(command: F) -> F:
@@ -55,6 +50,7 @@ def column_option(command: F) -> F:
         "--column",
         "columns",
         multiple=True,
+        shell_complete=_columns,
         help="A column to encode, any number of times (or A,B); default: all columns of texts.",
     )(command)
 
@@ -88,7 +84,7 @@ def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> 
 
 
 INPUT = (
-    click.argument("source", metavar="IN"),
+    click.argument("source", metavar="IN", type=click.Path()),
     click.option("--input-format", callback=_format, help="Default: by the name, or the content."),
     click.option(
         "--delimiter",
@@ -124,7 +120,13 @@ INPUT = (
     click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notes."),
 )
 OUTPUT = (
-    click.option("-o", "--output", required=True, help="A file, a folder, or - (standard output)."),
+    click.option(
+        "-o",
+        "--output",
+        required=True,
+        type=click.Path(),
+        help="A file, a folder, or - (standard output).",
+    ),
     click.option(
         "--overwrite",
         is_flag=True,
@@ -148,6 +150,13 @@ OUTPUT = (
         type=click.IntRange(min=1),
         help="Write a folder of files with so many rows, named part-000000 and so on.",
     ),
+    click.option(
+        "--partition-by",
+        metavar="COLUMN",
+        shell_complete=_columns,
+        multiple=True,
+        help="Write a folder COLUMN=VALUE for each value, which is not in the files; any number.",
+    ),
 )
 
 
@@ -170,7 +179,7 @@ def with_input(command: F) -> F:
         options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding, decimal)
         return command(spec=Input(source, input_format, options), **others)
 
-    return cast(F, _with(INPUT, call))
+    return cast(F, add_options(INPUT, call))
 
 
 def with_output(command: F) -> F:
@@ -184,112 +193,27 @@ def with_output(command: F) -> F:
         compression: str | None,
         row_group_size: int | None,
         rows_per_file: int | None,
+        partition_by: Sequence[str],
         quiet: bool,
         **others: Any,
     ) -> Any:
         made = Output(
-            output, output_format, compression, row_group_size, rows_per_file, quiet, overwrite
+            path=output,
+            wanted=output_format,
+            compression=compression,
+            group_rows=row_group_size,
+            file_rows=rows_per_file,
+            partition_by=tuple(dict.fromkeys(partition_by)),
+            is_quiet=quiet,
+            may_replace=overwrite,
         )
         return command(output=made, **others)
 
-    return cast(F, _with(OUTPUT, call))
+    return cast(F, add_options(OUTPUT, call))
 
 
-def with_encoder_options(command: F) -> F:
-    """Give a command the options of an encoder, as they were typed, as `typed`."""
-    names = [name for name, _, _ in ENCODER_OPTIONS]
-
-    @functools.wraps(command)
-    def call(**others: Any) -> Any:
-        typed = {name: others.pop(name) for name in names}
-        return command(typed=typed, **others)
-
-    options = [
-        click.option(
-            f"--{name.replace('_', '-')}",
-            name,
-            multiple=True,
-            metavar=f"[COLUMN=]{metavar}",
-            help=text,
-        )
-        for name, metavar, text in ENCODER_OPTIONS
-    ]
-    return cast(F, _with(options, call))
-
-
-def _with(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
+def add_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
     """Add options to a command, in this order."""
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def new_encoder(columns: Sequence[str], typed: dict[str, Sequence[str]]) -> Encoder:
-    """Return the encoder of some columns.
-
-    Parameters
-    ----------
-    columns : sequence of str
-        Those to encode.
-    typed : dict of str to sequence of str
-        For each option of `Encoder` what was typed: ``VALUE`` or ``COLUMN=VALUE``, the last counts.
-
-    Raises
-    ------
-    CommandError
-        An option does not take the value.
-    """
-    options = {name: _resolved(columns, texts, name) for name, texts in typed.items() if texts}
-    return Encoder(columns, **options)
-
-
-def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
-    """Return one value for all columns, or one for each that has any."""
-    common: list[Any] = []
-    special: dict[str, Any] = {}
-    for text in texts:
-        typed = f"--{option.replace('_', '-')} {text}"
-        column, value = _split(columns, text, typed)
-        try:
-            parsed = PARSERS.get(option, str)(value)
-        except ValueError:
-            numbers = "a number of rows as 10, or a share of them as 0.01"
-            accepted = numbers if option == "min_frequency" else "a whole number"
-            raise CommandError(Exit.USAGE, f"{typed}: accepted is {accepted}") from None
-        try:
-            keyword: dict[str, Any] = {option: parsed if column is None else {column: parsed}}
-            Encoder(columns, **keyword)
-        except (TypeError, ValueError) as error:
-            text = f"{typed}: {one_line(error)}{HINTS.get(option, '')}"
-            raise CommandError(Exit.USAGE, text) from error
-        if column is None:
-            common = [parsed]
-        else:
-            special[column] = parsed
-    if not special:
-        return common[0]
-    return {name: special.get(name, *common) for name in columns if common or name in special}
-
-
-def _split(columns: Sequence[str], text: str, typed: str) -> tuple[str | None, str]:
-    """Return the column that a text names, and the value; the name itself may contain "="."""
-    for column in sorted(columns, key=len, reverse=True):
-        if text.startswith(f"{column}="):
-            return column, text[len(column) + 1 :]
-    name, equals, _ = text.partition("=")
-    if equals and name.strip():
-        raise CommandError(
-            Exit.USAGE,
-            f"{typed}: {name!r} is none of the columns that are encoded"
-            f"{closest(name, columns) or ': ' + ', '.join(columns)}"
-            f" (for a value with = in it: {columns[0]}={text})",
-        )
-    return None, text
-
-
-def _frequency(text: str) -> int | float:
-    """Return a number of rows, or a share of them."""
-    return float(text) if "." in text or "e" in text else int(text)
-
-
-PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": int}

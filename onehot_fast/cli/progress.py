@@ -9,31 +9,42 @@ from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from onehot_fast.cli.errors import printable
 
-__all__ = ["note", "noting_warnings", "showing", "tell"]
+__all__ = ["Step", "note", "noting_warnings", "showing", "tell"]
 
-Step = Callable[[float], None]
+# Takes the share of the work that is done, and its rows.
+Step = Callable[[float, int], None]
 
 
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
-    """Give a function to call with the share of the work that is done.
+    """Give a function to call with the share of the work that is done, and its rows.
 
-    The bar goes to standard error, and only to a terminal.
+    The bar goes to standard error, and only to a terminal, with the rows of a second and the time
+    that is left.
     """
     console = Console(stderr=True)
     if is_quiet or not console.is_terminal:
         yield _ignore
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn()
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _Rate()
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
-        task = progress.add_task(what, total=1.0)
+        task = progress.add_task(what, total=1.0, rows=0)
 
-        def step(share: float) -> None:
-            progress.update(task, completed=share)
+        def step(share: float, rows: int) -> None:
+            progress.update(task, completed=share, rows=rows)
 
         yield step
 
@@ -67,5 +78,14 @@ def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
         note(f"{name}: {whole}", is_quiet)
 
 
-def _ignore(share: float) -> None:
+class _Rate(ProgressColumn):
+    """How many rows are done in a second."""
+
+    def render(self, task: Task) -> Text:
+        """Return what is shown."""
+        rows, seconds = task.fields["rows"], task.elapsed
+        return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "")
+
+
+def _ignore(share: float, rows: int) -> None:
     """Show nothing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -16,6 +15,7 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.formats import Format
 from onehot_fast.cli.pipeline import sliced
+from onehot_fast.cli.stores import Place, open_place, size_of
 
 __all__ = [
     "ArrowReader",
@@ -42,11 +42,11 @@ class Reader(ABC):
     compression: str | None = None
     group_rows: int | None = None
 
-    def __init__(self, path: Path, name: str, form: Format) -> None:
-        self.path: Path = path
+    def __init__(self, path: Place, name: str, form: Format) -> None:
+        self.path: Place = path
         self.name: str = name
         self.format: Format = form
-        self.n_bytes: int = os.path.getsize(path)
+        self.n_bytes: int = size_of(path)
 
     @property
     def row_bytes(self) -> float:
@@ -67,11 +67,14 @@ class Reader(ABC):
         """Return the schema of the batches."""
         return self.schema
 
+    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files say their types
+        """Read the columns of a text file as these types."""
+
 
 class ParquetReader(Reader):
     """A Parquet file."""
 
-    def __init__(self, path: Path, name: str, form: Format) -> None:
+    def __init__(self, path: Place, name: str, form: Format) -> None:
         super().__init__(path, name, form)
         with self.open() as file:
             self.schema: pa.Schema = file.schema_arrow
@@ -135,7 +138,7 @@ class ParquetReader(Reader):
     def open(self, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
         """Open the file; some texts, named by their paths, will be read as dictionaries."""
         return pq.ParquetFile(
-            str(self.path),
+            str(self.path) if isinstance(self.path, Path) else open_place(self.path),
             read_dictionary=list(dictionaries),
             buffer_size=BUFFER_BYTES,
             pre_buffer=False,
@@ -160,9 +163,9 @@ class ParquetReader(Reader):
 class ArrowReader(Reader):
     """An Arrow IPC file, mapped: a batch in it may be larger than the memory."""
 
-    def __init__(self, path: Path, name: str, form: Format) -> None:
+    def __init__(self, path: Place, name: str, form: Format) -> None:
         super().__init__(path, name, form)
-        with pa.memory_map(str(path)) as file:
+        with _mapped(path) as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
             self._n_batches: int = reader.num_record_batches
@@ -172,7 +175,7 @@ class ArrowReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with pa.memory_map(str(self.path)) as file:
+        with _mapped(self.path) as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
                 self._done = i
@@ -187,17 +190,17 @@ class ArrowReader(Reader):
 class StreamReader(Reader):
     """An Arrow IPC stream, perhaps compressed as a whole."""
 
-    def __init__(self, path: Path, name: str, form: Format) -> None:
+    def __init__(self, path: Place, name: str, form: Format) -> None:
         super().__init__(path, name, form)
         self._file: Any = None
-        with pa.input_stream(str(path), compression=form.compression) as file:
-            self.schema: pa.Schema = pa.ipc.open_stream(file).schema
+        with open_place(path) as file:
+            self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, form)).schema
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with pa.OSFile(str(self.path)) as self._file:
+        with open_place(self.path) as self._file:
             file = unpacked(self._file, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
@@ -211,14 +214,19 @@ class StreamReader(Reader):
         The format allows that, but then it looks like one that was cut between two batches.
         """
         if self.format.compression is None:
-            with open(self.path, "rb") as file:
+            with open_place(self.path) as file:
                 file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
-                if file.read() != END_OF_STREAM:
+                if bytes(file.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
 
     def share(self) -> float:
         """Return the share of the bytes."""
         return position(self._file) / max(1, self.n_bytes)
+
+
+def _mapped(path: Place) -> Any:
+    """Open a file, in memory as far as it is looked at, where the system can do that."""
+    return pa.memory_map(str(path)) if isinstance(path, Path) else open_place(path)
 
 
 def unpacked(file: pa.NativeFile, form: Format) -> Any:

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 
 import click
 import pyarrow as pa
+from click.shell_completion import shell_complete
 
-from onehot_fast.cli.commands import commands
+from onehot_fast.cli.commands import COMPLETE, commands
 from onehot_fast.cli.errors import CommandError, Exit, NobodyReads, one_line, printable, writing
 from onehot_fast.cli.signals import Interrupted, raise_if_signalled, received
 
@@ -50,6 +51,9 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
     """Run the command; return its exit code, and why it failed."""
     try:
         raise_if_signalled()
+        asked = os.environ.get(COMPLETE)
+        if asked:  # by a shell; see `onehot-fast completion`
+            return shell_complete(commands, {}, "onehot-fast", COMPLETE, asked), ""
         # Not `commands.main`, which has its own ideas about pipes and signals.
         with commands.make_context("onehot-fast", arguments) as context:
             commands.invoke(context)

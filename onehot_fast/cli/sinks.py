@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,6 +43,8 @@ class WriteOptions:
         text, is nothing again, without quotation marks.
     delimiter : str, optional
         Of CSV.
+    folder : str, optional
+        Where a matrix may put aside what it cannot write yet.
     """
 
     compression: str | None = None
@@ -51,6 +53,7 @@ class WriteOptions:
     new: Collection[str] = ()
     is_text: bool = False
     delimiter: str | None = None
+    folder: str | None = None
 
 
 class Sink(ABC):
@@ -70,13 +73,24 @@ class Sink(ABC):
         """Let go of a file that nobody will read, and write nothing more to it."""
 
 
+Make: TypeAlias = Callable[[pa.NativeFile, pa.Schema, Format, WriteOptions], Sink]
+
+
 @contextmanager
 def open_sink(
-    file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
+    file: pa.NativeFile,
+    name: str,
+    schema: pa.Schema,
+    form: Format,
+    options: WriteOptions,
+    others: Mapping[str, Make] = {},
 ) -> Iterator[Sink]:
-    """Begin a file of a format, and end it with the block; nothing ends it if the block fails."""
+    """Begin a file of a format, and end it with the block; nothing ends it if the block fails.
+
+    What is made for formats that are not of tables is in `others`.
+    """
     with writing(name):
-        sink = _sink(file, schema, form, options)
+        sink = others.get(form.kind, _sink)(file, schema, form, options)
     try:
         yield sink
         with writing(name):

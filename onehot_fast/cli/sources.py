@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -9,15 +10,18 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import Any
 
 import pyarrow as pa
 
 from onehot_fast.cli.csv_reader import TextOptions, TextReader
 from onehot_fast.cli.errors import CommandError, Exit, closest, plural, reading
 from onehot_fast.cli.formats import Format, format_of_content, format_of_name
+from onehot_fast.cli.hive import keys_of, with_keys
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 from onehot_fast.cli.signals import raise_if_signalled, wait_until_ready
+from onehot_fast.cli.stores import Place, RemotePath, open_place, place_of
 
 __all__ = ["Input", "Source", "open_source"]
 
@@ -39,13 +43,16 @@ class Source:
         What the user calls it.
     readers : list of Reader
         One for each file, not empty.
-    folder : Path, optional
+    folder : Path or RemotePath, optional
         The folder they are in, if it was that what the user named.
+    keys : list of str
+        The columns that are in the names of the folders only, as in ``year=2013/``.
     """
 
     name: str
     readers: list[Reader]
-    folder: Path | None = None
+    folder: Place | None = None
+    keys: list[str] = field(default_factory=list)
     _done: int = field(default=0, init=False)
     _counted: int | None = field(default=None, init=False)
 
@@ -123,13 +130,17 @@ class Source:
     def set_types(self, schema: pa.Schema) -> None:
         """Read the columns of text files as these types."""
         for reader in self.readers:
-            if isinstance(reader, TextReader):
-                reader.set_types(schema)
+            reader.set_types(schema)
 
     def identities(self) -> list[os.stat_result]:
         """Return what tells whether another file is one of these."""
-        found = [os.stat(reader.path) for reader in self.readers]
+        paths = [reader.path for reader in self.readers]
+        found = [os.stat(path) for path in paths if isinstance(path, Path)]
         return [*found, os.fstat(sys.stdin.fileno())] if self.name == "standard input" else found
+
+    def addresses(self) -> list[str]:
+        """Return the addresses of the files that are in a store."""
+        return [str(r.path) for r in self.readers if isinstance(r.path, RemotePath)]
 
     def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
         """Refuse a column that is not there, or there twice."""
@@ -178,9 +189,17 @@ def _source(path: str, chosen: Format | None, text: TextOptions, resources: Exit
         file = Path(spooled, "standard-input")
         _spool(file)
         return Source("standard input", [_open(file, "standard input", chosen, text)])
-    if Path(path).is_dir():
-        return _open_folder(Path(path), chosen, text)
-    return Source(path, [_open(Path(path), path, chosen, text)])
+    place = place_of(path)
+    if isinstance(place, RemotePath):
+        with reading(path):
+            if not place.system.exists(place.key):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+            is_folder = place.system.isdir(place.key)
+    else:
+        is_folder = place.is_dir()
+    if is_folder:
+        return _open_folder(place, chosen, text)
+    return Source(path, [_open(place, path, chosen, text)])
 
 
 def _spool(file: Path) -> None:
@@ -193,12 +212,17 @@ def _spool(file: Path) -> None:
             wait_until_ready(readable=[stdin])
 
 
-def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Reader:
+def _open(path: Place, name: str, chosen: Format | None, text: TextOptions) -> Reader:
     raise_if_signalled()
     with reading(name):
-        if not stat.S_ISREG(os.stat(path).st_mode):
+        if isinstance(path, Path) and not stat.S_ISREG(os.stat(path).st_mode):
             raise CommandError(Exit.INPUT, f"{name}: not a regular file; - reads standard input")
-        form = chosen or format_of_name(path) or format_of_content(path)
+        form = chosen or format_of_name(path.name)
+        if form is None:
+            with open_place(path) as file:
+                form = format_of_content(bytes(file.read(8)))
+        if form.kind == "npz":
+            raise CommandError(Exit.INPUT, f"{name}: npz is a matrix, which is only written")
         if form.is_text:
             return TextReader(path, name, form, text)
         reader = READERS[form.kind](path, name, form)
@@ -206,11 +230,15 @@ def _open(path: Path, name: str, chosen: Format | None, text: TextOptions) -> Re
         return reader
 
 
-def _open_folder(folder: Path, chosen: Format | None, text: TextOptions) -> Source:
+def _open_folder(folder: Place, chosen: Format | None, text: TextOptions) -> Source:
     """Open the files of a folder in the order of their names; hidden ones are not data."""
-    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    paths: Sequence[Any]
+    if isinstance(folder, RemotePath):
+        paths = folder.files()
+    else:
+        paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     shown = [path for path in paths if not _is_hidden(path.relative_to(folder))]
-    data = [path for path in shown if chosen is not None or format_of_name(path) is not None]
+    data = [path for path in shown if chosen is not None or format_of_name(path.name) is not None]
     if not data:
         raise CommandError(Exit.INPUT, f"{folder}: there is no data file in the folder")
     readers = [_open(path, str(path), chosen, text) for path in data]
@@ -225,10 +253,12 @@ def _open_folder(folder: Path, chosen: Format | None, text: TextOptions) -> Sour
                 f"{other.name}: its columns or types differ from those of {first.name}:"
                 f" {_difference(first.schema, other.schema)}",
             )
-    return Source(str(folder), readers, folder)
+    found = [keys_of(path.relative_to(folder).parts[:-1]) for path in data]
+    readers, keys = with_keys(readers, found)
+    return Source(str(folder), readers, folder, keys)
 
 
-def _is_hidden(path: Path) -> bool:
+def _is_hidden(path: PurePath) -> bool:
     """Tell whether a file or a folder above it is marked as no data."""
     return any(part.startswith((".", "_")) for part in path.parts)
 

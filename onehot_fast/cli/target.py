@@ -20,6 +20,7 @@ from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable
 from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.formats import FORMATS, Format, format_of_name
 from onehot_fast.cli.signals import PATIENCE, raise_if_signalled, wait_until_ready
+from onehot_fast.cli.stores import is_remote, require_free_place, uploading
 
 __all__ = [
     "STDOUT",
@@ -42,11 +43,20 @@ def is_folder(path: str, from_folder: bool) -> bool:
     return from_folder and not is_name_of_file
 
 
-def require_free(path: str, inputs: Sequence[os.stat_result], may_replace: bool) -> None:
+def require_free(
+    path: str,
+    inputs: Sequence[os.stat_result],
+    may_replace: bool,
+    addresses: Sequence[str] = (),
+) -> None:
     """Refuse an output that is an input, or is there already if it may not be replaced.
 
     A folder is replaced as a whole, and only if there is nothing in it but files of data.
+    `addresses` are those of inputs in stores.
     """
+    if is_remote(path):
+        require_free_place(path, addresses, may_replace)
+        return
     try:
         there = os.fstat(sys.stdout.fileno()) if path == STDOUT else os.stat(path)
     except (OSError, ValueError):  # nothing is there; or what prevents looking prevents writing
@@ -178,5 +188,9 @@ def new_folder(path: str, may_replace: bool = False) -> Iterator[Path]:
 
 def save_text(path: str, text: str, may_replace: bool = False) -> None:
     """Write a text file, whole or not at all."""
+    if is_remote(path):
+        with uploading(path) as local:
+            Path(local).write_text(text, encoding="utf-8")
+        return
     with writing(path), atomic_file(Path(path), may_replace) as part:
         part.write_text(text, encoding="utf-8")

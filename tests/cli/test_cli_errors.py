@@ -92,7 +92,7 @@ CASES = {
     "no such column": (Exit.COLUMN, on_table("-c", "carier"), "no column 'carier'"),
     "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'\n"),
     "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column holds texts"),
-    "lists": (Exit.COLUMN, on_table("-c", "n", n=[[1], [2]]), "column 'n'"),
+    "lists": (Exit.COLUMN, on_table("-c", "n", n=[[[1]], [[2]]]), "column 'n'"),
     "files that differ": (Exit.SCHEMA, different, "b.parquet"),
     "no encoder": (Exit.SCHEMA, on_table("--encoder", "{}/none.json"), "none.json"),
     "encoder is none": (Exit.SCHEMA, on_table("--encoder", "{}/in.parquet"), "in.parquet"),

@@ -109,7 +109,7 @@ def test_progress_is_what_was_written(
 
     @contextmanager
     def showing(what: str, is_quiet: bool) -> Iterator[Any]:
-        yield shares.append
+        yield lambda share, rows: shares.append(share)
 
     monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
     monkeypatch.setattr("onehot_fast.cli.pipeline.BATCH_BYTES", 1)
@@ -141,3 +141,56 @@ def test_no_progress_in_a_pipe(table: Any, files: Any, run: Any, tmp_path: Path)
     path = files.write(table, tmp_path / "in.parquet")
 
     assert run("encode", path, "-o", tmp_path / "out.parquet") == (0, b"", "")
+
+
+@pytest.mark.parametrize("options", [[], ["--min-frequency", "0.24"], ["--max-categories", "2"]])
+@pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
+def test_frequencies(
+    options: list[str], drop: list[str], table: Any, files: Any, call: Any, tmp_path: Path
+) -> None:
+    """The most frequent categories, their counts, and which of them the options put together."""
+    path = files.write(table, tmp_path / "in.parquet")
+    ended = call("inspect", path, "-c", "carrier", *options, *drop, "--top", "3", "--json")
+    found = json.loads(ended.out)["encoding"]
+    values = table["carrier"].to_pylist()
+    counts = {one: values.count(one) for one in sorted(set(values) - {None})}
+    keywords = {"min_frequency": 0.24} if options[:1] == ["--min-frequency"] else {}
+    keywords |= {"max_categories": 2} if options[:1] == ["--max-categories"] else {}
+    grouped = Encoder(["carrier"], **keywords).fit(table).features
+    own = set(grouped["category"].tolist()) - {None}
+
+    one = found["frequencies"]["carrier"]
+    top = sorted(counts, key=lambda name: -counts[name])[:3]
+    assert one["top"] == [
+        {
+            "category": name,
+            "count": counts[name],
+            "share": counts[name] / len(values),
+            "infrequent": name not in own,
+        }
+        for name in top
+    ]
+    rare = set(counts) - own
+    assert one["infrequent"] == {
+        "categories": len(rare), "rows": sum(counts[name] for name in rare),
+    }  # fmt: skip
+    assert found["features"] == one["features"] == len(grouped["name"]) - len(drop) // 2
+    shown = call("inspect", path, "-c", "carrier", *options, *drop, "--top", "3").out.decode()
+    assert f"carrier: 4 categories, {one['features']} feature" in shown
+    assert ("in one feature" in shown) == bool(rare)
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_bars_on_a_terminal(no_color: bool, small: Path, command: list[str]) -> None:
+    """There, and only there, a bar tells how frequent a category is; NO_COLOR has no colour."""
+    pty = pytest.importorskip("pty")
+    ours, theirs = pty.openpty()
+    env = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1" if no_color else ""}
+    arguments = [*command, "inspect", str(small), "-c", "carrier"]
+    done = subprocess.run(arguments, stdout=theirs, stderr=subprocess.PIPE, env=env, timeout=60)
+    os.close(theirs)
+    shown = os.read(ours, 1 << 16)
+    os.close(ours)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert "█".encode() in shown
+    assert (b"\x1b[3" in shown) is not no_color

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import importlib
 import itertools
@@ -29,6 +30,8 @@ PARTS = {
     "races": 4,
     "files": 60,
 }
+# Of faults of files, some of which are processes of their own.
+FAULTS_AT_ONCE = 25
 # Longer than any batch takes on a busy machine; what takes longer hangs.
 HANG = 600
 CACHES = ("0", "1", "100", "4000")
@@ -114,6 +117,24 @@ def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) ->
             each.result()
 
 
+def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
+    """Run so many cases of each fault of files, or until Ctrl-C; each in processes of its own."""
+    faults = importlib.import_module("torture.files").FAULTS
+    results, counting = {fault: Result() for fault in faults}, Lock()
+    pool, batches = ThreadPoolExecutor(jobs), []
+    for first in range(0, cases, FAULTS_AT_ONCE):
+        for fault in faults:
+            number, some = seed + first, min(FAULTS_AT_ONCE, cases - first)
+            chosen = {**environment(number), "TORTURE_FAULT": fault}
+            given = "files", number, some, chosen, results[fault], counting
+            batches.append(pool.submit(run_batch, *given))
+    with contextlib.suppress(KeyboardInterrupt):
+        for batch in batches:
+            batch.result()
+    pool.shutdown(cancel_futures=True)
+    return results
+
+
 def table(results: dict[str, Result]) -> str:
     """Return the counts as a table of Markdown."""
     rows = ["| part | cases | calls | refused | failures |", "|---|---|---|---|---|"]
@@ -136,6 +157,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=PARTS, help="a part; may be repeated")
     parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
     parser.add_argument("--cases", type=int, help="so many of each part, in place of minutes")
+    parser.add_argument("--faults", type=int, help="so many mutants of each format, kills, ...")
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -146,7 +168,9 @@ def main() -> int:
     parts = given.only or [*PARTS]
     results = {part: Result() for part in parts}
     print(f"seed {seed}; {len(simd.variants())} variants: {', '.join(simd.variants())}", flush=True)
-    if given.cases:
+    if given.faults:
+        results = run_faults(given.faults, seed, given.jobs)
+    elif given.cases:
         for part in parts:
             # As it was set where a failure is replayed.
             chosen = {name: os.environ.get(name, v) for name, v in environment(seed).items()}

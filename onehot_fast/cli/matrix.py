@@ -1,0 +1,153 @@
+"""A sparse matrix in a file of SciPy: ``scipy.sparse.load_npz`` reads it.
+
+The ons of the rows come as they are encoded; their places wait in nameless files beside the output
+until their number is known, which stands before them in the archive. So the memory does not grow
+with the rows.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from onehot_fast.cli.encoders import Encoders
+from onehot_fast.cli.errors import CommandError, Exit
+from onehot_fast.cli.formats import Format
+from onehot_fast.cli.sinks import Sink, WriteOptions
+
+__all__ = ["MatrixSink", "matrix_rows", "matrix_schema"]
+
+INT32_MAX = np.iinfo(np.int32).max
+BLOCK = 1 << 20
+# Of every member: the same rows are the same bytes.
+WHEN = (1980, 1, 1, 0, 0, 0)
+
+
+def matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
+    """Return the schema of the ons of rows: in which columns they stand, and what stands there."""
+    dtypes = [c.options.dtype for encoder in encoders.each for c in encoder.schema.columns]
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
+    if dtype.kind not in "biuf" or dtype == np.float16:
+        raise CommandError(Exit.USAGE, f"--dtype {dtype}: the matrices of SciPy hold none")
+    kind = pa.from_numpy_dtype(dtype)
+    lists = {"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}
+    return pa.schema(list(lists.items()), metadata)
+
+
+def matrix_rows(
+    batches: Iterable[pa.RecordBatch], encoders: Encoders, order: Sequence[int], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the ons of rows; `order` tells for each feature where it stands in `Encoders.each`."""
+    try:
+        from scipy import sparse
+    except ImportError as error:
+        text = "a matrix needs SciPy: pip install scipy"
+        raise CommandError(Exit.FAILED, text) from error
+    is_moved = list(order) != sorted(order)
+    kind = schema.field("data").type.value_type
+    for batch in batches:
+        blocks = [encoders.values.transform(batch, "csr")]
+        blocks += [column.rows(batch.column(column.name)) for column in encoders.labels]
+        rows = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, format="csr")
+        if is_moved:
+            rows = rows[:, np.asarray(order)]
+            rows.sort_indices()
+        offsets = pa.array(rows.indptr.astype(np.int32))
+        data = pa.array(rows.data).cast(kind)
+        lists = [
+            pa.ListArray.from_arrays(offsets, pa.array(rows.indices.astype(np.int32, copy=False))),
+            pa.ListArray.from_arrays(offsets, data),
+        ]
+        yield pa.RecordBatch.from_arrays(lists, schema=schema)
+
+
+class MatrixSink(Sink):
+    """An archive of the arrays of a ``csr_array``, and of the names of its columns."""
+
+    def __init__(
+        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
+    ) -> None:
+        self._file, self._schema, self._names = file, schema, list(options.new)
+        kind = schema.field("data").type.value_type
+        self._dtype = np.dtype(kind.to_pandas_dtype())
+        made = [tempfile.TemporaryFile(dir=options.folder) for _ in range(3)]  # noqa: SIM115  see abandon
+        self._indices, self._data, self._ends = made
+        self._ends.write(bytes(8))
+        self._n_ons = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Put aside the ons of some rows."""
+        indices, data = batch.column("indices"), batch.column("data")
+        ends = indices.offsets.to_numpy().astype(np.int64)
+        self._ends.write(ends[1:] - ends[0] + self._n_ons)
+        self._n_ons += int(ends[-1] - ends[0])
+        self._indices.write(indices.flatten().to_numpy())
+        self._data.write(data.flatten().to_numpy(zero_copy_only=False).astype(self._dtype))
+        self.n_rows += batch.num_rows
+
+    def close(self) -> None:
+        """Write the archive."""
+        is_small = max(self._n_ons, len(self._names)) <= INT32_MAX
+        place = np.dtype(np.int32 if is_small else np.int64)
+        metadata = self._schema.metadata or {}
+        small = {
+            "format": np.array(b"csr"),
+            "shape": np.array([self.n_rows, len(self._names)], np.int64),
+            "_is_array": np.array(True),
+            "names": np.array(self._names, dtype=np.str_),
+            **{key.decode(): np.array(text.decode()) for key, text in metadata.items()},
+        }
+        with zipfile.ZipFile(_Unseekable(self._file), "w") as archive:
+            for name, array in small.items():
+                with archive.open(zipfile.ZipInfo(f"{name}.npy", WHEN), "w") as member:
+                    np.lib.format.write_array(member, array)
+            self._copy(archive, "indptr", self._ends, np.dtype(np.int64), place)
+            self._copy(archive, "indices", self._indices, np.dtype(np.int32), place)
+            self._copy(archive, "data", self._data, self._dtype, self._dtype)
+        self.abandon()
+
+    def _copy(
+        self,
+        archive: zipfile.ZipFile,
+        name: str,
+        source: Any,
+        old: np.dtype[Any],
+        new: np.dtype[Any],
+    ) -> None:
+        """Write what was put aside as an array."""
+        n_items = source.tell() // old.itemsize
+        source.seek(0)
+        header = {"descr": new.str, "fortran_order": False, "shape": (n_items,)}
+        member = zipfile.ZipInfo(f"{name}.npy", WHEN)
+        with archive.open(member, "w", force_zip64=True) as out:
+            np.lib.format.write_array_header_1_0(out, header)
+            while block := source.read(BLOCK):
+                out.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
+
+    def abandon(self) -> None:
+        """Give back the room of what was put aside."""
+        for file in (self._indices, self._data, self._ends):
+            file.close()
+
+
+class _Unseekable(io.RawIOBase):
+    """A file that is written from front to back, and that whoever writes to it does not close."""
+
+    def __init__(self, file: pa.NativeFile) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all of the data."""
+        view = memoryview(data).cast("B")
+        self._file.write(view)
+        return len(view)

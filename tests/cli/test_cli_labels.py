@@ -1,0 +1,164 @@
+"""Rows of several labels, and results too wide for columns: against `multi_hot`, row by row."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("click")
+pytest.importorskip("rich")
+sparse = pytest.importorskip("scipy.sparse")
+parquet = pytest.importorskip("pyarrow.parquet")
+main = pytest.importorskip("onehot_fast.cli").main
+pipeline = pytest.importorskip("onehot_fast.cli.pipeline")
+Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+
+from onehot_fast import multi_hot  # noqa: E402
+
+LABELS = st.sampled_from(["a", "b", "é|", "", " ", "a,b"])
+ROWS = st.lists(st.none() | st.lists(LABELS, max_size=4), min_size=1, max_size=12)
+
+
+def features(rows: list[Any], names: list[str], sep: str | None) -> Any:
+    """Return what rows are in features of these names, by the operator of the package."""
+    labels = [name.removeprefix("tags_") for name in names]
+    texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
+    return multi_hot(texts, categories=labels, sep=sep, dtype=bool)
+
+
+@examples(0.2)
+@given(
+    rows=ROWS,
+    sep=st.sampled_from([None, "|", ", "]),
+    suffix=st.sampled_from(["parquet", "arrow", "arrows"]),
+    is_coded=st.booleans(),
+    indicator=st.booleans(),
+    batch=st.sampled_from([1, 1 << 20]),
+)
+def test_labels(
+    rows: list[Any], sep: str | None, suffix: str, is_coded: bool, indicator: bool, batch: int
+) -> None:
+    """Features are what `multi_hot` says, in columns and in a matrix; they come back as a set."""
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pipeline, "BATCH_BYTES", batch)
+        texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
+        tags = pa.array(texts, pa.string() if sep else pa.list_(pa.string()))
+        tags = tags.dictionary_encode() if sep and is_coded else tags
+        table = pa.table({"tags": tags, "size": ["S"] * len(rows)})
+        check_labels(table, rows, sep, suffix, indicator, Path(name))
+
+
+def check_labels(
+    table: Any, rows: list[Any], sep: str | None, suffix: str, indicator: bool, folder: Path
+) -> None:
+    """Encode a file of these rows in both forms, and decode it."""
+    source, out = str(folder / "in.parquet"), str(folder / f"out.{suffix}")
+    matrix, saved = str(folder / "out.npz"), str(folder / "encoder.json")
+    again = str(folder / "again.parquet")
+    parquet.write_table(table, source)
+    options = ["--sep", f"tags={sep}"] if sep else []
+    options += ["--handle-missing", "tags=indicator"] if indicator else []
+    columns = ["-c", "size,tags", "--save-encoder", saved]
+    assert main(["encode", source, *columns, *options, "-o", out]) == 0
+    assert main(["encode", source, "--encoder", saved, "-o", matrix]) == 0
+    assert main(["encode", source, "--encoder", saved, "-o", str(folder / "x.parquet")]) == 0
+    assert main(["decode", out, "-o", again]) == 0
+
+    encoded = parquet.read_table(folder / "x.parquet")
+    assert main(["decode", str(folder / "x.parquet"), "--overwrite", "-o", again]) == 0
+    missing = ["tags_(missing)"] if indicator and None in rows else []
+    names = [n for n in encoded.column_names if n.startswith("tags_") and n not in missing]
+    expected = features(rows, names, sep)
+    found = np.column_stack([encoded[n].to_numpy() for n in names] or [expected])
+    np.testing.assert_array_equal(found, expected)
+    if missing:
+        assert encoded[missing[0]].to_pylist() == [row is None for row in rows]
+    dense = np.column_stack([encoded[n].to_numpy() for n in encoded.column_names])
+    csr, archive = sparse.load_npz(matrix), np.load(matrix)
+    assert archive["names"].tolist() == encoded.column_names
+    assert csr.has_canonical_format
+    np.testing.assert_array_equal(csr.toarray(), dense)
+
+    whole = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
+    if sep is not None:
+        whole = [None if text is None else text.split(sep) for text in whole]
+    decoded = parquet.read_table(again)["tags"].to_pylist()
+    for one, row in zip(decoded, whole, strict=True):
+        known = set(row or ()) - ({""} if sep else set())
+        assert one is not None or (row is None and indicator)
+        kept = (one.split(sep) if sep else one) if one else []
+        assert set(kept) - ({""} if sep else set()) == known
+
+
+def test_the_options_are_those_of_values(call: Any, files: Any, tmp_path: Path) -> None:
+    """Rare labels share a feature, prefix and dtype are chosen, a later label is what they say."""
+    table = pa.table({"tags": ["a|b", "a", "a|c", None]})
+    path = files.write(table, tmp_path / "in.csv")
+    how = "--min-frequency", 2, "--handle-unknown", "infrequent", "--dtype", "uint8"
+    saved = "--prefix", "T", "--save-encoder", tmp_path / "e.json"
+    assert call("encode", path, "--sep", "|", *how, *saved, "-o", tmp_path / "x.csv").code == 0
+    assert json.loads((tmp_path / "e.json").read_text())["labels"][0]["sep"] == "|"
+    later = files.write(pa.table({"tags": ["new|a", "b", ""]}), tmp_path / "later.csv")
+    out = tmp_path / "out.csv"
+    assert call("encode", later, "--encoder", tmp_path / "e.json", "-o", out).code == 0
+    assert out.read_text() == "T_a,T_(infrequent)\n1,1\n0,1\n0,0\n"
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
+def test_a_matrix_of_any_file(
+    dtype: str, small: Path, call: Any, files: Any, tmp_path: Path
+) -> None:
+    """In parts, as one and through standard output: the features of the columns, and no others."""
+    columns = "-c", "carrier,dest", "--dtype", dtype, "--handle-missing", "carrier=indicator"
+    assert call("encode", small, *columns, "-o", tmp_path / "x.parquet").code == 0
+    assert call("encode", small, *columns, "-o", tmp_path / "x.npz").code == 0
+    parts = "--rows-per-file", 300, "--output-format", "npz", "-o", tmp_path / "parts"
+    assert call("encode", small, *columns, *parts).code == 0
+    ended = call("encode", small, *columns, "--output-format", "npz", "-o", "-")
+    assert ended.out == (tmp_path / "x.npz").read_bytes()
+
+    whole, wide = sparse.load_npz(tmp_path / "x.npz"), files.read(tmp_path / "x.parquet")
+    names = np.load(tmp_path / "x.npz")["names"].tolist()
+    assert whole.dtype == dtype
+    assert names == [n for n in wide.column_names if n.startswith(("carrier_", "dest_"))]
+    dense = np.column_stack([wide[n].to_numpy() for n in names])
+    np.testing.assert_array_equal(whole.toarray(), dense)
+    some = [sparse.load_npz(path) for path in sorted((tmp_path / "parts").iterdir())]
+    assert [len(part.indptr) - 1 for part in some] == [300, 300, 300, 100]
+    np.testing.assert_array_equal(sparse.vstack(some).toarray(), dense)
+    assert files.leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["-c", "carrier", "--sep", ""], Exit.USAGE, "separates nothing"),
+        (["-c", "id", "--sep", "id=|"], Exit.USAGE, "holds int64"),
+        (["-c", "tags", "--layout", "struct"], Exit.USAGE, "several labels"),
+        (["-c", "tags", "--drop", "tags=first"], Exit.USAGE, "several labels"),
+        (["-c", "tags", "--handle-missing", "error"], Exit.VALUE, "row 0: the labels are missing"),
+        (["-c", "dest", "--layout", "csr"], Exit.USAGE, ".npz"),
+        (["-c", "dest", "--output-format", "npz", "--layout", "array"], Exit.USAGE, "npz"),
+        (["-c", "dest", "--output-format", "npz", "--dtype", "float16"], Exit.USAGE, "SciPy"),
+    ],
+)
+def test_mistakes(
+    arguments: list[str], code: int, words: str, table: Any, files: Any, call: Any, tmp_path: Path
+) -> None:
+    """One line, its code, and no output."""
+    tags = pa.array([None, *[["a"]] * (len(table) - 1)])
+    path = files.write(table.append_column("tags", tags), tmp_path / "in.parquet")
+    ended = call("encode", path, *arguments, "-o", tmp_path / "out.parquet")
+    assert (ended.code, ended.error.count("\n")) == (code, 1)
+    assert words in ended.error
+    assert os.listdir(tmp_path) == ["in.parquet"]
