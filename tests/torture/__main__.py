@@ -30,6 +30,9 @@ PARTS = {
     "documents": 300,
     "objects": 150,
     "races": 4,
+    "shared": 20,
+    "memory": 4,
+    "processes": 6,
     "files": 60,
 }
 # Longer than any batch takes on a busy machine; what takes longer hangs.
