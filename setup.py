@@ -99,6 +99,7 @@ class BuildExt(build_ext):
         # Level and debug information are said because Python's own would be passed on to us.
         common = ["-fno-strict-aliasing", "-Wall", "-Wextra"]
         compile_args = [*common, *(["-O1", "-g"] if debug else ["-O3", "-g0"])]
+        compile_args += os.environ.get("ONEHOT_FAST_CFLAGS", "").split()
         sanitizers = os.environ.get("ONEHOT_FAST_SANITIZE")
         if not sanitizers:
             return compile_args, []

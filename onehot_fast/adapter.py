@@ -49,6 +49,7 @@ from onehot_fast._encode.table_layout import (
     PassThrough,
 )
 from onehot_fast._encode.write import CodedColumn
+from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.parallel import one_thread
 from onehot_fast._runtime.registry import integration, reader_of, require
@@ -81,6 +82,7 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
+    "cached_property",
     "checks",
     "conditions",
     "decode",

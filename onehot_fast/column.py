@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,6 +21,7 @@ from onehot_fast._arguments.choices import with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
+from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.registry import READERS, integration, reader_of
 
 __all__ = ["Column", "Values", "as_values", "read_column", "read_values"]

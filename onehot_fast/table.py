@@ -5,13 +5,14 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
+from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
 

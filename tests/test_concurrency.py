@@ -255,3 +255,20 @@ def test_workers_of_joblib_take_one_thread_each():
     task = joblib.delayed(lambda: onehot_fast.build_info()["num_threads"])
 
     assert joblib.Parallel(n_jobs=n_jobs, backend="loky")([task()] * n_jobs) == [1] * n_jobs
+
+
+def test_threads_work_beside_a_second_interpreter():
+    """Python cannot tell any more who holds the GIL once there was one; nobody asks."""
+    program = """
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        import numpy as np
+        from onehot_fast import one_hot
+
+        interpreters.destroy(interpreters.create())
+        print(one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum())
+        """
+
+    assert run(program) == "900000.0"

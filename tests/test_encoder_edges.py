@@ -254,6 +254,17 @@ def test_inverse_refuses(encoded, message, form):
         encoder.inverse_transform(given_form)
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_inverse_where_nothing_holds_nan(form):
+    """A column without any output has missing values alone, and gives them back."""
+    pytest.importorskip("scipy")
+    table = {"p": np.array([None, None]), "q": np.array(["x", "y"], object)}
+    encoder = Encoder(["p", "q"], handle_missing="propagate", dtype="f4").fit(table)
+    decoded = encoder.inverse_transform(encoder.transform(table, form))
+
+    assert {n: c.tolist() for n, c in decoded.items()} == {"p": [None, None], "q": ["x", "y"]}
+
+
 def test_inverse_of_named_columns():
     """A table of outputs is decoded by their names; its other columns stay."""
     encoder = Encoder(dtype="uint8").fit({"p": ["a", "b"], "q": [1, 2, 1][:2], "r": ["x", "y"]})

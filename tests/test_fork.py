@@ -98,6 +98,41 @@ print(codes, child(lambda: encode(2)))
         "[0] 0",
         *BESIDE_THREADS,
     ),
+    "a child needs nothing that another thread was working out": (
+        """
+from onehot_fast._runtime.cached import cached_property
+entered, go = threading.Event(), threading.Event()
+class Slow:
+    @cached_property
+    def value(self):
+        entered.set()
+        return go.wait()
+worker = threading.Thread(target=lambda: Slow().value)
+worker.start()
+entered.wait()
+print(child(lambda: (go.set(), Slow().value)[1]))
+go.set()
+worker.join()
+""",
+        "0",
+        *BESIDE_THREADS,
+    ),
+    "a child looks values up while another thread builds their hash table": (
+        """
+from onehot_fast._categories.dictionary import Dictionary
+values = np.arange(2_000_000) * 2**33
+codes = []
+for _ in range(5):
+    known = Dictionary.from_values(values).take(range(len(values)))
+    worker = threading.Thread(target=known.lookup, args=(values[:1],))
+    worker.start()
+    codes.append(child(lambda: known.lookup(values[-1:])[0] == len(values) - 1))
+    worker.join()
+print(codes)
+""",
+        str([0] * 5),
+        *BESIDE_THREADS,
+    ),
     "each of many children is forked while a thread is inside a parallel call": (
         """
 stop, inside, good = False, threading.Event(), []

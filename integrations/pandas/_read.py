@@ -1,14 +1,13 @@
 """pandas in: frames become tables, a column becomes codes or values."""
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast.adapter import Column, Table, Values
+from onehot_fast.adapter import Column, Table, Values, cached_property
 
 from ._codes import code_series, level_codes
 from ._values import (

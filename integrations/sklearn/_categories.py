@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from operator import is_
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property, write
 
 from ._read import KIND_TYPES, OBJECT, AnyArray, Coded, DType, LeftToSklearn, python_type
 

@@ -8,7 +8,6 @@ All other values, and several kinds of them, are an array of objects that are co
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +18,7 @@ from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import as_array, in_order, keys, positive_zero, preferred, title
 from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
+from onehot_fast._runtime.cached import cached_property
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.int64]

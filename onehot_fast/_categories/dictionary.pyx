@@ -58,6 +58,18 @@ KINDS = ("string", "binary", *DTYPES)
 # One seed for all dictionaries of the process: what the hashes, and nothing else, depend on.
 cdef bytes SEED = os.urandom(64)
 
+# In a child that was forked: so many forks after the first process.
+cdef int n_forks = 0
+
+
+def _count_fork():
+    global n_forks
+    n_forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
 
 class NotCommonError(TypeError):
     """A value that a dictionary of this kind cannot hold.
@@ -121,6 +133,7 @@ cdef class Dictionary:
     cdef int64_t n_known
     cdef int64_t known_missing
     cdef object lock
+    cdef int n_forks                    # of the process, when the lock was made
 
     def __cinit__(self, str kind not None, *, bint counting=True):
         if kind not in KINDS:
@@ -129,7 +142,7 @@ cdef class Dictionary:
         self.kind = kind
         self.counting = counting
         self.known = no_values(kind)
-        self.lock = threading.Lock()
+        self.lock, self.n_forks = threading.Lock(), n_forks
 
     def __dealloc__(self):
         ohf_dictionary_close(&self.table)
@@ -154,6 +167,8 @@ cdef class Dictionary:
             was_learning = self.is_learning
             was_open = self.is_open
             self.n_readers += not was_learning
+            if self.n_forks != n_forks:  # a thread that is not here any more may hold it
+                self.lock, self.n_forks = threading.Lock(), n_forks
         if was_learning:
             raise RuntimeError("another thread makes this dictionary learn")
         if not was_open:

@@ -9,7 +9,6 @@ import dataclasses
 import enum
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -21,6 +20,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._categories.learned import Counts, Learned
 from onehot_fast._categories.options import ColumnOptions, declared_categories
+from onehot_fast._runtime.cached import cached_property
 from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
@@ -299,10 +299,12 @@ def column_schema(
         n_outputs -= 1
     specials += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
     specials += [Special.MISSING] if options.handle_missing == "indicator" else []
-    all_off += [Special.MISSING] if options.handle_missing == "ignore" else []
-    all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
     special_outputs = {special: n_outputs + i for i, special in enumerate(specials)}
     n_outputs += len(specials)
+    # NaN needs an output to stand in.
+    is_lost = options.handle_missing == "propagate" and n_outputs == 0
+    all_off += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
+    all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
     return ColumnSchema(name, options, known, outputs, special_outputs, n_outputs, tuple(all_off))
 
 

@@ -32,41 +32,36 @@ cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 cdef double SERIAL_SECONDS = 1.0
 
 
-cdef void run_team(
-    chunk_work work, const void *job, Py_ssize_t begin, Py_ssize_t end, int num_threads, bint even,
-) noexcept nogil:
-    """Run chunks on a team; if they are ``even``, note whether its first thread had to wait for the others."""
-    cdef Py_ssize_t chunk
-    cdef double first_done = ohf_seconds(), now
-    ohf_note_team_start()
-    for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=num_threads):
-        work(job, chunk)
-        if omp_get_thread_num() == 0:
-            (&first_done)[0] = ohf_seconds()
-    now = ohf_seconds()
-    ohf_note_team_end(now, num_threads - 1)
-    if even and now - first_done > STALL_SECONDS:
-        ohf_note_stall(now + SERIAL_SECONDS)
-
-
 cdef int for_each_chunk(
     chunk_work work, const void *job, Py_ssize_t n_chunks, Py_ssize_t chunk_bytes, int num_threads,
 ) except -1:
     """Run ``work(job, chunk)`` for every chunk; chunks may run in any order and at the same time."""
     cdef Py_ssize_t slab = max(SLAB_BYTES // max(chunk_bytes, 1), 1)
-    cdef Py_ssize_t begin = 0, end, chunk
+    cdef Py_ssize_t begin = 0, end, alone, chunk
+    cdef int team
+    cdef double first_done, now
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
+        team = <int> min(<Py_ssize_t> num_threads, end - begin)
+        # The parallel loop stands where Cython knows that the GIL is released. In a nogil function it would ask
+        # Python, whose answer is always yes once there was a second interpreter.
         with nogil:
-            if num_threads <= 1 or end - begin == 1 or ohf_child_alone:
+            if team <= 1 or ohf_child_alone:
                 # A team of one costs 2 microseconds more than this loop.
-                for chunk in range(begin, end):
-                    work(job, chunk)
+                for alone in range(begin, end):
+                    work(job, alone)
             else:
-                run_team(
-                    work, job, begin, end, <int> min(<Py_ssize_t> num_threads, end - begin),
-                    chunk_bytes <= STALL_CHUNK_BYTES,
-                )
+                first_done = ohf_seconds()
+                ohf_note_team_start()
+                for chunk in prange(begin, end, schedule="dynamic", chunksize=1, num_threads=team):
+                    work(job, chunk)
+                    if omp_get_thread_num() == 0:
+                        (&first_done)[0] = ohf_seconds()
+                now = ohf_seconds()
+                ohf_note_team_end(now, team - 1)
+                # Whether the first of even chunks' threads had to wait for the others.
+                if chunk_bytes <= STALL_CHUNK_BYTES and now - first_done > STALL_SECONDS:
+                    ohf_note_stall(now + SERIAL_SECONDS)
         begin = end
         if begin < n_chunks:
             PyErr_CheckSignals()

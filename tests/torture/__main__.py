@@ -19,15 +19,21 @@ from dataclasses import dataclass, field
 from threading import Lock
 
 from onehot_fast._kernels import simd
+from torture import soak
 
 # Each part, and how many of its cases one process runs: some seconds' worth.
 PARTS = {
     "tensors": 60,
+    "calls": 40,
     "tables": 12,
+    "small_tables": 100,
     "producers": 300,
     "documents": 300,
     "objects": 150,
     "races": 4,
+    "shared": 20,
+    "memory": 4,
+    "processes": 6,
     "files": 60,
 }
 # Of faults of files, some of which are processes of their own.
@@ -154,7 +160,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--jobs", type=int, default=2, help="so many processes at a time")
-    parser.add_argument("--only", action="append", choices=PARTS, help="a part; may be repeated")
+    parser.add_argument(
+        "--only", action="append", choices=[*PARTS, "soak"], help="a part; may be repeated"
+    )
     parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
     parser.add_argument("--cases", type=int, help="so many of each part, in place of minutes")
     parser.add_argument("--faults", type=int, help="so many mutants of each format, kills, ...")
@@ -165,6 +173,9 @@ def main() -> int:
         work(part, int(seed), int(cases), note)
         return 0
     seed = int.from_bytes(os.urandom(4)) if given.seed is None else given.seed
+    if given.only == ["soak"]:  # one process for all the time
+        print(f"seed {seed}", flush=True)
+        return soak.run(given.minutes, seed)
     parts = given.only or [*PARTS]
     results = {part: Result() for part in parts}
     print(f"seed {seed}; {len(simd.variants())} variants: {', '.join(simd.variants())}", flush=True)

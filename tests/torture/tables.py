@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import encoder_oracle
 import numpy as np
 
 from onehot_fast import Encoder
+from torture.doors import KINDS, doors, draw_rows, mapping, pandas
 from torture.tensors import pick
 
-LETTERS = "abé€𝄞 _\0"
 # How often a door is taken: Dask takes as long as all others together.
 SHARES = {"mapping": 1.0, "dask": 0.15}
 HERE = {"scheduler": "synchronous"}
@@ -25,30 +24,22 @@ def case(seed: int) -> Counter[str]:
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
     kinds = {f"c{i}": pick(rng, [*KINDS]) for i in range(int(rng.integers(1, 4)))}
-    pools = {name: KINDS[kind](rng) for name, kind in kinds.items()}
+    pools = {name: KINDS[kind](rng, 200) for name, kind in kinds.items()}
     n_rows = int(pick(rng, [0, 1, 2, 5, 40, 300]))
-    fitted = {name: _rows(rng, pool, max(n_rows, 1)) for name, pool in pools.items()}
-    rows = {name: _rows(rng, pool, n_rows) for name, pool in pools.items()}
-    options = encoder_oracle.Options(
-        drop=pick(rng, [None, None, "first", "last", "if_binary", "most_frequent"]),
-        handle_missing=pick(rng, ["ignore", "indicator", "propagate", "error"]),
-        handle_unknown=pick(rng, ["error", "ignore", "indicator"]),
-        min_frequency=pick(rng, [None, None, 2, 0.2]),
-        max_categories=pick(rng, [None, None, None, 1, 3]),
-    )
-    if any(encoder_oracle.is_missing(v) for column in fitted.values() for v in column):
-        options.handle_missing = pick(rng, ["ignore", "indicator", "propagate"])
+    fitted = {name: draw_rows(rng, pool, max(n_rows, 1)) for name, pool in pools.items()}
+    rows = {name: draw_rows(rng, pool, n_rows) for name, pool in pools.items()}
+    options = draw_options(rng, fitted)
     given = {k: v for k, v in vars(options).items() if k != "categories"}
-    doors = {n: door for n, door in _doors().items() if rng.random() < SHARES.get(n, 0.6)}
+    chosen = {n: door for n, door in doors().items() if rng.random() < SHARES.get(n, 0.6)}
     encoders = {}
-    for name, door in doors.items():
+    for name, door in chosen.items():
         encoders[name] = Encoder([*kinds], dtype="f4", **given).fit(door(fitted, kinds))
         found[f"fit {name}"] += 1
     # As a category that was met 0.0 and -0.0 are one, which is 0.0.
     fitted = {c: [0.0 if v == 0 and type(v) is float else v for v in fitted[c]] for c in fitted}
     names = [n for c in kinds for n in encoder_oracle.names(c, fitted[c], options)]
     encoder = encoders[pick(rng, [*encoders])]
-    wanted = _encoded(rows, fitted, options)
+    wanted = encoded_rows(rows, fitted, options)
     for name, each in encoders.items():
         assert [*each.get_feature_names_out()] == names, name
         assert each == encoders["mapping"], name
@@ -58,10 +49,10 @@ def case(seed: int) -> Counter[str]:
     parts = [{c: v[s] for c, v in fitted.items()} for s in (slice(half), slice(half, None))]
     merged = [Encoder([*kinds], dtype="f4", **given) for _ in parts]
     for one, part in zip(merged, parts, strict=True):
-        one.partial_fit(doors["mapping"](part, kinds))
+        one.partial_fit(mapping(part, kinds))
     assert merged[0].merge(merged[1]) == encoder
     found["merge"] += 1
-    for name, door in doors.items():
+    for name, door in chosen.items():
         table = door(rows, kinds)
         for form in ("numpy", "csr"):
             try:
@@ -78,15 +69,29 @@ def case(seed: int) -> Counter[str]:
     _to_sklearn(encoder, rows, kinds, wanted, found)
     _like_sklearn(rng, fitted, rows, kinds, found)
     if wanted is not None and options.drop is None and options.handle_unknown != "ignore":
-        _inverse(encoder, rows, kinds, options, fitted, found)
+        compare_inverse(encoder, rows, kinds, options, fitted, found)
     return found
 
 
-def _inverse(
+def draw_options(rng: np.random.Generator, fitted: Any) -> encoder_oracle.Options:
+    """Return options that these columns can be fitted with."""
+    options = encoder_oracle.Options(
+        drop=pick(rng, [None, None, "first", "last", "if_binary", "most_frequent"]),
+        handle_missing=pick(rng, ["ignore", "indicator", "propagate", "error"]),
+        handle_unknown=pick(rng, ["error", "ignore", "indicator"]),
+        min_frequency=pick(rng, [None, None, 2, 0.2]),
+        max_categories=pick(rng, [None, None, None, 1, 3]),
+    )
+    if any(encoder_oracle.is_missing(v) for column in fitted.values() for v in column):
+        options.handle_missing = pick(rng, ["ignore", "indicator", "propagate"])
+    return options
+
+
+def compare_inverse(
     encoder: Encoder, rows: Any, kinds: Any, options: Any, fitted: Any, found: Counter[str]
 ) -> None:
     """Decode what has a value of its own."""
-    matrix = encoder.transform(_mapping(rows, kinds), "numpy")
+    matrix = encoder.transform(mapping(rows, kinds), "numpy")
     values = encoder.inverse_transform(matrix)
     for name, column in rows.items():
         rare = encoder_oracle.is_infrequent(fitted[name], options)
@@ -110,7 +115,7 @@ def _to_sklearn(
         found["to_sklearn refused"] += 1
         return
     try:
-        actual = theirs.transform(_pandas(rows, kinds))
+        actual = theirs.transform(pandas(rows, kinds))
     except ValueError:
         assert wanted is None, "scikit-learn refuses"
     else:
@@ -137,7 +142,7 @@ def _like_sklearn(
         "sparse_output": bool(rng.integers(2)),
     }
     told = [
-        _told(kind(**options), _pandas(fitted, kinds), _pandas(rows, kinds))
+        _told(kind(**options), pandas(fitted, kinds), pandas(rows, kinds))
         for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
     ]
     theirs, ours = told
@@ -183,7 +188,7 @@ def _is_refused_by_sklearn(rows: list[Any]) -> bool:
     return not rows or any(isinstance(value, float) and math.isinf(value) for value in rows)
 
 
-def _encoded(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
+def encoded_rows(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
     """Return what the oracle says of the rows; None if one is refused."""
     if any(
         encoder_oracle.refused_row(rows[name], fitted[name], options) is not None for name in rows
@@ -196,99 +201,3 @@ def _encoded(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
         for name in rows
     ]
     return np.concatenate(parts, axis=1)
-
-
-def _rows(rng: np.random.Generator, pool: list[Any], n: int) -> list[Any]:
-    return [pool[i] for i in rng.integers(0, len(pool), n)]
-
-
-def _texts(rng: np.random.Generator) -> list[Any]:
-    n = int(pick(rng, [1, 3, 30, 200]))
-    texts = ["".join(pick(rng, LETTERS) for _ in range(int(rng.integers(20)))) for _ in range(n)]
-    return [*texts, *[None] * int(rng.integers(2))]
-
-
-def _integers(rng: np.random.Generator) -> list[Any]:
-    near = int(pick(rng, [0, 0, 2**31, -(2**63), 2**63 - 100, 2**53]))
-    n = int(pick(rng, [1, 2, 50, 90]))
-    return [near + int(i) for i in rng.integers(0, 99, n)]
-
-
-def _floats(rng: np.random.Generator) -> list[Any]:
-    special = [0.0, -0.0, 0.1, 1e300, 5e-324, math.inf, -math.inf, math.nan, 2.0**63]
-    return [pick(rng, special) for _ in range(int(rng.integers(1, 6)))] + [float(rng.random())]
-
-
-def _truths(rng: np.random.Generator) -> list[Any]:
-    return [True, False][int(rng.integers(2)) :]
-
-
-KINDS: dict[str, Callable[[np.random.Generator], list[Any]]] = {
-    "text": _texts,
-    "declared": _texts,
-    "integer": _integers,
-    "float": _floats,
-    "truth": _truths,
-}
-DTYPES = {"integer": np.int64, "float": np.float64, "truth": np.bool_}
-
-
-def _array(values: list[Any], kind: str) -> np.ndarray:
-    array = np.empty(len(values), DTYPES.get(kind, object))
-    array[:] = values
-    return array
-
-
-def _mapping(rows: Any, kinds: Any) -> Any:
-    return {name: _array(values, kinds[name]) for name, values in rows.items()}
-
-
-def _lists(rows: Any, kinds: Any) -> Any:
-    return dict(rows)
-
-
-def _pandas(rows: Any, kinds: Any) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame({n: pd.Series(_array(v, kinds[n])) for n, v in rows.items()})
-
-
-def _arrow(rows: Any, kinds: Any) -> Any:
-    import pyarrow as pa
-
-    types = {"integer": pa.int64(), "float": pa.float64(), "truth": pa.bool_()}
-    columns = {n: pa.array(v, types.get(kinds[n], pa.string())) for n, v in rows.items()}
-    for name, kind in kinds.items():
-        if kind == "declared":  # by its values alone: a dictionary declares nothing in Arrow
-            columns[name] = columns[name].dictionary_encode()
-    return pa.table(columns)
-
-
-def _polars(rows: Any, kinds: Any) -> Any:
-    import polars as pl
-
-    types = {"integer": pl.Int64, "float": pl.Float64, "truth": pl.Boolean}
-    return pl.DataFrame(
-        {n: pl.Series(n, v, types.get(kinds[n], pl.String)) for n, v in rows.items()}
-    )
-
-
-def _dask(rows: Any, kinds: Any) -> Any:
-    import dask
-    import dask.dataframe as dd
-
-    with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_pandas(_pandas(rows, kinds), npartitions=3)
-
-
-def _doors() -> dict[str, Callable[[Any, Any], Any]]:
-    """Return what makes a table of each library that is there."""
-    doors: dict[str, Callable[[Any, Any], Any]] = {"mapping": _mapping, "lists": _lists}
-    made = {"pandas": _pandas, "pyarrow": _arrow, "polars": _polars, "dask": _dask}
-    for library, door in made.items():
-        try:
-            __import__("dask.dataframe" if library == "dask" else library)
-        except ImportError:
-            continue
-        doors[library] = door
-    return doors

@@ -1,0 +1,105 @@
+"""Memory that runs out: MemoryError or the right result, never a crash, and the next call works.
+
+A process under an allocator that fails on demand (``failing_malloc.c``), and for Python's own
+objects too, forks a child for each trial. In the child the n-th allocation of a call and some
+after it fail, or its address space ends a little above what it has (RLIMIT_AS).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from torture.tensors import pick
+from torture.works import Work, as_bytes, works
+
+TRIALS, CHILD_HANG, HANG = 25, 120, 500
+SOURCE = Path(__file__).with_name("failing_malloc.c")
+RIGHT, REFUSED, WRONG, STAYS_WRONG = range(4)
+
+
+def case(seed: int) -> Counter[str]:
+    """Run trials in a process of its own, whose allocator can fail."""
+    done = subprocess.run(
+        [sys.executable, "-m", "torture.memory", str(seed)],
+        env={**os.environ, "LD_PRELOAD": _built(), "PYTHONMALLOC": "malloc"},
+        capture_output=True, text=True, timeout=HANG,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Counter(json.loads(done.stdout.splitlines()[-1]))
+
+
+@cache
+def _built() -> str:
+    """Compile the allocator."""
+    made = Path(tempfile.mkdtemp(), "failing_malloc.so")
+    compiler = sysconfig.get_config_var("CC").split()
+    subprocess.run([*compiler, "-shared", "-fPIC", "-O1", str(SOURCE), "-o", str(made)], check=True)
+    return str(made)
+
+
+def main(seed: int) -> None:
+    """Fork a child for each trial; print what came of them."""
+    rng, found = np.random.default_rng(seed), Counter[str]()
+    sizes = {n: works(0, n, libraries=False) for n in (200, 60_000)}
+    expected = {n: {k: as_bytes(work()) for k, work in each.items()} for n, each in sizes.items()}
+    for _ in range(TRIALS):
+        n, is_limit = int(pick(rng, [*sizes])), bool(rng.integers(2))
+        name = pick(rng, [*sizes[n]])
+        if is_limit:
+            n = max(sizes)
+            first, last = int(rng.integers(0, 24 << 20)), 0
+        else:
+            first, last = int(2 ** (rng.random() * 11)) - 1, int(pick(rng, [1, 1, 3, 10**6]))
+        said = f"{name} {n} {'limit' if is_limit else 'allocations'} {first} {last}"
+        number = os.fork()
+        if number == 0:
+            signal.alarm(CHILD_HANG)
+            os._exit(_trial(sizes[n][name], expected[n][name], first, last))
+        code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
+        assert code in (RIGHT, REFUSED), f"seed {seed}: {said}: {code}"
+        found["refused"] += code == REFUSED
+        found["limit" if is_limit else "allocation"] += 1
+    print(json.dumps(found))
+
+
+def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
+    """Call without memory, and once more with it."""
+    gc.disable()
+    memory, result, outcome = ctypes.CDLL(None), None, WRONG
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if not last:
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + first, hard))
+    try:
+        memory.fail_after(ctypes.c_long(first), ctypes.c_long(last))
+        result = work()
+        memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
+    except MemoryError:
+        outcome = REFUSED
+    except BaseException as error:
+        memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
+        print("raised", repr(error), repr(error.__cause__), file=sys.stderr, flush=True)
+    memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    if result is not None:
+        outcome = RIGHT if as_bytes(result) == expected else WRONG
+    result = None
+    return outcome if as_bytes(work()) == expected else STAYS_WRONG
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

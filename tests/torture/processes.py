@@ -1,0 +1,138 @@
+"""Processes that end, fork, are interrupted or have several interpreters in the middle of calls."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from torture.tensors import pick
+
+HANG = 300
+PRELUDE = """
+import os, random, signal, sys, threading, time
+from torture.works import as_bytes, works
+draw = random.Random({seed})
+todo = works(0, draw.choice([50, 5_000, 100_000]), libraries=False)
+expected = {{name: as_bytes(work()) for name, work in todo.items()}}
+
+def check(name):
+    assert as_bytes(todo[name]()) == expected[name], name
+
+def work_for_ever():
+    while True:
+        check(draw.choice([*todo]))
+
+def start(n):
+    for _ in range(n):
+        threading.Thread(target=work_for_ever, daemon=True).start()
+    time.sleep(draw.random() / 5)
+"""
+# What a program does, and the exit code that is right for it.
+PROGRAMS = {
+    # The interpreter ends while daemon threads are inside calls and results are alive anywhere.
+    "end": (
+        """
+kept = [work() for work in todo.values()]
+views = [memoryview(each) for each in kept if hasattr(each, "__array__") and each.dtype != object]
+cycle = [kept]; cycle.append(cycle)
+local = threading.local(); local.kept = kept
+class AtTheEnd:
+    def __del__(self):
+        check("one_hot")
+last = AtTheEnd()
+start(4)
+""",
+        0,
+    ),
+    "exit": ("start(4)\nsys.exit(3)", 3),
+    "killed": ("start(4)\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)", -signal.SIGTERM),
+    # A handler raises at random moments; the next call is right.
+    "signals": (
+        """
+class Rang(BaseException): pass
+def ring(*_): raise Rang
+signal.signal(signal.SIGALRM, ring)
+n_rung, until = 0, time.monotonic() + 8
+while time.monotonic() < until:
+    name = draw.choice([*todo])
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 10 ** draw.uniform(-5, -2))
+        todo[name]()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Rang:
+        n_rung += 1
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except Rang:
+        pass
+    check(name)
+print(n_rung)
+""",
+        0,
+    ),
+    # Children of a fork beside threads do all works, and end as any process does.
+    "fork": (
+        """
+start(4)
+for _ in range(6):
+    number = os.fork()
+    if number == 0:
+        signal.alarm(120)
+        for name in todo:
+            check(name)
+        if draw.random() < 0.5:
+            os._exit(0)
+        sys.exit(0)
+    assert os.waitpid(number, 0)[1] == 0
+    time.sleep(draw.random() / 20)
+os._exit(0)
+""",
+        0,
+    ),
+    # A second interpreter may import the package or be refused; the first one works on.
+    "interpreters": (
+        """
+try:
+    import _xxsubinterpreters as interpreters
+except ImportError:
+    import _interpreters as interpreters
+for _ in range(3):
+    other = interpreters.create()
+    try:
+        failed = interpreters.run_string(other, '''
+try:
+    import onehot_fast
+except ImportError as error:
+    pass
+else:
+    assert onehot_fast.one_hot([1], 2).tolist() == [[0, 1]]
+''')
+        assert failed is None, failed
+    finally:
+        interpreters.destroy(other)
+    for name in todo:
+        check(name)
+""",
+        0,
+    ),
+}
+
+
+def case(seed: int) -> Counter[str]:
+    """Run one program to its end, which is the right one and quiet."""
+    rng = np.random.default_rng(seed)
+    name = pick(rng, [*PROGRAMS])
+    program, code = PROGRAMS[name]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PRELUDE.format(seed=seed) + program],
+        cwd=Path(__file__).parents[1], env=os.environ, capture_output=True, text=True, timeout=HANG,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (code, ""), (name, done.returncode, done.stderr)
+    n = int(done.stdout) if name == "signals" else 1
+    return Counter({name: n})

@@ -1,0 +1,150 @@
+"""Calls of every kind with inputs of their own, and their results as bytes: the same each time."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from onehot_fast import Encoder, decode, empty, multi_hot, one_hot
+
+Work = Callable[[], Any]
+
+
+def works(seed: int = 0, n: int = 20_000, libraries: bool = True) -> dict[str, Work]:
+    """Return calls by name, over about ``n`` rows; without libraries those of NumPy alone."""
+    rng = np.random.default_rng(seed)
+    found = {**_tensors(rng, n), **_tables(rng, n)}
+    return {**found, **_frames(rng, n)} if libraries else found
+
+
+def as_bytes(result: Any) -> bytes:
+    """Return the bytes that two equal results share."""
+    if isinstance(result, np.ndarray) and result.dtype != object:
+        return repr((result.dtype, result.shape)).encode() + result.tobytes()
+    if hasattr(result, "indptr"):
+        parts = result.indptr, result.indices, result.data
+        return b"".join(as_bytes(np.asarray(part)) for part in parts)
+    if hasattr(result, "to_numpy") and hasattr(result, "columns"):
+        return repr([*result.columns]).encode() + as_bytes(result.to_numpy())
+    if isinstance(result, dict):
+        return b"".join(name.encode() + as_bytes(column) for name, column in result.items())
+    if isinstance(result, np.ndarray):
+        return pickle.dumps(result.tolist())
+    return repr(result).encode()
+
+
+def _tensors(rng: np.random.Generator, n: int) -> dict[str, Work]:
+    indices = rng.integers(-2, 23, n)
+    few, bytes_, deep = indices[:32].astype("i4"), indices.astype("i1"), indices[:50] * 3000
+    tensor = one_hot(indices, 21, dtype="u1")
+    offsets = np.sort(rng.integers(0, n, n // 3))
+    offsets[0], offsets[-1] = 0, n
+    out = {"depth": 21, "axis": 0, "dtype": "f4"}
+    return {
+        "one_hot": lambda: one_hot(indices, 21),
+        "one_hot threads": lambda: one_hot(indices, 21, num_threads=2),
+        "one_hot few": lambda: one_hot(few, 10),
+        "one_hot planes": lambda: one_hot(bytes_, 21, axis=0, dtype="u1", num_threads=2),
+        "one_hot deep": lambda: one_hot(deep, 70_000, dtype="u1"),
+        "one_hot text": lambda: one_hot(few, 7, on_value="yes", off_value="no", dtype="U3"),
+        "one_hot refused": lambda: _refusal(lambda: one_hot(indices, 21, out_of_range="error")),
+        "out": lambda: one_hot(indices, out=empty((21, n), "f4"), **out),
+        "decode": lambda: decode(tensor),
+        "decode planes": lambda: decode(tensor.T, axis=0),
+        "multi_hot": lambda: multi_hot(indices, 30, offsets=offsets, mode="count"),
+        "multi_hot csr": lambda: multi_hot(indices, 30, offsets=offsets, output="csr"),
+    }
+
+
+def _tables(rng: np.random.Generator, n: int) -> dict[str, Work]:
+    texts = np.array([f"level {i} {'x' * (i % 40)}" for i in range(500)], object)
+    table = {
+        "text": texts[rng.integers(0, 500, n)],
+        "wide": texts[:20][rng.integers(0, 20, n)].astype("U60"),
+        "number": rng.integers(0, 300, n) * 2**40,
+        "float": rng.integers(0, 30, n) / 7,
+    }
+    options: dict[str, Any] = {"handle_unknown": "ignore", "min_frequency": 3, "dtype": "u1"}
+    encoder = Encoder([*table], **options).fit(table)
+    unseen = {**table, "text": np.array(["new"] * n, object)}
+    encoded, text = encoder.transform(table, "csr"), encoder.to_json()
+    strict = Encoder(["text"]).fit(table)
+    half = {name: column[: n // 2] for name, column in table.items()}
+    return {
+        "fit": lambda: Encoder([*table], **options).fit(table).get_feature_names_out(),
+        "merge": lambda: Encoder([*table]).fit(half).merge(encoder_of(table)).n_features,
+        "transform": lambda: encoder.transform(table, "numpy"),
+        "transform unseen": lambda: encoder.transform(unseen, "csr"),
+        "transform csc": lambda: encoder.transform(table, "csc"),
+        "transform codes": lambda: encoder.transform(half, "codes"),
+        "transform refused": lambda: _refusal(lambda: strict.transform(unseen, "numpy")),
+        "inverse": lambda: encoder.inverse_transform(encoded[: n // 10]),
+        "json": lambda: Encoder.from_json(text).get_feature_names_out(),
+        "pickle": lambda: pickle.loads(pickle.dumps(encoder)).get_feature_names_out(),
+    }
+
+
+def encoder_of(table: dict[str, np.ndarray]) -> Encoder:
+    """Return an encoder that knows all columns of a table."""
+    return Encoder([*table]).fit(table)
+
+
+def _refusal(call: Work) -> str:
+    try:
+        call()
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("not refused")
+
+
+def _frames(rng: np.random.Generator, n: int) -> dict[str, Work]:
+    """Return calls of the libraries that are there."""
+    values = np.array(["a", "bb", "ccc", None, "d" * 30], object)[rng.integers(0, 5, n)]
+    found: dict[str, Work] = {}
+    try:
+        import pandas as pd
+
+        from onehot_fast.integrations.pandas import get_dummies
+    except ImportError:
+        pass
+    else:
+        frame = pd.DataFrame({"c": pd.Series(values), "n": rng.integers(0, 9, n)})
+        category = frame["c"].astype("category")
+        found |= {
+            "get_dummies": lambda: get_dummies(frame),
+            "series": lambda: category.onehot(),
+            "frame": lambda: frame.onehot(["c"]),
+        }
+    try:
+        import polars as pl
+
+        import onehot_fast.integrations.polars  # noqa: F401
+    except ImportError:
+        pass
+    else:
+        series = pl.Series("c", values.tolist())
+        found["polars"] = lambda: series.onehot()
+    try:
+        import pyarrow as pa
+
+        from onehot_fast.integrations import arrow
+    except ImportError:
+        pass
+    else:
+        array = pa.array(values.tolist())
+        known = Encoder(["c"]).fit(pa.table({"c": array}))
+        found |= {
+            "arrow": lambda: np.asarray(arrow.one_hot(array).to_arrow().to_pylist()),
+            "arrow encode": lambda: arrow.encode(pa.table({"c": array}), known).num_rows,
+        }
+    try:
+        from onehot_fast.integrations.sklearn import OneHotEncoder
+    except ImportError:
+        pass
+    else:
+        x = np.stack([rng.integers(0, 9, n), rng.integers(0, 4, n)], 1)
+        found["sklearn"] = lambda: OneHotEncoder().fit_transform(x)
+    return found
