@@ -80,12 +80,14 @@ def test_numpy_texts(variant: str, rows: list[str | None], shared: bool) -> None
         objects = np.array([*rows, None], object)[:-1]
         check("string", objects, rows)
         check("string", objects[::-1], rows[::-1])
+        check("string", tuple(rows), rows)
         texts = np.array([row or "" for row in rows], "U")
         check("string", texts, texts.tolist())
         check("string", texts[::-2].astype(texts.dtype.newbyteorder()), texts[::-2].tolist())
         encoded = np.array([(row or "").encode() for row in rows], "S")
         check("binary", encoded, encoded.tolist())
         check("binary", encoded.astype(object), encoded.tolist())
+        check("binary", tuple(encoded.tolist()), encoded.tolist())
         check("string", Strings.from_objects(texts.tolist()), texts.tolist())
 
 
@@ -408,7 +410,7 @@ def test_values_of_another_kind_are_refused(kind: str) -> None:
         "string": [np.array(["a"]), pa.array(["a"]), Strings.from_objects(["a"])],
         "binary": [np.array([b"a"]), pa.array([b"a"]), Strings.from_objects([b"a"])],
         "float64": [np.array([1.5]), pa.array([1.5])],
-        "none": [[1], np.array([1j]), pa.array([[1]]), pa.array(["a"]).dictionary_encode()],
+        "none": [[1], (1,), np.array([1j]), pa.array([[1]]), pa.array(["a"]).dictionary_encode()],
     }
     for other, values in sources.items():
         for value in values:

@@ -25,6 +25,7 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
+DICTIONARY = pa.dictionary(pa.int8(), pa.string()).id
 STRINGS = {pa.type_for_alias(name).id for name in TEXT_TYPES[:3]}
 # What the core reads where it lies, beside instants without a zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
@@ -120,7 +121,8 @@ def read_table(table: Any) -> Table:
 def _texts(column: pa.ChunkedArray) -> list[Any] | None:
     """Return texts as Python's, of a dictionary too, None where the column holds no texts."""
     kind = column.type
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if kind.id == DICTIONARY:
+        kind = kind.value_type
     if kind.id not in STRINGS:
         return None
     try:

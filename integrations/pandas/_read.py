@@ -1,6 +1,7 @@
 """pandas in: frames become tables, a column becomes codes or values."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def read_table(table: Any) -> Table:
     frame = _Frame(table)
     return Table(
         tuple(python_values(table.columns)),
-        len(table),
+        frame.n_rows,
         frame.is_encodable,
         frame.read,
         frame.values,
@@ -75,6 +76,7 @@ class _Frame:
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
+        self.n_rows = len(frame)
 
     @cached_property
     def dtypes(self) -> list[Any]:
@@ -110,13 +112,26 @@ class _Frame:
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the values of a column one by one, if that takes less time than to read it."""
-        n_rows = len(self.frame)
-        if n_rows > FEW_ROWS:
+        if self.n_rows > FEW_ROWS:
             return None
         try:
-            return [self.frame.iat[row, position] for row in range(n_rows)]
+            if self.array is None:
+                return [self.frame.iat[row, position] for row in range(self.n_rows)]
+            array = self.array(position)
+            if is_arrow_string(array.dtype):
+                texts: list[Any] = array.__arrow_array__().to_pylist()
+                return texts
+            return [array[row] for row in range(self.n_rows)]
         except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python has not
             return None
+
+    @cached_property
+    def array(self) -> Callable[[int], Any] | None:
+        """What gives the array of a column without a Series around it, if pandas still has that.
+
+        It is private, and takes 1 us; `iat` takes 5 for each cell.
+        """
+        return getattr(self.frame, "_get_column_array", None)
 
 
 def read_column(values: Any) -> Column | Values:

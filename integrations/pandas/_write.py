@@ -43,6 +43,8 @@ NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
 # New in pandas 3.1. Before, the constructor asked for an instance of a class without public name.
 FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
+# New in pandas 3.0: no more is looked at than has to be.
+FROM_BLOCKS = getattr(getattr(pd.api, "internals", None), "create_dataframe_from_blocks", None)
 IntIndex: Any = type(pd.arrays.SparseArray([1], kind="integer").sp_index)
 
 
@@ -202,6 +204,9 @@ def block_frame(
     Transposed, the block is the column-major one pandas keeps. The caller hands it over and keeps
     no reference: whoever writes to the frame writes to the block.
     """
+    is_plain = block.dtype.kind in NATIVE_KINDS and len(block) > 0
+    if FROM_BLOCKS is not None and is_plain and index is not None and columns is not None:
+        return cast(pd.DataFrame, FROM_BLOCKS([(block, np.arange(len(block)))], index, columns))
     return pd.DataFrame(block.T, index=index, columns=columns, copy=False)
 
 

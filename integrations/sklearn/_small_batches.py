@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from onehot_fast.adapter import reader_of
+from onehot_fast.adapter import read_table, reader_of
 
 from ._categories import UNKNOWN, Feature
 from ._read import OBJECT, PLAIN_KINDS, DType
@@ -16,7 +16,7 @@ from ._sparse import wrap_csr
 
 # So many cells of an array are looked up faster than its columns are read.
 CELLS = 256
-# Of so many rows of a frame the cells are read one by one, which takes 5 us each.
+# Of so many rows of a frame the cells are read one by one.
 ROWS = 3
 Columns: TypeAlias = Sequence[Sequence[Any]]
 
@@ -26,6 +26,8 @@ def input_names(table: Any) -> Hashable:
     library = reader_of(table)
     if library is None:
         return None
+    if library == "pandas" and hasattr(table, "columns"):
+        return library, read_table(table).names
     names = table.column_names if library == "arrow" else getattr(table, "columns", ())
     return library, tuple(names)
 
@@ -85,15 +87,19 @@ def _columns(rows: Any, fitted: Hashable) -> Columns | None:
         return rows.T.tolist() if is_few and rows.dtype.kind in PLAIN_KINDS else None
     shape: tuple[int, ...] = getattr(rows, "shape", ())
     is_few = fitted is not None and len(shape) == 2 and 0 < shape[0] * shape[1] <= CELLS
-    if not is_few or input_names(rows) != fitted:
+    if not is_few:
         return None
     columns: Columns
-    if hasattr(rows, "iat"):
-        if shape[0] <= ROWS:
-            cells = ([rows.iat[i, j] for i in range(shape[0])] for j in range(shape[1]))
-            columns = [[v.item() if isinstance(v, np.generic) else v for v in c] for c in cells]
-        else:
-            columns = [series.tolist() for _, series in rows.items()]
+    if hasattr(rows, "iat") and shape[0] <= ROWS:
+        table = read_table(rows)
+        cells = [table.texts(position) for position in range(shape[1])]
+        if (table.library, table.names) != fitted or None in cells:
+            return None
+        columns = [[v.item() if isinstance(v, np.generic) else v for v in c or ()] for c in cells]
+    elif input_names(rows) != fitted:
+        return None
+    elif hasattr(rows, "iat"):
+        columns = [series.tolist() for _, series in rows.items()]
     elif hasattr(rows, "rows"):
         columns = [*zip(*rows.rows(), strict=True)]
     else:

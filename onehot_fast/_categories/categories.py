@@ -192,6 +192,15 @@ class Categories:
         except TypeError:  # of the array as a whole, or of one value
             return None
 
+    def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
+        """Return what `lookup` does of objects that are in no array, all texts or all bytes."""
+        if self.family not in ("string", "binary") or not len(self):
+            return None
+        try:
+            return self.table.lookup(tuple(values))
+        except TypeError:  # of one value
+            return None
+
     def _holds(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether the dictionary finds numbers or times of a dtype as they are."""
         if FAMILIES.get(dtype.kind) != self.family:

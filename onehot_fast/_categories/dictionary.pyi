@@ -8,7 +8,7 @@ from onehot_fast._arrow.array import Array
 from onehot_fast._categories.kinds import Kind as _Kind
 from onehot_fast._categories.strings import Strings
 
-_Values: TypeAlias = Array | Strings | npt.NDArray[Any]
+_Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 
 KINDS: tuple[str, ...]
 CODES: np.dtype[np.int32]

@@ -306,7 +306,7 @@ cdef class Dictionary:
 
         Parameters
         ----------
-        values : Array, ndarray or Strings, shape (n_rows,)
+        values : Array, ndarray or Strings, shape (n_rows,), or tuple of texts or bytes
             Call it once for each chunk: the codes of all chunks are of one dictionary.
         max_size : int, optional
             The most distinct values this dictionary may come to hold.
@@ -406,7 +406,7 @@ cdef class Dictionary:
 
         Parameters
         ----------
-        values : Array, ndarray or Strings, shape (n_rows,)
+        values : Array, ndarray or Strings, shape (n_rows,), or tuple of texts or bytes
         missing : sequence of objects, optional
             As in `encode`.
 

@@ -20,7 +20,7 @@ from onehot_fast._categories.review import UnknownValueError, warn_of_unknown, w
 from onehot_fast._categories.schema import UNKNOWN, ColumnSchema, Schema
 from onehot_fast._encode.write import FEW_CODES, CodedColumn
 from onehot_fast._runtime import parallel
-from onehot_fast.column import Column, Values, as_values
+from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -42,24 +42,32 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     def read(column: ColumnSchema) -> Column | Values:
         return read_named(table, column.name)
 
-    def coded(position: int, column: ColumnSchema, texts: Sequence[Any] | None) -> CodedColumn:
-        known = None if texts is None else column.known.lookup(as_values(texts))
-        found = _of_known(column, known)
-        return found or _code_column(column, named(column.name, table.read, position))
+    def coded(position: int, column: ColumnSchema, known: CodedColumn | None) -> CodedColumn:
+        return known or _code_column(column, named(column.name, table.read, position))
 
     positions = schema.remember(Schema.positions_in, table.names)
     is_few = table.n_rows <= FEW_TEXTS
-    # All before the first is looked up: going to and fro between libraries empties the caches.
-    texts = [table.texts(position) if is_few else None for position in positions]
-    each = zip(positions, schema.columns, texts, strict=True)
+    known = _code_few(table, schema, positions) if is_few else [None] * len(positions)
+    each = zip(positions, schema.columns, known, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
     try:
         columns = parallel.each(lambda one: coded(*one), each, n_bytes)
     except UnknownValueError as error:
         raise with_all_unknown(error, schema.columns, read) from None
-    warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
-    warn_of_unknown((column for column, _ in warned), read)
+    if schema.warns:
+        warned = filter(_may_hold_unknown, zip(schema.columns, columns, strict=True))
+        warn_of_unknown((column for column, _ in warned), read)
     return columns
+
+
+def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[CodedColumn | None]:
+    """Return the columns of a few rows that are known texts, None for each other one."""
+    # All before the first is looked up: going to and fro between libraries empties the caches.
+    texts = [*map(table.texts, positions)]
+    return [
+        _of_known(column, column.known.lookup_few(values)) if values else None
+        for values, column in zip(texts, schema.columns, strict=True)
+    ]
 
 
 def code_column(
@@ -116,18 +124,20 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
 
     `found` is what `Values.lookup` returns, and changed in place.
     """
-    codes = None if found is None else _codes_of_known(schema, found)
+    if found is None:
+        return None
+    lowest = min(found.tolist(), default=0) if len(found) <= FEW_CODES else int(found.min())
+    codes = found if lowest >= 0 else _codes_of_known(schema, found, lowest)
     if codes is None:
         return None
     missing = schema.propagates_missing
     return CodedColumn(codes, schema.lut, schema.n_outputs, missing, schema.shifted_luts)
 
 
-def _codes_of_known(schema: ColumnSchema, codes: npt.NDArray[np.int32]) -> AnyArray | None:
-    """Return the positions of known categories as codes for `ColumnSchema.lut`, or None."""
-    lowest = min(codes.tolist(), default=0) if len(codes) <= FEW_CODES else int(codes.min())
-    if lowest >= 0:
-        return codes
+def _codes_of_known(
+    schema: ColumnSchema, codes: npt.NDArray[np.int32], lowest: int
+) -> AnyArray | None:
+    """Return positions, of which some are negative, as codes for `ColumnSchema.lut`, or None."""
     options = schema.options
     if options.handle_missing == "error" and (codes == -1).any():
         return None

@@ -169,7 +169,7 @@ class ColumnSchema:
         """The look-up tables to outputs that are counted from another one: see `CodedColumn`."""
         return {}
 
-    @property
+    @cached_property
     def propagates_missing(self) -> bool:
         """Whether all outputs of a missing value are NaN."""
         return self.options.handle_missing == "propagate"
@@ -259,6 +259,11 @@ class Schema:
         """The dtype of an output that has only one."""
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
+
+    @cached_property
+    def warns(self) -> bool:
+        """Whether somebody wants to be warned of unknown values."""
+        return any(column.options.handle_unknown == "warn" for column in self.columns)
 
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
         """Refuse two output columns of one name, those included that are kept as they are.

@@ -5,6 +5,8 @@ cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawCalloc, PyMem_RawFree
+from cpython.object cimport PyObject
+from cpython.sequence cimport PySequence_Fast_ITEMS
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
@@ -166,13 +168,13 @@ cdef class Source:
         return 0
 
     cdef int read_objects(self, object array, str kind, tuple missing) except -1:
-        """Read a NumPy array of objects."""
+        """Read a NumPy array of objects, or a tuple."""
         cdef int i
         if len(missing) > OHF_MOST_MISSING:
             raise ValueError(f"at most {OHF_MOST_MISSING} objects can be missing values, not {len(missing)}")
         self.form = IN_OBJECTS
         self.n_rows = len(array)
-        self.owner = array.copy() if IS_FREE_THREADED else array
+        self.owner = array.copy() if IS_FREE_THREADED and type(array) is not tuple else array
         self.missing = missing
         self.objects.is_text = kind == "string"
         for i in range(len(missing)):
@@ -182,12 +184,17 @@ cdef class Source:
 
     cdef int open_objects(self) except -1:
         """Get ready to read objects: no Python code may run from here to the last of them, or call this again."""
-        cdef cnp.ndarray array = self.owner
-        if len(array) != self.n_rows:
+        cdef cnp.ndarray array
+        if len(self.owner) != self.n_rows:
             raise RuntimeError("the array was resized while it was read")
         self.close_objects()
-        self.objects.rows = <const char *> cnp.PyArray_DATA(array)
-        self.objects.stride = cnp.PyArray_STRIDES(array)[0]
+        if type(self.owner) is tuple:
+            self.objects.rows = <const char *> PySequence_Fast_ITEMS(self.owner)
+            self.objects.stride = sizeof(PyObject *)
+        else:
+            array = self.owner
+            self.objects.rows = <const char *> cnp.PyArray_DATA(array)
+            self.objects.stride = cnp.PyArray_STRIDES(array)[0]
         if self.n_rows >= ROWS_WORTH_A_MEMO:    # without memory for it there is none
             self.objects.memo = <ohf_memo *> PyMem_RawCalloc(1 << OHF_MEMO_BITS, sizeof(ohf_memo))
         return 0
@@ -309,6 +316,10 @@ cdef Source source_of(object values, str kind, tuple missing):
         if values.ndim != 1:
             raise ValueError(f"a dictionary reads one-dimensional arrays, not of shape {values.shape}")
         is_read = read_numpy(source, values, kind, missing)
+    elif type(values) is tuple:
+        is_read = kind in ("string", "binary")
+        if is_read:
+            source.read_objects(values, kind, missing)
     else:
         is_read = False
     if not is_read:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -79,14 +79,6 @@ class CodedColumn:
         last = len(self.lut) - 1
         return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
 
-    def outputs_from(self, first: int) -> list[int]:
-        """Return the output columns of a few rows, counted from `first`, -1 for none."""
-        outputs = self.codes.tolist()
-        if self.lut is not None:
-            output_of, last = self.lut.item, len(self.lut) - 1
-            outputs = [output_of(code if 0 <= code < last else last) for code in outputs]
-        return [first + i if 0 <= i < self.n_outputs else -1 for i in outputs]
-
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the rows whose outputs are NaN."""
         return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
@@ -114,7 +106,7 @@ def rows(
     _, on_value, off_value = resolve_values(on, off, dtype)
     if shape[0] * len(columns) <= FEW_CODES:
         out = _filled(shape, off, off_value)
-        for row, output in _cells(columns, starts):
+        for row, output in _cells(columns):
             out[row, output] = on_value
     else:
         out, is_zero = memory.allocate(shape, on_value.dtype)
@@ -151,18 +143,18 @@ def columns(
     is_few = shape[1] * len(columns) <= FEW_CODES
     if is_few:
         out = _filled(shape, off, off_value)
-        for row, output in _cells(columns, starts):
+        for row, output in _cells(columns):
             out[output, row] = on_value
     else:
         out, _ = memory.allocate(shape, on_value.dtype)
-    on_bytes, off_bytes = _bytes(on_value), _bytes(off_value)
     for column, start in zip(columns, starts, strict=False):
         if is_few and not column.nan_where_missing:
             continue
         part = out[start : start + column.n_outputs]
         if not is_few:
             threads = parallel.resolve(num_threads, part.nbytes)
-            dispatch.encode_block(column.codes, column.lut, part, on_bytes, off_bytes, threads)
+            values = _bytes(on_value), _bytes(off_value)
+            dispatch.encode_block(column.codes, column.lut, part, *values, threads)
         if column.nan_where_missing:
             part[:, column.rows_of_nan()] = np.nan
     return out
@@ -182,7 +174,7 @@ def bits(
     if n_rows * len(columns) <= FEW_CODES:
         parallel.resolve(num_threads, 0)
         few: npt.NDArray[np.uint8] = _filled(shape, 0, np.zeros((), np.uint8))
-        for row, output in _cells(columns, starts):
+        for row, output in _cells(columns):
             few[output, row >> 3] |= 1 << (row & 7)
         return few
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
@@ -203,7 +195,7 @@ def bytes_of_bits(n_rows: int) -> int:
 def on_in_row(columns: Sequence[CodedColumn], *, num_threads: int | None = None) -> list[int]:
     """Return which outputs of the only row are on, for whoever keeps rows that are off and on."""
     parallel.resolve(num_threads, 0)
-    return [output for _, output in _cells(columns, _starts(columns))]
+    return [output for _, output in _cells(columns)]
 
 
 def sparse_parts(
@@ -345,14 +337,18 @@ def _codes_and_luts(
     return [column.codes for column in columns], luts
 
 
-def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the rows and outputs that are on, column by column."""
-    return [
-        (row, output)
-        for column, start in zip(columns, starts, strict=False)
-        for row, output in enumerate(column.outputs_from(start))
-        if output >= 0
-    ]
+def _cells(columns: Sequence[CodedColumn]) -> list[tuple[int, int]]:
+    """Return the few rows and outputs that are on, column by column."""
+    cells, first = [], 0
+    for column in columns:
+        lut, n_outputs = column.lut, column.n_outputs
+        last = 0 if lut is None else len(lut) - 1
+        for row, code in enumerate(column.codes.tolist()):
+            output = code if lut is None else lut.item(code if 0 <= code < last else last)
+            if 0 <= output < n_outputs:
+                cells.append((row, first + output))
+        first += n_outputs
+    return cells
 
 
 def _sparse(
@@ -371,21 +367,22 @@ def _sparse(
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
     if is_csr and n_codes <= FEW_CODES:
-        return _few_csr_parts(columns, starts, dtype)
+        return _few_csr_parts(columns, shape, dtype)
     build = dispatch.csr if is_csr else dispatch.csc
     return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
 
 
 def _few_csr_parts(
-    columns: Sequence[CodedColumn], starts: Sequence[int], dtype: np.dtype[Any]
+    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any]
 ) -> SparseParts:
     """Return the parts of a CSR matrix of few elements."""
-    position = np.int32 if starts[-1] <= INT32_MAX else np.int64
-    by_column = [c.outputs_from(start) for c, start in zip(columns, starts, strict=False)]
-    by_row = [[output for output in row if output >= 0] for row in zip(*by_column, strict=True)]
-    indices = np.array([*chain.from_iterable(by_row)], position)
-    indptr = np.array([*accumulate(map(len, by_row), initial=0)], position)
-    return np.ones(len(indices), dtype), indices, indptr
+    position = np.int32 if shape[1] <= INT32_MAX else np.int64
+    cells = sorted(_cells(columns))
+    indptr = np.zeros(shape[0] + 1, position)
+    for row, _ in cells:
+        indptr[row + 1] += 1
+    indices = np.array([output for _, output in cells], position)
+    return np.ones(len(cells), dtype), indices, np.cumsum(indptr, dtype=position)
 
 
 def _check_sparse_size(n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike) -> None:
