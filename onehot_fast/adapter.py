@@ -35,7 +35,7 @@ from onehot_fast._categories import identifiers, lookup
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.conditions import Condition, conditions, refusals
 from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.numbering import number_labels
+from onehot_fast._categories.numbering import find_bins, number_labels
 from onehot_fast._categories.options import ColumnKeywords
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
@@ -86,6 +86,7 @@ __all__ = [
     "checks",
     "conditions",
     "decode",
+    "find_bins",
     "identifiers",
     "integration",
     "lookup",

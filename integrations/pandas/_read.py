@@ -1,7 +1,6 @@
 """pandas in: frames become tables, a column becomes codes or values."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np

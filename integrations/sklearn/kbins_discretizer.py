@@ -5,26 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onehot_fast.adapter import CodedColumn, write
+from onehot_fast.adapter import CodedColumn, find_bins, write
 
 from . import _originals
-from ._read import AnyArray
 from ._sparse import wrap_csr
 
 __all__ = ["KBinsDiscretizer"]
-
-# Up to so many edges a value is compared with all of them, in less time than any search takes.
-FEW_EDGES = 6
-MANY_EDGES = 32
-# The cells in which edges are looked for, and how many of these may share one.
-N_CELLS = 1 << 12
-FEW_IN_CELL = 4
-# So many values stay in the cache meanwhile.
-BLOCK = 1 << 13
 
 
 class KBinsDiscretizer(_originals.KBinsDiscretizer):
@@ -70,77 +59,18 @@ class KBinsDiscretizer(_originals.KBinsDiscretizer):
             return super().transform(X)
         dtype = (np.float64, np.float32) if self.dtype is None else self.dtype
         values = validate_data(self, X, dtype=dtype, reset=False)
-        bins = [_bins(values[:, i], edges[1:-1]) for i, edges in enumerate(self.bin_edges_)]
+        inner = [edges[1:-1] for edges in self.bin_edges_]
+        if not all((edges[1:] >= edges[:-1]).all() for edges in inner):
+            return super().transform(X)  # the edges of numbers whose differences are no numbers
         if not is_onehot:
-            out = np.empty_like(values, order="C")
-            for i, own in enumerate(bins):
-                out[:, i] = own
-            return out
+            return find_bins(values, inner, values.dtype)
+        most = max(map(len, inner), default=0)
+        smallest = np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.int32
+        bins = find_bins(values, inner, smallest, by_column=True)
         columns = [
-            CodedColumn(own, None, int(n)) for own, n in zip(bins, self.n_bins_, strict=True)
+            CodedColumn(own, None, int(n)) for own, n in zip(bins.T, self.n_bins_, strict=True)
         ]
         if self.encode == "onehot-dense":
             return write.rows(columns, values.dtype)
         shape = len(values), int(sum(self.n_bins_))
         return wrap_csr(write.csr(columns, values.dtype), shape)
-
-
-def _bins(values: AnyArray, edges: npt.NDArray[np.float64]) -> AnyArray:
-    """Return how many of the edges are at most each value."""
-    grid = _Grid.of(edges) if len(edges) > FEW_EDGES else None
-    if grid is None and len(edges) > MANY_EDGES:
-        return np.searchsorted(edges, values, side="right")
-    bins = np.zeros(len(values), np.min_scalar_type(len(edges)))
-    block, is_above = np.empty(BLOCK), np.empty(BLOCK, np.bool_)
-    for first in range(0, len(values), BLOCK):
-        own = bins[first : first + BLOCK]
-        block[: len(own)] = values[first : first + BLOCK]
-        if grid is not None:
-            own[:] = grid.bins(block[: len(own)])
-            continue
-        for edge in edges:
-            np.greater_equal(block, edge, out=is_above)
-            own += is_above[: len(own)]
-    return bins
-
-
-class _Grid:
-    """Cells of one width, and the edges in each: a value is compared with those of its cell alone.
-
-    The cell of a value is a function that never falls, whatever is rounded: a value in a higher
-    cell than an edge is greater than it. So the bins are exact.
-    """
-
-    def __init__(self, edges: npt.NDArray[np.float64], scale: float) -> None:
-        self.low, self.scale = edges[0], scale
-        cells = self.cells(edges.copy())
-        in_cell = np.bincount(cells, minlength=N_CELLS)
-        self.first = in_cell.cumsum() - in_cell
-        self.most = int(in_cell.max())
-        self.edges = np.append(edges, np.nan)  # which no value is above
-
-    @classmethod
-    def of(cls, edges: npt.NDArray[np.float64]) -> _Grid | None:
-        """Return the grid of some edges, None where it would not help."""
-        with np.errstate(all="ignore"):
-            scale = float((N_CELLS - 1) / (edges[-1] - edges[0]))
-        if not 0 < scale < np.inf or (np.diff(edges) < 0).any():
-            return None
-        grid = cls(edges, scale)
-        return grid if grid.most <= FEW_IN_CELL else None
-
-    def cells(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """Return the cell of each value, and overwrite the values."""
-        np.subtract(values, self.low, out=values)
-        np.multiply(values, self.scale, out=values)
-        np.maximum(values, 0, out=values)
-        np.minimum(values, N_CELLS - 1, out=values)
-        return values.astype(np.intp)
-
-    def bins(self, values: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
-        """Return how many of the edges are at most each value."""
-        with np.errstate(over="ignore"):
-            bins = self.first.take(self.cells(values.copy()))
-        for _ in range(self.most):
-            bins += values >= self.edges.take(bins)
-        return bins
