@@ -26,8 +26,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         # Few rows: what costs is to compile, to plan, and to start workers.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.adaptive.enabled": "false",
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
         "spark.python.daemon.module": "spark_daemon",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
