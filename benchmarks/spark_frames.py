@@ -70,9 +70,10 @@ def entries(frame: Any, sink: Callable[[Any], None]) -> dict[str, Callable[[], N
 
     columns = frame.columns
     indices, vectors = ([f"{name}_{kind}" for name in columns] for kind in ("index", "vector"))
+    indexer = feature.StringIndexer(inputCols=columns, outputCols=indices)
     pipeline = Pipeline(
         stages=[
-            feature.StringIndexer(inputCols=columns, outputCols=indices),
+            indexer,
             feature.OneHotEncoder(inputCols=indices, outputCols=vectors, dropLast=False),
             feature.VectorAssembler(inputCols=vectors, outputCol="features"),
         ]
@@ -96,9 +97,15 @@ def entries(frame: Any, sink: Callable[[Any], None]) -> dict[str, Callable[[], N
         "vector of each: Spark": lambda: sink(theirs().select(*vectors)),
         "array of float: onehot_fast": lambda: sink(ours("array", dtype="float32")),
         "array of int8: onehot_fast": lambda: sink(ours("array")),
+        # Spark makes arrays in no other way.
         "array of float: Spark": lambda: sink(
             theirs().select(vector_to_array("features", "float32"))
         ),
+        "array of int8: Spark": lambda: sink(
+            theirs().select(vector_to_array("features", "float32").cast("array<tinyint>"))
+        ),
+        "codes: onehot_fast": lambda: sink(ours("codes")),
+        "codes: Spark": lambda: sink(indexer.fit(frame).transform(frame).select(*indices)),
         "columns: onehot_fast": lambda: sink(ours("columns")),
         "columns of int8: onehot_fast": lambda: sink(ours("columns", dtype="int8")),
     }

@@ -81,7 +81,8 @@ class TransformMixin(Estimator):
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
             place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
-            for each that is encoded, see the notes. Of Spark: "columns", "array", "vector".
+            for each that is encoded, see the notes. Of Spark: "columns", "array", "vector",
+            "codes" and "indices".
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 

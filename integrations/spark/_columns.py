@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.pandas.types import from_arrow_type
 
-from onehot_fast.adapter import Column, ColumnSchema, Strings, Table, Values, checks
+from onehot_fast.adapter import Column, ColumnSchema, Special, Strings, Table, Values, checks
 
 # By name: some are not in every release.
 TEXTS = {"StringType", "CharType", "VarcharType", "BinaryType"}
@@ -24,6 +25,8 @@ ENCODABLE = {
 NEAREST = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64"} | {
     "float16": "float32"
 }
+# What the first codes of every column stand for.
+RESERVED = Special.MISSING, Special.UNKNOWN, Special.INFREQUENT
 # The names of more features are left out of the metadata, which stand in every plan.
 MOST_NAMES = 100_000
 
@@ -32,7 +35,11 @@ def as_frame(table: Any) -> DataFrame:
     """Return a DataFrame of Spark, or say what to type for another of its objects."""
     if isinstance(table, DataFrame):
         return table
-    hint = "; pass .to_spark() of it" if hasattr(table, "to_spark") else ""
+    hint = ""
+    if isinstance(table, SparkColumn):
+        hint = "; pass .select(column) of the one that has it"
+    elif type(table).__module__.startswith("pyspark.pandas"):
+        hint = "; pass .to_spark() of it"
     raise TypeError(
         f"{checks.with_article(table)} is not a table; of Spark accepted is a"
         f" pyspark.sql.DataFrame{hint}"
@@ -105,6 +112,23 @@ def group_metadata(names: Sequence[str]) -> dict[str, Any]:
     if len(names) <= MOST_NAMES:
         group["attrs"] = {"binary": [{"idx": i, "name": name} for i, name in enumerate(names)]}
     return {"ml_attr": group}
+
+
+def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
+    """Return the metadata by which Spark's ML knows a column of codes, and what each stands for.
+
+    Trees split it as categories, and IndexToString makes texts of it.
+    """
+    reserved = [f"({each.value})" for each in RESERVED]
+    own = column.known.take(np.flatnonzero(~column.is_infrequent))
+    n_codes = len(reserved) + len(own)
+    attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
+    if n_codes <= MOST_NAMES:
+        texts = reserved + own.titles()
+        if len(set(texts)) == n_codes:  # or Spark refuses them
+            attribute = {**attribute, "vals": texts}
+            del attribute["num_vals"]
+    return {"ml_attr": attribute}
 
 
 def feature_metadata(name: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""What runs in the Python workers of Spark: one function for the batches of one partition each."""
+"""What runs in the Python workers of Spark: one function for the batches of one partition each.
+
+The way back is in `_decoding`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -70,7 +73,7 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
     n_rows = first = n_bytes = 0
 
     def learn_pending() -> None:
-        table = pa.Table.from_batches(pending).rename_columns(names)
+        table = named(pa.Table.from_batches(pending).columns, names)
         with_place(lambda: encoder.partial_fit(table), first)
 
     for batch in batches:
@@ -84,6 +87,20 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
         learn_pending()
     if n_rows:
         yield _state(encoder)
+
+
+def named(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
+    """Return columns as a table whose instants are in UTC, as `DataFrame.toArrow` has them.
+
+    Spark hands them over in the time zone of the session, which is none of theirs.
+    """
+    in_utc = [
+        column.cast(pa.timestamp(column.type.unit, "UTC"))
+        if pa.types.is_timestamp(column.type) and column.type.tz
+        else column
+        for column in columns
+    ]
+    return pa.table(in_utc, names)
 
 
 def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -117,55 +134,61 @@ class Encoding:
     Attributes
     ----------
     shipped : Shipped
-    output : {"columns", "array", "vector"}
+    output : {"columns", "array", "vector", "codes", "indices"}
     inputs : sequence of int
         Where the columns of the encoder are, in its order.
-    groups : sequence of sequences of int
-        The columns of the encoder whose features are side by side in one vector or array.
     order : sequence of int
         The columns of the result: one that stays by its position, a new one ``j`` as ``~j``.
     names : sequence of str
         Of the result.
-    dtype : numpy.dtype
-        Of the elements of arrays.
+    groups : sequence of sequences of int
+        The columns of the encoder whose features are side by side in one vector or array.
+    elements : sequence of numpy.dtype or None
+        Of the array of each group; None for a vector.
     """
 
     shipped: Shipped
-    output: str
+    output: Literal["columns", "array", "vector", "codes", "indices"]
     inputs: Sequence[int]
-    groups: Sequence[Sequence[int]]
     order: Sequence[int]
     names: Sequence[str]
-    dtype: np.dtype[Any]
     num_threads: int | None = None
+    groups: Sequence[Sequence[int]] = ()
+    elements: Sequence[np.dtype[Any] | None] = ()
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the encoded rows of a partition."""
-        width = self.shipped.encoder.n_features * self.dtype.itemsize
-        row_bytes = 1 if self.output == "vector" else max(1, width)
+        columns = self.shipped.encoder.schema.columns
+        row_bytes = 1
+        if self.output == "columns":
+            row_bytes += sum(c.n_outputs * c.options.dtype.itemsize for c in columns)
+        for group, element in zip(self.groups, self.elements, strict=True):
+            width = sum(columns[i].n_outputs for i in group)
+            row_bytes += 0 if element is None else width * element.itemsize
         for first, batch in cut(batches, max(1, MOST_BYTES // row_bytes)):
             new = with_place(partial(self._new_columns, batch), first)
             arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
             yield pa.RecordBatch.from_arrays(arrays, self.names)
 
     def _new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
-        encoder = self.shipped.encoder
+        encoder, threads = self.shipped.encoder, self.num_threads
         names = [column.name for column in encoder.schema.columns]
-        rows = pa.table([batch.column(i) for i in self.inputs], names)
+        rows = named([batch.column(i) for i in self.inputs], names)
         if self.output == "columns":
-            encoded = encoder.transform(rows, "arrow", num_threads=self.num_threads)
+            encoded = encoder.transform(rows, "arrow", num_threads=threads)
             return [array_of(column) for column in encoded.columns]
+        if self.output == "codes" or self.output == "indices":
+            matrix = encoder.transform(rows, self.output, num_threads=threads)
+            dtype = np.promote_types(matrix.dtype, np.int32)
+            return [pa.array(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
         coded = lookup.code_table(read_table(rows), encoder.schema)
         groups = ([coded[i] for i in group] for group in self.groups)
-        if self.output == "vector":
-            return [vectors(group, batch.num_rows, self.num_threads) for group in groups]
-        return [self._arrays(group, batch.num_rows) for group in groups]
-
-    def _arrays(self, columns: Sequence[CodedColumn], n_rows: int) -> pa.ListArray:
-        """Return the rows of several columns, side by side, as lists."""
-        matrix = write.rows(columns, self.dtype, n_rows=n_rows, num_threads=self.num_threads)
-        ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(matrix.shape[1])
-        return _lists(ends, matrix.reshape(-1))
+        return [
+            vectors(group, batch.num_rows, threads)
+            if element is None
+            else arrays(group, batch.num_rows, element, threads)
+            for group, element in zip(groups, self.elements, strict=True)
+        ]
 
 
 def cut(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
@@ -185,6 +208,18 @@ def array_of(column: pa.ChunkedArray) -> pa.Array:
 
 def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(ends), pa.array(elements))
+
+
+def arrays(
+    columns: Sequence[CodedColumn],
+    n_rows: int,
+    dtype: np.dtype[Any],
+    num_threads: int | None = None,
+) -> pa.ListArray:
+    """Return the rows of several columns, side by side, as lists."""
+    matrix = write.rows(columns, dtype, n_rows=n_rows, num_threads=num_threads)
+    ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(matrix.shape[1])
+    return _lists(ends, matrix.reshape(-1))
 
 
 def vectors(
@@ -209,80 +244,3 @@ def vectors(
         "values": _lists(ends, values),
     }
     return pa.StructArray.from_arrays([*fields.values()], [*fields])
-
-
-@dataclass(frozen=True)
-class Decoding:
-    """How the batches of one encoded frame are decoded.
-
-    Attributes
-    ----------
-    shipped : Shipped
-    inputs : sequence of int
-        Where the features are, or the one vector or array of all.
-    types : sequence of pyarrow.DataType
-        Of the decoded columns, in the order of the encoder.
-    words : dict
-        The keywords of `Encoder.inverse_transform`.
-    order, names
-        As in `Encoding`.
-    """
-
-    shipped: Shipped
-    inputs: Sequence[int]
-    types: Sequence[pa.DataType]
-    words: dict[str, Any]
-    order: Sequence[int]
-    names: Sequence[str]
-    in_one: bool
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the decoded rows of a partition."""
-        width = 8 * self.shipped.encoder.n_features
-        for first, batch in cut(batches, max(1, MOST_BYTES // max(1, width))):
-            new = with_place(partial(self._decoded, batch), first)
-            arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
-            yield pa.RecordBatch.from_arrays(arrays, self.names)
-
-    def _decoded(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        encoder = self.shipped.encoder
-        n_features = encoder.n_features
-        encoded: Any = {
-            name: batch.column(i).to_numpy(zero_copy_only=False)
-            for name, i in zip(encoder.schema.names, self.inputs, strict=False)
-        }
-        if self.in_one:
-            encoded = _matrix(batch.column(self.inputs[0]), n_features)
-        decoded = encoder.inverse_transform(encoded, **self.words)
-        columns = zip(encoder.schema.columns, self.types, strict=True)
-        return [_typed(decoded[column.name], kind) for column, kind in columns]
-
-
-def _typed(values: AnyArray, kind: pa.DataType) -> pa.Array:
-    """Return decoded values as an array of the type of the categories."""
-    if values.dtype == object:
-        return pa.array(values.tolist(), kind)
-    return pa.array(values).cast(kind)
-
-
-def _matrix(column: pa.Array, n_features: int) -> AnyArray:
-    """Return arrays, or vectors of Spark's ML, as the rows of a matrix."""
-    if column.null_count:
-        raise ValueError("a row is null where its features should be")
-    n_rows = len(column)
-    is_vector = pa.types.is_struct(column.type)
-    values = column.field("values") if is_vector else column
-    lengths = values.value_lengths().to_numpy()
-    elements = values.flatten().to_numpy(zero_copy_only=False)
-    places = np.arange(len(elements)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    sizes = lengths
-    if is_vector:
-        is_sparse = column.field("type").to_numpy() == 0
-        sizes = np.where(is_sparse, column.field("size").fill_null(0).to_numpy(), lengths)
-        places[np.repeat(is_sparse, lengths)] = column.field("indices").flatten().to_numpy()
-    if (sizes != n_features).any():
-        row = int(np.argmax(sizes != n_features))
-        raise ValueError(f"row {row} has {sizes[row]} features; the encoder has {n_features}")
-    matrix = np.zeros((n_rows, n_features), elements.dtype)
-    matrix[np.repeat(np.arange(n_rows), lengths), places] = elements
-    return matrix

@@ -4,37 +4,39 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from pyspark.ml.functions import vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_type
-from pyspark.sql.types import ArrayType, DataType, StructField, StructType
+from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import EncodedLayout, PassThrough, Schema, Special, checks, decode
+from onehot_fast.adapter import PassThrough, Schema, Special, checks, decode
 
-from ._columns import (
-    as_frame,
-    category_type,
-    feature_metadata,
-    group_metadata,
-    group_names,
-    spark_dtype,
-    spark_type,
-)
+from ._columns import as_frame, category_type, spark_dtype
+from ._decoding import Decoding
 from ._expressions import check_few, code_of, feature, side_by_side
+from ._fields import (
+    CODES,
+    Output,
+    check_names,
+    check_output,
+    element,
+    encoded_in_one,
+    new_fields,
+    order_of,
+)
 from ._learn import positional
-from ._workers import Decoding, Encoding, Shipped
+from ._workers import Encoding, Shipped
 
 __all__ = ["encode"]
 
-Output: TypeAlias = Literal["columns", "array", "vector"]
-OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector")
-FEATURES = "features"
+FROM_VECTORS = {"array<float>": "float32", "array<double>": "float64"}
 
 
 def encode(
@@ -42,7 +44,7 @@ def encode(
     encoder: Encoder,
     *,
     output: Output = "columns",
-    names: str | Sequence[str] = FEATURES,
+    names: str | Sequence[str] | None = None,
     keep: bool = False,
     without_python: bool = False,
     num_threads: int | None = None,
@@ -55,14 +57,16 @@ def encode(
         Streaming ones too.
     encoder : Encoder
         Fitted.
-    output : {"columns", "array", "vector"}, default "columns"
+    output : {"columns", "array", "vector", "codes", "indices"}, default "columns"
         A column for each feature, where the encoded columns stood; or an array or a sparse vector
         of Spark's ML for each row. The elements of an array are of the encoder's dtype, Booleans
-        as tinyint; those of a vector are doubles.
-    names : str or sequence of str, default "features"
-        The name of the one array or vector of all features, which is the last column; or one name
-        for each encoded column, in the order of the encoder, whose arrays or vectors stand where
-        these stood. Not for "columns", which the encoder names.
+        as tinyint; those of a vector are doubles. The last two are those of `Encoder.transform`:
+        an integer in place of each encoded value. The metadata of codes say what each stands for,
+        so that trees of Spark's ML split them as categories.
+    names : str or sequence of str, optional
+        The name of the one array or vector of all features, which is the last column, by default
+        "features"; or one name for each encoded column, in the order of the encoder, whose arrays,
+        vectors or codes stand where these stood. Not for "columns", which the encoder names.
     keep : bool, default False
         Whether the encoded columns stay. Then all that is new comes last, as Spark's ML has it.
     without_python : bool, default False
@@ -95,40 +99,49 @@ def encode(
     ['size_L', 'size_S', 'price']
     >>> [row.features for row in encode(frame, encoder, output="vector").collect()]
     [SparseVector(2, {1: 1.0}), SparseVector(2, {0: 1.0}), SparseVector(2, {})]
+    >>> [row.size for row in encode(frame, encoder, output="codes").collect()]
+    [4, 3, 0]
     """
-    checks.check_choice(output, "output", OUTPUTS)
+    check_output(output)
     if not isinstance(encoder, Encoder):
         raise TypeError(f"encoder is {checks.with_article(encoder)}; accepted is an Encoder")
     frame, schema = as_frame(table), encoder.schema
     inputs = schema.positions_in(frame.columns)
-    dtypes = [spark_dtype(column) for column in schema.columns]
-    new, groups = _new_fields(schema, output, names, dtypes)
-    order = _order(schema, frame.columns, groups, keep, in_place=not isinstance(names, str))
+    new, groups = new_fields(encoder, output, names)
+    in_place = output in CODES or not (names is None or isinstance(names, str))
+    order = order_of(schema, frame.columns, groups, keep, in_place)
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
-    _check_names(fields, [field.name for field in new])
+    check_names(fields, [field.name for field in new])
     source, place = _needed(frame, [*inputs, *order])
+    inputs, order = [place[i] for i in inputs], [place.get(i, i) for i in order]
+    if without_python and output in CODES:
+        raise ValueError(f"output = {output!r} needs Python workers: without_python=False")
     if without_python:
         check_few(schema)
-        coded = _coded(source, schema, [place[i] for i in inputs])
-        made = _expressions(schema, output, groups, dtypes)
-        columns = [made[~i] if i < 0 else F.col(source.columns[place[i]]) for i in order]
-        return coded.select(
-            *(
-                column.alias(field.name, metadata=field.metadata or {})
-                for column, field in zip(columns, fields, strict=True)
-            )
-        )
+        expressions = _expressions(schema, output, groups)
+        columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
+        return _select(_coded(source, schema, inputs), columns, fields)
+    if output not in CODES:
+        encoder = _with_dtypes(encoder, [spark_dtype(column) for column in schema.columns])
+    made = [_made_of(field) for field in new]
+    sent = [made[~i] if i < 0 else field for i, field in zip(order, fields, strict=True)]
+    if made != new:
+        sent = [StructField(f"c{i}", each.dataType, each.nullable) for i, each in enumerate(sent)]
     encoding = Encoding(
-        Shipped(_with_dtypes(encoder, dtypes)),
+        Shipped(encoder),
         output,
-        [place[i] for i in inputs],
-        groups,
-        [place.get(i, i) for i in order],
-        [field.name for field in fields],
-        _element(dtypes),
+        inputs,
+        order,
+        [field.name for field in sent],
         num_threads,
+        groups,
+        [_element_of(field) for field in made] if groups else (),
     )
-    return source.mapInArrow(lambda batches: encoding(batches), StructType(fields))
+    encoded = source.mapInArrow(lambda batches: encoding(batches), StructType(sent))
+    if made == new:
+        return encoded
+    converted = [_converted(each, field) for each, field in zip(sent, fields, strict=True)]
+    return _select(encoded, converted, fields)
 
 
 def transform(
@@ -153,7 +166,7 @@ def inverse_transform(
     types = [category_type(column) for column in schema.columns]
     for column, kind in zip(schema.columns, types, strict=True):
         _check_words(column.name, kind, words)
-    in_one = _encoded_in_one(frame, schema)
+    in_one = encoded_in_one(frame, schema)
     inputs, order = [], []
     if in_one is None:
         inputs = decode.feature_positions(schema, frame.columns)
@@ -169,7 +182,7 @@ def inverse_transform(
         for column, kind in zip(schema.columns, types, strict=True)
     ]
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
-    _check_names(fields, [field.name for field in new])
+    check_names(fields, [field.name for field in new])
     source, place = _needed(frame, [*inputs, *order])
     decoding = Decoding(
         Shipped(encoder),
@@ -201,17 +214,12 @@ def _coded(source: DataFrame, schema: Schema, inputs: Sequence[int]) -> DataFram
     return source.select("*", *(code.alias(f"code{i}") for i, code in enumerate(codes)))
 
 
-def _expressions(
-    schema: Schema,
-    output: Output,
-    groups: Sequence[Sequence[int]],
-    dtypes: Sequence[np.dtype[Any]],
-) -> list[Column]:
+def _expressions(schema: Schema, output: Output, groups: Sequence[Sequence[int]]) -> list[Column]:
     """Return what is new as expressions of the codes."""
-    element = _element(dtypes) if groups else None
+    dtypes = [spark_dtype(column) for column in schema.columns]
     by_column = [
         [
-            feature(F.col(f"code{i}"), j, column, element or dtypes[i])
+            feature(F.col(f"code{i}"), j, column, element(dtypes) if groups else dtypes[i])
             for j in range(column.n_outputs)
         ]
         for i, column in enumerate(schema.columns)
@@ -221,11 +229,52 @@ def _expressions(
     return [
         side_by_side(
             [each for i in group for each in by_column[i]],
-            _element([dtypes[i] for i in group]),
+            element([dtypes[i] for i in group]),
             output == "vector",
         )
         for group in groups
     ]
+
+
+def _made_of(field: StructField) -> StructField:
+    """Return what the workers make for a column: for floats a vector, which Java makes an array.
+
+    Between processes the elements would take more time than all else. Integers do not: Java takes
+    longer to make them of doubles.
+    """
+    if field.dataType.simpleString() not in FROM_VECTORS:
+        return field
+    return StructField(field.name, VectorUDT(), field.nullable)
+
+
+def _element_of(field: StructField) -> np.dtype[Any] | None:
+    """Return the dtype of the elements of an array, None for a vector."""
+    kind = field.dataType
+    return (
+        np.dtype(to_arrow_type(kind.elementType).to_pandas_dtype())
+        if isinstance(kind, ArrayType)
+        else None
+    )
+
+
+def _converted(sent: StructField, field: StructField) -> Column:
+    """Return a column of what the workers sent as what was asked for."""
+    column = F.col(sent.name)
+    if sent.dataType == field.dataType:
+        return column
+    return vector_to_array(column, FROM_VECTORS[field.dataType.simpleString()])
+
+
+def _select(
+    frame: DataFrame, columns: Sequence[Column], fields: Sequence[StructField]
+) -> DataFrame:
+    """Return columns with the names and the metadata of some fields."""
+    return frame.select(
+        *(
+            column.alias(field.name, metadata=field.metadata or {})
+            for column, field in zip(columns, fields, strict=True)
+        )
+    )
 
 
 def _with_dtypes(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
@@ -235,86 +284,6 @@ def _with_dtypes(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
         return encoder
     names = (column.name for column in columns)
     return copy.copy(encoder).set_params(dtype=dict(zip(names, dtypes, strict=True)))
-
-
-def _element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the dtype of the elements of an array of several columns."""
-    element = np.result_type(np.bool_, *dtypes)
-    return np.dtype(np.int8) if element.kind == "b" else element
-
-
-def _new_fields(
-    schema: Schema, output: Output, names: str | Sequence[str], dtypes: Sequence[np.dtype[Any]]
-) -> tuple[list[StructField], list[list[int]]]:
-    """Return the fields of what is new, and which columns of the encoder each array holds."""
-    if output == "columns":
-        if names != FEATURES:
-            raise ValueError(f"names = {names!r} are those of arrays and vectors; here prefix= is")
-        return [
-            StructField(name, spark_type(dtype), False, feature_metadata(name))
-            for column, dtype in zip(schema.columns, dtypes, strict=True)
-            for name in column.names
-        ], []
-    every = [*range(len(schema.columns))]
-    if isinstance(names, str):
-        kind = _array_type(output, dtypes)
-        return [StructField(names, kind, False, group_metadata(schema.names))], [every]
-    if len(names) != len(every):
-        known = [column.name for column in schema.columns]
-        raise ValueError(f"names = {[*names]!r}; accepted is one for each of {known!r}, or a str")
-    # VectorAssembler puts the name of the column before those of its elements.
-    return [
-        StructField(name, _array_type(output, [dtype]), False, group_metadata(column.titles))
-        for name, column, dtype in zip(names, schema.columns, dtypes, strict=True)
-    ], [[i] for i in every]
-
-
-def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
-    return VectorUDT() if output == "vector" else ArrayType(spark_type(_element(dtypes)), False)
-
-
-def _order(
-    schema: Schema,
-    names: Sequence[str],
-    groups: Sequence[Sequence[int]],
-    keep: bool,
-    in_place: bool,
-) -> list[int]:
-    """Return the columns of the result: one that stays by its position, a new one ``j`` as ``~j``.
-
-    Without `groups`, each feature is a column.
-    """
-    n_new = len(groups) or schema.n_features
-    if keep:
-        return [*range(len(names)), *(~i for i in range(n_new))]
-    if not groups:
-        order = []
-        for part in EncodedLayout(schema, names).columns:
-            if isinstance(part, PassThrough):
-                order.append(part.position)
-            else:
-                first, stop = schema.starts[part.columns.start], schema.starts[part.columns.stop]
-                order += [~i for i in range(first, stop)]
-        return order
-    group_of = {position: ~i for i, position in enumerate(schema.positions_in(names))}
-    stays = schema.remainder == "passthrough"
-    if in_place:
-        every = (group_of.get(i, i) for i in range(len(names)))
-        return [i for i in every if i < 0 or stays]
-    return [*(i for i in range(len(names)) if stays and i not in group_of), ~0]
-
-
-def _check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
-    """Refuse a new column of the name of another one."""
-    every = [field.name for field in fields]
-    if len(set(every)) == len(every):
-        return
-    for name in new:
-        if every.count(name) > 1:
-            raise ValueError(
-                f"two columns of the result would be named {name!r}: names= or prefix= keeps"
-                " them apart"
-            )
 
 
 def _check_words(name: Hashable, kind: pa.DataType, words: dict[str, Any]) -> None:
@@ -327,19 +296,3 @@ def _check_words(name: Hashable, kind: pa.DataType, words: dict[str, Any]) -> No
                 f"{word} = {value!r} is {checks.with_article(value)}; column {name!r} holds"
                 f" {from_arrow_type(kind).simpleString()}"
             ) from None
-
-
-def _encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return where the one array or vector of all features is, None where they are columns."""
-    if set(schema.names) <= set(frame.columns):
-        return None
-    found = [
-        i
-        for i, field in enumerate(frame.schema.fields)
-        if isinstance(field.dataType, ArrayType | VectorUDT)
-        and group_names(field) == [*schema.names]
-    ]
-    if len(found) > 1:
-        names = [frame.columns[i] for i in found]
-        raise ValueError(f"the features are in several columns, {names!r}: select one of them")
-    return found[0] if found else None

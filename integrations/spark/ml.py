@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from onehot_fast import Encoder
 
+from ._fields import CODES, check_output
 from .encoding import encode
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel"]
@@ -75,7 +76,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     output: Param[str] = Param(
         Params._dummy(),
         "output",
-        "vector, array or columns",
+        "vector, array, columns, codes or indices",
         TypeConverters.toString,
     )
 
@@ -107,6 +108,8 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
 
     def _check(self) -> None:
         """Refuse parameters that do not fit together."""
+        output = self.getOrDefault("output")
+        check_output(output)
         if not self.isSet("inputCols"):
             raise ValueError("inputCols is not set: name the columns to encode")
         if self.isSet("outputCols") and self.isSet("outputCol"):
@@ -115,6 +118,10 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
             raise ValueError(
                 f"outputCols = {self.getOutputCols()!r} and inputCols = {self.getInputCols()!r}"
                 " differ in length"
+            )
+        if output in CODES and not self.isSet("outputCols"):
+            raise ValueError(
+                f"output = {output!r} is a column for each of inputCols: set outputCols"
             )
 
 
@@ -135,7 +142,7 @@ class OneHotEncoder(
     outputCol : str, optional
         The vector or array of all features.
     outputCols : list of str, optional
-        Instead: one vector or array for each of `inputCols`, or for ``output="columns"`` the
+        Instead: one vector, array or code for each of `inputCols`, or for ``output="columns"`` the
         prefixes of the names.
     handleUnknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
     handleMissing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
@@ -143,7 +150,7 @@ class OneHotEncoder(
     maxCategories : int, optional
     drop : {"first", "last", "if_binary", "most_frequent"}, optional
     dtype : str, default "bool"
-    output : {"vector", "array", "columns"}, default "vector"
+    output : {"vector", "array", "columns", "codes", "indices"}, default "vector"
 
     Raises
     ------

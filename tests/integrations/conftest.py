@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +19,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     java = os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java")
     if not (shutil.which("java") or os.path.exists(java)):
         pytest.skip("Spark needs Java 17, and there is no java on the path nor in JAVA_HOME")
+    import spark_daemon
     from pyspark.sql import SparkSession
 
     settings = {
+        # Few rows: what costs is to compile, to plan, and to start workers.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.python.daemon.module": "spark_daemon",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -33,6 +39,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYTHONPATH", str(Path(spark_daemon.__file__).parent), prepend=os.pathsep)
         builder = SparkSession.builder.master("local[2,3]").appName("tests of onehot_fast")
         session = builder.config(map=settings).getOrCreate()
         session.sparkContext.setLogLevel("OFF")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import decimal
 import doctest
@@ -21,6 +22,7 @@ from onehot_fast import Encoder
 pytest.importorskip("pyspark")
 
 from pyspark.errors import PythonException
+from pyspark.ml.feature import IndexToString
 from pyspark.ml.linalg import DenseVector, SparseVector
 
 from onehot_fast.integrations import spark as onehot_spark
@@ -100,41 +102,101 @@ def in_one_process(frame: Any, names: Sequence[str], **options: Any) -> Encoder:
     return Encoder([*names], **options).fit(frame.toArrow())
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
-def test_every_form_holds_what_one_process_encodes(typed, dtype):
+def test_every_form_holds_what_one_process_encodes(spark, typed):
     """Of the even rows it is fitted, so that others are unknown; the names are in the metadata."""
-    options = {"handle_unknown": "indicator", "handle_missing": "indicator", "dtype": dtype}
+    options = {"handle_unknown": "indicator", "handle_missing": "indicator", "max_categories": 3}
     some = typed.where("kept % 2 = 0")
-    encoder = in_one_process(some, TYPED, max_categories=3, **options)
-    assert Encoder([*TYPED], max_categories=3, **options).fit(some) == encoder
+    encoder = Encoder([*TYPED], **options).fit(some)
+    assert encoder.to_json() == in_one_process(some, TYPED, **options).to_json()
     expected = encoder.transform(typed.toArrow(), "numpy")
 
     columns = encoder.transform(typed)
     assert columns.columns == [*encoder.get_feature_names_out(), "kept", "a.b"]
-    rows = np.array([[*row] for row in columns.collect()])
-    np.testing.assert_array_equal(rows[:, :-2], expected)
-    np.testing.assert_array_equal(rows[:, -1], range(8))
-
-    array = encoder.transform(typed, "array")
-    element = {"bool": "tinyint", "uint8": "tinyint", "float32": "float"}[dtype]
-    assert array.schema["features"].dataType.simpleString() == f"array<{element}>"
-    np.testing.assert_array_equal([row.features for row in array.collect()], expected)
-
     vector = encoder.transform(typed, "vector")
-    found = [row.features for row in vector.collect()]
-    assert {type(each) for each in found} == {SparseVector}
-    np.testing.assert_array_equal([each.toArray() for each in found], expected)
     attributes = vector.schema["features"].metadata["ml_attr"]["attrs"]["binary"]
     assert [each["name"] for each in attributes] == [*encoder.get_feature_names_out()]
-    decoded = vector.sparkSession.createDataFrame(vector.collect(), vector.schema)
+    dense = spark.createDataFrame([(DenseVector(row),) for row in expected], vector.schema[-1:])
+    frames = {"columns": columns, "vector": vector, "dense vector": dense}
+    elements = {"bool": "tinyint", "uint8": "tinyint", "float32": "float", "float64": "double"}
+    for dtype, element in elements.items():
+        array = copy.copy(encoder).set_params(dtype=dtype).transform(typed, "array")
+        assert array.schema["features"].dataType.simpleString() == f"array<{element}>"
+        frames[f"array of {dtype}"] = array
+
+    rows = {name: frame.collect() for name, frame in frames.items()}
+    np.testing.assert_array_equal([row[:-2] for row in rows.pop("columns")], expected)
+    for name, found in rows.items():
+        values = [row.features for row in found]
+        kind = {"vector": SparseVector, "dense vector": DenseVector}.get(name, list)
+        assert {type(each) for each in values} == {kind}
+        np.testing.assert_array_equal([np.array(each) for each in values], expected)
     words = {"unknown": None, "infrequent": None}
     values = encoder.inverse_transform(expected, **words)
-    for each in (columns, array, decoded):
-        row = encoder.inverse_transform(each, **words).collect()[3]
+    for name in ("columns", "vector", "dense vector", "array of bool"):
+        row = encoder.inverse_transform(frames[name], **words).collect()[3]
         assert row.word == values["word"][3]
         assert (row.price, row.day, row.instant.day) == (
             values["price"][3], values["day"][3], values["instant"][3].day,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
+def test_the_zone_of_the_session_is_not_learned(spark, zone):
+    """An instant is one wherever it is shown: an hour that comes twice, and the first of all."""
+    hours = [dt.datetime(2013, 11, 3, 4 + n, 30, tzinfo=ZONE) for n in range(4)]
+    rows = [*zip([*hours, None, dt.datetime.min.replace(tzinfo=ZONE)], range(6), strict=True)]
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        texts = [(None if t is None else t.isoformat(), n) for t, n in rows]
+        frame = spark.createDataFrame(texts, "t string, n int").repartition(2)
+        frame = frame.selectExpr(
+            "timestamp(t) AS t", "cast(t AS timestamp_ntz) AS local", "date(t) AS day"
+        )
+        encoder = Encoder(["t", "local", "day"], handle_missing="indicator").fit(frame)
+        table = frame.toArrow()
+        expected = encoder.transform(table, "numpy")
+        encoded = encoder.transform(frame)
+        decoded = encoder.inverse_transform(encoded)
+
+        assert encoder.to_json() == encoder.fit(table).to_json()
+        assert len(encoder.categories["t"]) == 5
+        assert decoded.schema.simpleString() == "struct<t:timestamp,local:timestamp_ntz,day:date>"
+        np.testing.assert_array_equal(np.array([[*row] for row in encoded.collect()]), expected)
+        assert decoded.toArrow().to_pylist() == table.to_pylist()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def test_codes_are_those_of_one_process(typed):
+    """In place of the values, or under other names; Spark's ML is told what each stands for."""
+    some = typed.where("kept % 2 = 0")
+    encoder = in_one_process(some, TYPED, handle_unknown="ignore", max_categories=3)
+    table = typed.toArrow()
+    names = [f"{name} index" for name in TYPED]
+
+    codes = encoder.transform(typed, "codes")
+    assert codes.columns == typed.columns
+    kinds = {field.dataType.simpleString() for field in codes.schema.fields[: len(TYPED)]}
+    assert kinds == {"int"}
+    found = np.array([row[: len(TYPED)] for row in codes.collect()])
+    np.testing.assert_array_equal(found, encoder.transform(table, "codes"))
+    indices = encode(typed, encoder, output="indices", names=names, keep=True)
+    assert indices.columns == [*typed.columns, *names]
+    found = np.array([row[-len(names) :] for row in indices.collect()])
+    np.testing.assert_array_equal(found, encoder.transform(table, "indices"))
+
+    texts = codes.schema["word"].metadata["ml_attr"]["vals"]
+    assert texts[:3] == ["(missing)", "(unknown)", "(infrequent)"]
+    assert len(texts) == encoder.cardinalities["word"]
+    names = IndexToString(inputCol="word", outputCol="text").transform(codes)
+    codes_of = encoder.transform(table, "codes")[:, 0].tolist()
+    assert [row.text for row in names.select("text").collect()] == [texts[i] for i in codes_of]
+    with pytest.raises(ValueError, match="Spark has no type of categories; output='codes'"):
+        encoder.transform(typed, "category")
+    with pytest.raises(ValueError, match=r"names = 'x'; accepted is one for each of \['word'"):
+        encode(typed, encoder, output="codes", names="x")
+    with pytest.raises(ValueError, match="output = 'codes' needs Python workers"):
+        encode(typed, encoder, output="codes", without_python=True)
 
 
 def test_expressions_give_what_the_workers_give(typed):
@@ -148,15 +210,19 @@ def test_expressions_give_what_the_workers_give(typed):
         categories=categories,
         **options,
     ).fit(some)
-    for output in ("columns", "array", "vector"):
-        frames = [
-            encode(typed, encoder, output=output, without_python=alone) for alone in (True, False)
-        ]
-        assert frames[0].columns == frames[1].columns
-        assert "MapInArrow" not in frames[0]._jdf.queryExecution().toString()
-        rows = [[*map(repr, map(in_full, frame.collect()))] for frame in frames]
-        assert rows[0] == rows[1]
-        assert "nan" in str(rows)
+    frames = []
+    for alone in (True, False):
+        frame = typed
+        for output, names in [("array", "array"), ("vector", "vector"), ("columns", None)]:
+            frame = encode(
+                frame, encoder, output=output, names=names, keep=True, without_python=alone
+            )
+        frames.append(frame)
+    assert frames[0].columns == frames[1].columns
+    assert "MapInArrow" not in frames[0]._jdf.queryExecution().toString()
+    rows = [[*map(repr, map(in_full, frame.collect()))] for frame in frames]
+    assert rows[0] == rows[1]
+    assert "nan" in str(rows)
 
 
 def in_full(row: Any) -> list[Any]:
@@ -179,12 +245,13 @@ def test_expressions_refuse_what_the_workers_refuse(spark, typed):
 
 
 def failing_twice(batches: Iterator[Any]) -> Iterator[Any]:
-    """Fail after some rows, in two attempts out of three."""
+    """Fail in one partition after some rows, in two attempts out of three."""
     from pyspark import TaskContext
 
+    task = TaskContext.get()
     for batch in batches:
         yield batch
-        if TaskContext.get().attemptNumber() < 2:
+        if task.partitionId() == 1 and task.attemptNumber() < 2:
             raise OSError("the machine went away")
 
 
@@ -204,18 +271,30 @@ def test_what_a_failed_task_has_learned_is_not_counted_twice(spark):
 
 
 def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
-    """With no state small enough for the driver a tree leaves one."""
+    """With no state small enough for the driver a tree leaves one.
+
+    What Spark kept of each round is lost, so that every task runs again and again.
+    """
     monkeypatch.setattr(_learn, "SMALL_STATE", 0)
     monkeypatch.setattr(_learn, "MOST_COLLECTED", 0)
     monkeypatch.setattr(_learn, "FAN_IN", 2)
     rounds: list[int] = []
     small = _learn._small_states
-    monkeypatch.setattr(_learn, "_small_states", lambda states: rounds.append(1) or small(states))
-    frame = spark.range(0, 3000, 1, 4).selectExpr("concat('level ', id % 1009) AS name")
+    monkeypatch.setattr(
+        _learn, "_small_states", lambda states: rounds.append(1) or small(states.unpersist())
+    )
+    runs = spark.sparkContext.accumulator(0)
 
-    encoder = Encoder(["name"], min_frequency=3).fit(frame)
+    def counted(batches: Iterator[Any]) -> Iterator[Any]:
+        runs.add(1)
+        yield from batches
+
+    frame = spark.range(0, 400, 1, 4).selectExpr("concat('level ', id % 131) AS name")
+
+    encoder = Encoder(["name"], min_frequency=3).fit(frame.mapInArrow(counted, frame.schema))
 
     assert len(rounds) > 1
+    assert runs.value >= 2 * 4
     assert encoder == in_one_process(frame, ["name"], min_frequency=3)
 
 
@@ -230,8 +309,14 @@ def test_errors_before_anything_runs(spark):
         encoder.transform(frame.drop("word"))
     with pytest.raises(ValueError, match="would be named 'id'"):
         encode(frame, encoder, output="vector", names="id")
-    with pytest.raises(ValueError, match=r"output = 'csr' is unknown.*'vector'"):
+    with pytest.raises(
+        ValueError, match=r"output = 'csr' is a form of one process; .*'vector'.*toArrow"
+    ):
         encoder.transform(frame, "csr")
+    with pytest.raises(ValueError, match=r"output = 'vectors' is unknown: did you mean 'vector'"):
+        encoder.transform(frame, "vectors")
+    with pytest.raises(TypeError, match=r"a Column is not a table; .*pass .select\(column\)"):
+        encoder.transform(frame.word)
     with pytest.raises(TypeError, match=r"missing = 3 is an int; column 'word' holds string"):
         encoder.inverse_transform(encoder.transform(frame), missing=3)
 

@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyspark")
 
 from pyspark.ml import Pipeline, PipelineModel
-from pyspark.ml.classification import LogisticRegression
+from pyspark.ml.classification import LogisticRegression, NaiveBayes
 from pyspark.ml.evaluation import BinaryClassificationEvaluator
 from pyspark.ml.feature import VectorAssembler
 from pyspark.ml.tuning import CrossValidator, ParamGridBuilder
@@ -91,6 +91,7 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
         ({"inputCols": ["size"], "outputCol": "a", "outputCols": ["b"]}, "are both set"),
         ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "differ in length"),
         ({"inputCols": ["size"], "output": "list"}, "output = 'list' is unknown"),
+        ({"inputCols": ["size"], "output": "codes"}, "a column for each of inputCols: set outputC"),
         ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown = 'skip' is unknown"),
     ],
 )
@@ -103,7 +104,7 @@ def test_cross_validation_chooses_among_its_parameters(trips):
     encoder = OneHotEncoder(inputCols=["size"], outputCol="features", handleUnknown="ignore")
     grid = ParamGridBuilder().addGrid(encoder.maxCategories, [1, 3]).build()
     validator = CrossValidator(
-        estimator=Pipeline(stages=[encoder, LogisticRegression(maxIter=2)]),
+        estimator=Pipeline(stages=[encoder, NaiveBayes()]),
         estimatorParamMaps=grid,
         evaluator=BinaryClassificationEvaluator(),
         numFolds=2,
