@@ -211,6 +211,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
         group_rows=output.group_rows or source.readers[0].group_rows,
         n_at_once=1 if output.file_rows is None else MOST_WRITERS,
         new=change.new,
+        plain=source.readers[0].plain,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
     )
