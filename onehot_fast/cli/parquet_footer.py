@@ -106,9 +106,16 @@ def footer_with(
     is_bits : sequence of bool
         Which columns of the table are those of bits.
     groups : sequence of Group
+
+    Raises
+    ------
+    RuntimeError
+        The row groups of the kept columns are others.
     """
     footer = decode(whole)
     others = [] if kept is None else decode(kept)[4][1][1]
+    if kept is not None and [other[3][1] for other in others] != [group.n_rows for group in groups]:
+        raise RuntimeError("pyarrow made other row groups than it was given")
     n_leaves = _leaves_of_columns(footer[2][1][1])
     rows = []
     for number, group in enumerate(groups):

@@ -23,6 +23,7 @@ __all__ = ["Sink", "WriteOptions", "open_sink"]
 # are together in all files being written.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
+MOST_GROUP_ROWS = 1 << 26  # pyarrow cuts larger ones
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class ParquetSink(Sink):
             use_dictionary=coded,
             write_statistics=described,
         )
-        self._most = options.group_rows or GROUP_ROWS
+        self._most = min(options.group_rows or GROUP_ROWS, MOST_GROUP_ROWS)
         self._most_bytes = GROUP_BYTES // options.n_at_once
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
