@@ -14,6 +14,8 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
+FEW_TEXTS = 1 << 12
+
 
 def storage(array: Any) -> Any:
     """Return the storage of an extension array; any other array, or chunked array, as it is."""
@@ -51,7 +53,10 @@ def as_categories(values: pa.Array) -> AnyArray:
     dates, times of a day, times with a zone and decimals are Python's objects.
     """
     check_offsets(values)
-    if _is_object_type(values.type):
+    kind = values.type
+    are_texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    # `to_numpy` imports pandas, which takes longer than most tables do.
+    if _is_object_type(kind) or (are_texts and len(values) <= FEW_TEXTS):
         return _objects(values)
     categories: AnyArray = values.to_numpy(zero_copy_only=False)
     return categories

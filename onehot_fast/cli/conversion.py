@@ -178,6 +178,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
         group_rows=output.group_rows or source.readers[0].group_rows,
         n_at_once=n_at_once,
         new=change.new,
+        plain=source.readers[0].plain,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
         folder=None if output.path == STDOUT else os.path.dirname(os.path.abspath(output.path)),

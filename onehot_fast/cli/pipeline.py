@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from onehot_fast.cli.signals import PATIENCE, raise_if_signalled
 
-__all__ = ["ahead", "batch_rows", "sliced"]
+__all__ = ["ahead", "batch_rows", "result_of", "sliced"]
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
     thread = ThreadPoolExecutor(1)
     try:
         coming = deque(thread.submit(next, iterator, END) for _ in range(depth))
-        while (item := _result(coming.popleft())) is not END:
+        while (item := result_of(coming.popleft())) is not END:
             coming.append(thread.submit(next, iterator, END))
             yield item
     finally:
@@ -44,8 +44,14 @@ def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
             iterator.close()
 
 
-def _result(future: Future[Any]) -> Any:
-    """Wait for a result, or for a signal."""
+def result_of(future: Future[Any]) -> Any:
+    """Wait for what a thread does, and return or raise how it ended.
+
+    Raises
+    ------
+    Interrupted
+        A signal came first.
+    """
     raise_if_signalled()
     while not wait([future], PATIENCE).done:
         raise_if_signalled()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ __all__ = [
 BUFFER_BYTES = 1 << 20
 # Of a value of Parquet in Arrow's memory, whatever it is in the file.
 BYTES_OF_PHYSICAL = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+# Numbers that take more than this share of what they do without a dictionary have one for nothing.
+LEAST_GAIN = 0.9
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
@@ -41,6 +43,8 @@ class Reader(ABC):
     # How the file is written, for an output of the same format; None: the default.
     compression: str | None = None
     group_rows: int | None = None
+    # The paths of columns whose values hardly repeat: a dictionary would be for nothing.
+    plain: Collection[str] = ()
 
     def __init__(self, path: Place, name: str, form: Format) -> None:
         self.path: Place = path
@@ -86,6 +90,8 @@ class ParquetReader(Reader):
             self.group_rows: int | None = first.num_rows or None
             codec: str = first.column(0).compression.lower()
             self.compression: str | None = codec.replace("uncompressed", "none")
+            chunks = [first.column(i) for i in range(first.num_columns)]
+            self.plain: Collection[str] = {c.path_in_schema for c in chunks if _is_plain(c)}
 
     @cached_property
     def row_bytes(self) -> float:
@@ -264,6 +270,15 @@ def _is_text(kind: pa.DataType) -> bool:
         or pa.types.is_binary(kind)
         or pa.types.is_large_binary(kind)
     )
+
+
+def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
+    """Tell whether a column has no dictionary, or is about as large as without one."""
+    if not any("DICTIONARY" in encoding for encoding in chunk.encodings):
+        return True
+    n_null = chunk.statistics.null_count if chunk.is_stats_set else None
+    n_bytes = BYTES_OF_PHYSICAL.get(chunk.physical_type, 0) * (chunk.num_values - (n_null or 0))
+    return bool(0 < LEAST_GAIN * n_bytes < chunk.total_uncompressed_size)
 
 
 def _texts_of(columns: Iterable[pa.Array]) -> Iterator[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,12 +15,15 @@ import pyarrow.parquet as pq
 
 from onehot_fast.cli.errors import writing
 from onehot_fast.cli.formats import Format
+from onehot_fast.cli.parquet_writer import GroupWriter
 
 __all__ = ["Sink", "WriteOptions", "open_sink"]
 
-# The rows of a row group wait in memory; so large they are together in all files being written.
+# The rows of a row group wait in memory, while the one before is written; so large those that wait
+# are together in all files being written.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
+MOST_GROUP_ROWS = 1 << 26  # pyarrow cuts larger ones
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class WriteOptions:
         The files that are written at a time, which share the memory for rows of row groups.
     new : collection of str
         The names of the columns that the command made.
+    plain : collection of str
+        The paths of columns that Parquet gives no dictionary.
     is_text : bool
         Whether the other columns are texts as they stood in a text file: then nothing, as an empty
         text, is nothing again, without quotation marks.
@@ -51,6 +56,7 @@ class WriteOptions:
     group_rows: int | None = None
     n_at_once: int = 1
     new: Collection[str] = ()
+    plain: Collection[str] = ()
     is_text: bool = False
     delimiter: str | None = None
     folder: str | None = None
@@ -114,15 +120,16 @@ class ParquetSink(Sink):
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
         described = _leaves(schema, options.new)
-        self._writer = pq.ParquetWriter(
+        coded = [path for path in described if path not in options.plain]
+        self._writer = GroupWriter(
             file,
             schema,
-            compression=options.compression or "snappy",
-            use_dictionary=described,
+            options.new,
+            options.compression or "snappy",
+            use_dictionary=coded,
             write_statistics=described,
         )
-        self._file = file
-        self._most = options.group_rows or GROUP_ROWS
+        self._most = min(options.group_rows or GROUP_ROWS, MOST_GROUP_ROWS)
         self._most_bytes = GROUP_BYTES // options.n_at_once
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
@@ -141,7 +148,7 @@ class ParquetSink(Sink):
     def _flush(self) -> None:
         """Write a row group."""
         if self._rows:
-            self._writer.write_table(pa.Table.from_batches(self._waiting), self._rows)
+            self._writer.write(pa.Table.from_batches(self._waiting))
             self.n_rows += self._rows
             self._waiting = []
             self._rows = self._bytes = 0
@@ -152,22 +159,17 @@ class ParquetSink(Sink):
         self._writer.close()
 
     def abandon(self) -> None:
-        """Close the file before the writer, which would write a footer and be a valid file."""
-        self._file.close()
-        with suppress(OSError, ValueError):
-            self._writer.close()
-        self._writer.is_open = False
+        """Write no footer: with it a part would be a valid file."""
+        self._writer.abandon()
 
 
-def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str] | bool:
-    """Return the paths of the values that get statistics and dictionaries, or True for all.
+def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
+    """Return the paths of the values that get statistics.
 
-    Features that are Booleans do not: the least and the greatest of a million are False and True,
-    which costs a quarter of the time that pyarrow needs to write them.
+    Features that are Booleans within structures or lists do not: the least and the greatest of a
+    million are False and True, which costs a quarter of the time that pyarrow needs to write them.
     """
     kept = [field for field in schema if field.name not in new or not _holds_bits(field.type)]
-    if len(kept) == len(schema):
-        return True
     empty = pa.BufferOutputStream()
     pq.ParquetWriter(empty, pa.schema(kept)).close()
     leaves = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_kept_columns_are_kept(options: dict[str, Any], call: Any, tmp_path: Pat
 @pytest.mark.parametrize("layout", ["columns", "struct", "array", "dictionary"])
 @pytest.mark.parametrize("dtype", ["bool", "uint8"])
 def test_statistics_of_all_but_bits(layout: str, dtype: str, call: Any, tmp_path: Path) -> None:
-    """What is kept has statistics as before; features that are Booleans have none."""
+    """What is kept has statistics as before; bits within a structure have none."""
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     parquet.write_table(rich_table().append_column("a.b", pa.array([True] * 500)), source)
     form = "--layout", layout, "--dtype", dtype
@@ -99,7 +100,38 @@ def test_statistics_of_all_but_bits(layout: str, dtype: str, call: Any, tmp_path
     assert kept.items() <= after.items()
     assert any(kept.values())
     made = {has for path, has in after.items() if path not in kept}
-    assert made == {layout not in ("columns", "struct") or dtype != "bool"}
+    assert made == {layout != "struct" or dtype != "bool"}
+
+
+def test_dictionaries_where_they_pay(call: Any, tmp_path: Path) -> None:
+    """Of what is kept, texts and repeated numbers keep their dictionaries; noise gets none."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    noise = np.random.default_rng(0).random(5000)
+    columns = {"noise": noise, "few": noise.round(1), "text": ["a", "b"] * 2500}
+    table = pa.table({**columns, "bare": columns["text"], "size": ["S", "L"] * 2500})
+    parquet.write_table(table, source, use_dictionary=["noise", "few", "text", "size"])
+    assert call("encode", source, "-c", "size", "-o", target) == (0, b"", "")
+
+    group = parquet.read_metadata(target).row_group(0)
+    chunks = [group.column(i) for i in range(4)]
+    coded = {chunk.path_in_schema for chunk in chunks if chunk.has_dictionary_page}
+    assert coded == {"few", "text"}
+    assert parquet.read_table(target).select(list(columns)).equals(table.select(list(columns)))
+
+
+def test_nothing_is_kept(run: Any, tmp_path: Path) -> None:
+    """A file of nothing but features is written without pyarrow's writer, or pandas."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    parquet.write_table(pa.table({"size": ["S", "L", None] * 50}), source, row_group_size=40)
+    environment = {**os.environ, "PYTHONPROFILEIMPORTTIME": "1"}
+    ended = run("encode", source, "-c", "size", "-o", target, env=environment)
+
+    table = parquet.read_table(target)
+    assert table.to_pydict() == {"size_L": [0, 1, 0] * 50, "size_S": [1, 0, 0] * 50}
+    assert parquet.read_metadata(target).num_row_groups == 4
+    assert ended.code == 0
+    assert "pyarrow.parquet" in ended.error
+    assert "pandas" not in ended.error
 
 
 def test_filters_use_the_metadata(call: Any, tmp_path: Path) -> None:
