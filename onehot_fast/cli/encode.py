@@ -174,7 +174,7 @@ def _schema_after(
         names = ", ".join(column.name for column in encoders.labels)
         text = f"--layout {layout} has no form for the several labels of a row, as in {names}"
         raise CommandError(Exit.USAGE, text)
-    form = "columns" if layout == "csr" else layout
+    form: Any = "columns" if layout == "csr" else layout
     after = encoded_schema(source.schema, encoders.values, layout=form)
     labels = [column.name for column in encoders.labels]
     ones = [str(name) for name in encoders.values.columns or ()]

@@ -93,8 +93,8 @@ def _table(top: Sequence[dict[str, Any]], has_bars: bool) -> Table:
         table.add_column(justify="right", no_wrap=True)
     most = max([1, *(one["count"] for one in top)])
     for one in top:
-        bar = Bar(most, 0, one["count"], width=BAR_WIDTH) if has_bars else ""
         label = Text(f"  {printable(str(one['category']))}")
-        rare = "infrequent" if one["infrequent"] else ""
-        table.add_row(label, f"{one['count']:,}", f"{one['share']:.2%}", bar, rare)
+        cells: list[Any] = [label, f"{one['count']:,}", f"{one['share']:.2%}"]
+        cells += [Bar(most, 0, one["count"], width=BAR_WIDTH)] if has_bars else []
+        table.add_row(*cells, *(["infrequent"] if one["infrequent"] else []))
     return table

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from onehot_fast.cli.errors import CommandError, Exit
 from onehot_fast.cli.formats import Format
@@ -104,5 +105,6 @@ def name_within(source: Source, path: Place, form: Format) -> Path:
     """Return the name that the output of a file has in the folder."""
     if source.folder is None:
         return Path(f"{Path(source.name).name.split('.')[0]}{form.suffix}")
-    below = Path(path.relative_to(source.folder))  # type: ignore[arg-type]  of one kind
+    folder: Any = source.folder  # a path of the same kind
+    below = Path(str(path.relative_to(folder)))
     return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")

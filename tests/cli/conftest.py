@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from programs import HANG
 
 COMMAND = [sys.executable, "-P", "-m", "onehot_fast.cli"]
 
@@ -40,7 +41,7 @@ def run() -> Run:
             [*COMMAND, *map(str, arguments)],
             input=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=HANG,
             **options,
         )
         return Ended(done.returncode, done.stdout, done.stderr.decode())
