@@ -34,11 +34,9 @@ LAYERS = (
 SEAM = {"", "adapter", "encoder"}
 ABOVE = {"integrations", "cli"}
 # The library of an integration, where it has another name, or the part of it that is meant.
-# (To skl2onnx, where it is, the encoders are made known at once.)
 LIBRARIES = {
     "arrow": "pyarrow",
     "dask": "dask.dataframe",
-    "onnx": "skl2onnx",
     "sklearn": "sklearn.preprocessing",
     "spark": "pyspark.ml",
     "sql": "numpy",
