@@ -403,10 +403,12 @@ def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPat
     assert "numpy wrong" not in [found.key.name for found in session.records]
 
 
-def test_compare_reports_tables(tmp_path: Path) -> None:
+def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every workload of tables stands for itself or, with all the others, for `frames`."""
     for library in ("pandas", "rich", "tabulate"):
         pytest.importorskip(library)
+    monkeypatch.setattr(compare, "QUICK", measure.Effort(1, 0.0, 0.0))
+    monkeypatch.setattr(scenarios, "_run", lambda command, scale: 1.25)  # the peak, of a process
     compare.main(
         ["--quick", "--scale=0.001", "--peers=pandas", "--only=F1", f"--output={tmp_path}"]
     )
@@ -479,12 +481,13 @@ def test_lines_without_an_on_are_counted() -> None:
 
 
 def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
-    """The command line does everything once, on a twentieth of the data."""
+    """The command line does everything once, on a hundredth of the data."""
+    monkeypatch.setattr(compare, "QUICK", measure.Effort(1, 0.0, 0.0))
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # that it sets itself, for good
     for library in ("matplotlib", "rich", "tabulate"):
         pytest.importorskip(library)
     records = tmp_path / "records.json"
-    options = ["--quick", "--scale=0.05", "--peers=numpy", "--only=W1,W5,W6"]
+    options = ["--quick", "--scale=0.01", "--peers=numpy", "--only=W1,W5,W6"]
     compare.main([*options, f"--output={tmp_path}", f"--json={records}"])
     name = machine.slug()
     report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
