@@ -280,27 +280,28 @@ def test_verdicts_on_tables_follow_the_figures(monkeypatch: pytest.MonkeyPatch) 
 
 
 def suite_cases() -> Iterator[Any]:
-    """Yield class, method and parameters: each contender, and of all else the first."""
+    """Yield class and parameters: each contender, and of all else the first."""
     for name in SUITES:
         module = importlib.import_module(f"benchmarks.{name}")
         classes = [thing for thing in vars(module).values() if isinstance(thing, type)]
         own = [thing for thing in classes if thing.__module__ == module.__name__]
         for each, contender in ((thing, one) for thing in own for one in thing.params[0]):
             case = (contender, *(values[0] for values in each.params[1:]))
-            for method in (word for word in dir(each) if word.startswith(KINDS)):
-                yield pytest.param(each, method, case, id=f"{name}.{each.__name__}-{contender}")
+            yield pytest.param(each, case, id=f"{name}.{each.__name__}-{contender}")
 
 
-@pytest.mark.parametrize(("suite_class", "method", "case"), [*suite_cases()])
-def test_a_suite_runs(suite_class, method, case, monkeypatch):
-    """`setup`, which checks the output, and the method take the parameters that they declare."""
+@pytest.mark.parametrize(("suite_class", "case"), [*suite_cases()])
+def test_a_suite_runs(suite_class, case, monkeypatch):
+    """`setup`, which checks the output, and the methods take the parameters that they declare."""
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
+    monkeypatch.setattr(suite, "OUTPUT_BYTES", 1 << 20)
     benchmark = suite_class()
     try:
         benchmark.setup(*case)
     except NotImplementedError as error:  # which asv leaves out
         pytest.skip(str(error.__cause__))
-    getattr(benchmark, method)(*case)
+    for method in (word for word in dir(suite_class) if word.startswith(KINDS)):
+        getattr(benchmark, method)(*case)
 
     assert len(suite_class.param_names) == len(suite_class.params) == len(case)
 
