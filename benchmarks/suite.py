@@ -18,9 +18,10 @@ ORDINARY = [OURSELVES, "numpy zeros + assign"]
 LAYOUTS = {"rows": (1, -1), "planes": (8, 1)}
 
 
-def make_work(layout: str, dtype: str, depth: int, n_bytes: int = OUTPUT_BYTES) -> Work:
-    """Return a work whose output is of `n_bytes`."""
+def make_work(layout: str, dtype: str, depth: int, n_bytes: int | None = None) -> Work:
+    """Return a work whose output is of `n_bytes`, by default `OUTPUT_BYTES`."""
     n_outer, axis = LAYOUTS[layout]
+    n_bytes = OUTPUT_BYTES if n_bytes is None else n_bytes
     n_indices = n_bytes // (depth * np.dtype(dtype).itemsize) // n_outer * n_outer
     shape = (n_indices,) if layout == "rows" else (n_outer, n_indices // n_outer)
     indices = np.random.default_rng(0).integers(0, depth, shape)

@@ -18,7 +18,8 @@ from libraries import LIBRARIES, Library
 # neither is a failure.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-settings.register_profile("dev", max_examples=80, **COMMON)
+# Half as many, but others each time; `.ci/run` takes "ci".
+settings.register_profile("dev", max_examples=40, **COMMON)
 settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))

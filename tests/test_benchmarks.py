@@ -280,27 +280,28 @@ def test_verdicts_on_tables_follow_the_figures(monkeypatch: pytest.MonkeyPatch) 
 
 
 def suite_cases() -> Iterator[Any]:
-    """Yield class, method and parameters: each contender, and of all else the first."""
+    """Yield class and parameters: each contender, and of all else the first."""
     for name in SUITES:
         module = importlib.import_module(f"benchmarks.{name}")
         classes = [thing for thing in vars(module).values() if isinstance(thing, type)]
         own = [thing for thing in classes if thing.__module__ == module.__name__]
         for each, contender in ((thing, one) for thing in own for one in thing.params[0]):
             case = (contender, *(values[0] for values in each.params[1:]))
-            for method in (word for word in dir(each) if word.startswith(KINDS)):
-                yield pytest.param(each, method, case, id=f"{name}.{each.__name__}-{contender}")
+            yield pytest.param(each, case, id=f"{name}.{each.__name__}-{contender}")
 
 
-@pytest.mark.parametrize(("suite_class", "method", "case"), [*suite_cases()])
-def test_a_suite_runs(suite_class, method, case, monkeypatch):
-    """`setup`, which checks the output, and the method take the parameters that they declare."""
+@pytest.mark.parametrize(("suite_class", "case"), [*suite_cases()])
+def test_a_suite_runs(suite_class, case, monkeypatch):
+    """`setup`, which checks the output, and the methods take the parameters that they declare."""
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
+    monkeypatch.setattr(suite, "OUTPUT_BYTES", 1 << 20)
     benchmark = suite_class()
     try:
         benchmark.setup(*case)
     except NotImplementedError as error:  # which asv leaves out
         pytest.skip(str(error.__cause__))
-    getattr(benchmark, method)(*case)
+    for method in (word for word in dir(suite_class) if word.startswith(KINDS)):
+        getattr(benchmark, method)(*case)
 
     assert len(suite_class.param_names) == len(suite_class.params) == len(case)
 
@@ -403,10 +404,12 @@ def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPat
     assert "numpy wrong" not in [found.key.name for found in session.records]
 
 
-def test_compare_reports_tables(tmp_path: Path) -> None:
+def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every workload of tables stands for itself or, with all the others, for `frames`."""
     for library in ("pandas", "rich", "tabulate"):
         pytest.importorskip(library)
+    monkeypatch.setattr(compare, "QUICK", measure.Effort(1, 0.0, 0.0))
+    monkeypatch.setattr(scenarios, "_run", lambda command, scale: 1.25)  # the peak, of a process
     compare.main(
         ["--quick", "--scale=0.001", "--peers=pandas", "--only=F1", f"--output={tmp_path}"]
     )
@@ -479,12 +482,13 @@ def test_lines_without_an_on_are_counted() -> None:
 
 
 def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
-    """The command line does everything once, on a twentieth of the data."""
+    """The command line does everything once, on a hundredth of the data."""
+    monkeypatch.setattr(compare, "QUICK", measure.Effort(1, 0.0, 0.0))
     monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", "3")  # that it sets itself, for good
     for library in ("matplotlib", "rich", "tabulate"):
         pytest.importorskip(library)
     records = tmp_path / "records.json"
-    options = ["--quick", "--scale=0.05", "--peers=numpy", "--only=W1,W5,W6"]
+    options = ["--quick", "--scale=0.01", "--peers=numpy", "--only=W1,W5,W6"]
     compare.main([*options, f"--output={tmp_path}", f"--json={records}"])
     name = machine.slug()
     report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")

@@ -34,11 +34,9 @@ LAYERS = (
 SEAM = {"", "adapter", "encoder"}
 ABOVE = {"integrations", "cli"}
 # The library of an integration, where it has another name, or the part of it that is meant.
-# (To skl2onnx, where it is, the encoders are made known at once.)
 LIBRARIES = {
     "arrow": "pyarrow",
     "dask": "dask.dataframe",
-    "onnx": "skl2onnx",
     "sklearn": "sklearn.preprocessing",
     "spark": "pyspark.ml",
     "sql": "numpy",
@@ -205,13 +203,22 @@ def test_there_is_no_circle() -> None:
     assert list(TopologicalSorter(graph).static_order())[-1] in MODULES
 
 
-def packages_after(statement: str) -> set[str]:
-    """Return the packages outside the standard library that a fresh interpreter has loaded."""
+def packages_after(first: str, then: str) -> set[str]:
+    """Return the packages outside the standard library that the second of two statements loads.
+
+    Both are of a fresh interpreter.
+    """
     program = f"""
         import sys
-        {statement}
-        files = [name for name in sys.modules if hasattr(sys.modules[name], "__file__")]
-        print(*({{name.split(".")[0] for name in files}} - sys.stdlib_module_names))
+
+        def packages():
+            files = [name for name in sys.modules if hasattr(sys.modules[name], "__file__")]
+            return {{name.split(".")[0] for name in files}} - sys.stdlib_module_names
+
+        {first}
+        before = packages()
+        {then}
+        print(*packages() - before)
     """
     # The warnings of the libraries are their own affair.
     names = run(program, "-W", "ignore").split()
@@ -219,9 +226,7 @@ def packages_after(statement: str) -> set[str]:
 
 
 def test_the_package_imports_numpy_and_nothing_else() -> None:
-    beyond = packages_after("import onehot_fast") - packages_after("import numpy")
-
-    assert beyond == {"onehot_fast"}
+    assert packages_after("import numpy", "import onehot_fast") == {"onehot_fast"}
 
 
 ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
@@ -231,8 +236,6 @@ ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
 def test_an_integration_imports_its_own_library_only(adapter: str) -> None:
     library = LIBRARIES.get(adapter, adapter)
     pytest.importorskip(library)
-    ours = packages_after(f"import onehot_fast.integrations.{adapter}")
+    first = f"import {library}, numpy{LOADED_TOO.get(adapter, '')}"
 
-    assert ours - packages_after(f"import {library}, numpy{LOADED_TOO.get(adapter, '')}") == {
-        "onehot_fast"
-    }
+    assert packages_after(first, f"import onehot_fast.integrations.{adapter}") == {"onehot_fast"}

@@ -21,6 +21,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", CASES)
 def test_part(part):
     """Nothing is wrong in its first cases, which run in a process of their own."""

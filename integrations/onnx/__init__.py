@@ -11,24 +11,27 @@
 {'size': array(['S', 'L', ''], dtype=object), 'floor': array([2., 1., 2.])}
 
 `onnxruntime.InferenceSession(model.SerializeToString()).run(None, input_feed(model, table))[0]` is
-what ``encoder.transform(table, "numpy")`` is, bit for bit. Where skl2onnx is installed this import
-registers the converters of `onehot_fast.Encoder` and of the classes of
-`onehot_fast.integrations.sklearn`.
+what ``encoder.transform(table, "numpy")`` is, bit for bit. Where this is imported, skl2onnx
+knows the converters of `onehot_fast.Encoder` and of the classes of
+`onehot_fast.integrations.sklearn` as soon as it is imported itself, before or after.
 """
-
-from importlib.util import find_spec
 
 from onehot_fast.adapter import require
 
 require("onnx")
 
+from ._imports import after_import
 from .exporting import to_onnx
 from .feeding import input_feed
 from .reference import OneHot
 
-if find_spec("skl2onnx") is not None:
+
+def _register() -> None:
     from ._converters import register
 
     register()
+
+
+after_import("skl2onnx", _register)
 
 __all__ = ["OneHot", "input_feed", "to_onnx"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import importlib
+import sys
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -25,6 +29,7 @@ from sklearn.pipeline import make_pipeline
 
 from onehot_fast import Encoder
 from onehot_fast.integrations.onnx import input_feed, to_onnx
+from onehot_fast.integrations.onnx._imports import after_import
 from onehot_fast.integrations.sklearn import (
     KBinsDiscretizer,
     LabelBinarizer,
@@ -188,3 +193,24 @@ def test_what_is_no_fitted_encoder_is_refused(other: Any) -> None:
         TypeError, match=r"accepted are an onehot_fast\.Encoder and a OneHotEncoder"
     ):
         to_onnx(other)
+
+
+def test_converters_are_registered_once_skl2onnx_is_imported(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Looking whether a library is there does nothing; its import does, whatever it comes by."""
+    (tmp_path / "library_of_a_test.py").write_text("done.append('library')")
+    finders, done = [*sys.meta_path], []
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(builtins, "done", done, raising=False)
+
+    after_import("library_of_a_test", lambda: done.append("action"))
+    assert find_spec("library_of_a_test") is not None
+    assert done == []
+    for _ in range(2):
+        importlib.import_module("library_of_a_test")
+        assert done == ["library", "action"]
+    assert sys.meta_path == finders
+    after_import("library_of_a_test", lambda: done.append("at once"))
+    assert done == ["library", "action", "at once"]
+    monkeypatch.delitem(sys.modules, "library_of_a_test")

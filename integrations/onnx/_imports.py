@@ -1,0 +1,48 @@
+"""What is done once a library is imported, by whoever imports it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+def after_import(name: str, action: Callable[[], None]) -> None:
+    """Call the action when a module has been imported: now, if that is so already."""
+    if sys.modules.get(name) is not None:
+        action()
+    else:
+        sys.meta_path.insert(0, _Finder(name, action))
+
+
+class _Finder(MetaPathFinder):
+    """Finds one module where the others find it, and leaves once that was executed."""
+
+    def __init__(self, name: str, action: Callable[[], None]) -> None:
+        self._name, self._action = name, action
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self._name:
+            return None
+        others = (each for each in sys.meta_path if each is not self)
+        specs = (each.find_spec(name, path, target) for each in others)
+        spec = next((spec for spec in specs if spec is not None), None)
+        if spec is not None and spec.loader is not None:
+            self._follow(spec.loader)
+        return spec
+
+    def _follow(self, loader: Loader) -> None:
+        """Act behind this loader, which is of this import alone."""
+        execute = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            if self in sys.meta_path:
+                sys.meta_path.remove(self)
+                self._action()
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]

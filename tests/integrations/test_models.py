@@ -1,0 +1,103 @@
+"""What libraries of models make of codes, indices and categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onehot_fast import Encoder
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+PLANS, SIZES = ["free", "pro", "team", None], [1.0, 2.0, None]
+
+
+def tables() -> tuple[dict[str, Any], dict[str, Any], np.ndarray]:
+    """Return rows to learn of, rows with values that are new, and what is to be predicted."""
+    rng = np.random.default_rng(0)
+    train = {"plan": rng.choice(PLANS, 400), "size": rng.choice(SIZES, 400)}
+    target = (train["plan"] == "pro") ^ (train["size"] == 2.0)
+    test = {"plan": np.array(["pro", None, "new", "free"], object),
+            "size": np.array([2.0, 1.0, 1.0, 7.0], object)}  # fmt: skip
+    return train, test, target.astype(np.float32)
+
+
+def test_keras_embeds_indices() -> None:
+    """An index picks its row of the embedding, those of unknown and missing values too."""
+    tf = pytest.importorskip("tensorflow")
+    train, test, target = tables()
+    encoder = Encoder(handle_unknown="ignore").fit(train)
+    n_rows = sum(encoder.cardinalities.values())
+    embedding = tf.keras.layers.Embedding(n_rows, 3)
+    model = tf.keras.Sequential(
+        [embedding, tf.keras.layers.Flatten(), tf.keras.layers.Dense(1, activation="sigmoid")]
+    )
+    model.compile("sgd", "binary_crossentropy")
+    model.fit(encoder.transform(train, "indices"), target, epochs=1, verbose=0)
+    indices = encoder.transform(test, "indices")
+
+    weights = embedding.get_weights()[0]
+    np.testing.assert_array_equal(embedding(indices).numpy(), weights[indices])
+    assert weights.shape == (n_rows, 3)
+
+
+def frames(library: str) -> tuple[Any, Any]:
+    """Return both tables as frames with columns of categories, of an encoder of the first."""
+    module = pytest.importorskip(library)
+    train, test, _ = tables()
+    frames = [
+        module.DataFrame({name: values.tolist() for name, values in each.items()})
+        for each in (train, test)
+    ]
+    encoder = Encoder(handle_unknown="ignore").fit(frames[0])
+    return tuple(encoder.transform(frame, "category") for frame in frames)
+
+
+def test_lightgbm_takes_categories_and_codes() -> None:
+    """Trees of categories by their dtype, and of codes by their columns; both tell rows apart."""
+    lightgbm = pytest.importorskip("lightgbm")
+    train, test, target = tables()
+    options = {"verbose": -1, "min_data_per_group": 1, "cat_smooth": 0, "min_data_in_leaf": 1,
+               "num_threads": 1, "objective": "binary", "seed": 0}  # fmt: skip
+    encoder = Encoder(handle_unknown="ignore").fit(train)
+    codes = encoder.transform(train, "codes")
+    data = lightgbm.Dataset(codes, target, categorical_feature=[0, 1], free_raw_data=False)
+    by_code = lightgbm.train(options, data, 30)
+    learned, rows = frames("pandas")
+    by_category = lightgbm.train(options, lightgbm.Dataset(learned, target), 30)
+
+    for booster, known, new in (
+        (by_code, codes, encoder.transform(test, "codes")),
+        (by_category, learned, rows),
+    ):
+        np.testing.assert_array_equal(booster.predict(known) > 0.5, target == 1)
+        assert booster.predict(new)[:2].round().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_xgboost_takes_categories(library: str) -> None:
+    """Unknown and missing values are missing to it, and categories the same in every table."""
+    xgboost = pytest.importorskip("xgboost")
+    learned, rows = frames(library)
+    target = tables()[2]
+    model = xgboost.XGBClassifier(n_estimators=30, enable_categorical=True, n_jobs=1)
+
+    model.fit(learned, target)
+
+    np.testing.assert_array_equal(model.predict(learned), target)
+    assert model.predict(rows)[:2].tolist() == [0, 0]
+
+
+def test_xgboost_takes_codes() -> None:
+    xgboost = pytest.importorskip("xgboost")
+    train, test, target = tables()
+    encoder = Encoder(handle_unknown="ignore").fit(train)
+    model = xgboost.XGBClassifier(
+        n_estimators=30, enable_categorical=True, feature_types=["c", "c"], n_jobs=1
+    )
+
+    model.fit(encoder.transform(train, "codes"), target)
+
+    np.testing.assert_array_equal(model.predict(encoder.transform(train, "codes")), target)
+    assert model.predict(encoder.transform(test, "codes")).shape == (4,)
