@@ -312,8 +312,9 @@ def sparse_frame(
 def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
     """Tell whether pandas makes the same columns of SciPy's matrix.
 
-    It does not check each of them: 465 columns take 3 ms and not 13. Before pandas 3.1 they had
-    another fill value, and SciPy has no matrices of half precision.
+    It does not check each of them: 465 columns take 3 ms and not 13 (and from blocks a third more
+    than from the matrix). Before pandas 3.1 they had another fill value, and SciPy has no matrices
+    of half precision.
     """
     plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
     return FROM_INDICES is not None and plain and find_spec("scipy") is not None
