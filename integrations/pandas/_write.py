@@ -4,13 +4,13 @@ import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.extensions import ExtensionDtype
+from pandas.api.extensions import ExtensionArray, ExtensionDtype
 from pandas.api.types import is_integer_dtype
 
 from onehot_fast.adapter import (
@@ -139,8 +139,7 @@ def _frames(
         if isinstance(part, PassThrough):
             yield _input_columns(table, neighbours, source, index)
         elif isinstance(part, Decoded):
-            rows = [part.values for part in neighbours]
-            yield block_frame(np.stack(rows) if len(rows) > 1 else rows[0][np.newaxis], index, None)
+            yield _decoded_frame(neighbours, index)
         elif isinstance(part, Categorical):
             levels: Any = pd.Index(part.categories.to_array())
             values = pd.Categorical.from_codes(part.codes, levels)
@@ -166,9 +165,7 @@ def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
 def _are_one_frame(last: Part, part: Part) -> bool:
     if isinstance(last, PassThrough) and isinstance(part, PassThrough):
         return part.position == last.position + 1
-    if isinstance(last, Decoded) and isinstance(part, Decoded):
-        return last.values.dtype == part.values.dtype == object  # which pandas makes texts of
-    return False
+    return isinstance(last, Decoded) and isinstance(part, Decoded)
 
 
 def _outputs_frame(
@@ -180,6 +177,45 @@ def _outputs_frame(
 ) -> pd.DataFrame:
     block = write.columns(part.columns, part.dtype, n_rows=n_rows, num_threads=num_threads)
     return block_frame(block, index, names)
+
+
+def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
+    """Return the frame of neighbouring columns of decoded values.
+
+    Of objects pandas makes texts or times where all of them are such: the few that differ tell.
+    """
+    arrays = _text_arrays(run) or [
+        _new_array(part.distinct)
+        if part.positions is None
+        else _new_array(part.distinct).take(part.positions)
+        for part in run
+    ]
+    return _assemble(arrays, len(index), index, None)
+
+
+def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
+    """Return columns of texts, of which pandas makes all at once; None where not all are such."""
+    rows = [part.positions for part in run if part.positions is not None and _has_text(part)]
+    if not COPY_ON_WRITE or len(rows) < len(run):
+        return None
+    values = _new_array(np.concatenate([part.distinct for part in run]))
+    if not isinstance(values.dtype, pd.StringDtype):
+        return None
+    starts = accumulate((len(part.distinct) for part in run), initial=0)
+    every = np.concatenate([own + start for own, start in zip(rows, starts, strict=False)])
+    taken, n_rows = values.take(every), len(rows[0])
+    return [taken[i * n_rows : (i + 1) * n_rows] for i in range(len(run))]
+
+
+def _has_text(part: Decoded) -> bool:
+    """Tell whether a text is among the values; pandas makes no texts of missing ones alone."""
+    return part.distinct.dtype == object and any(isinstance(v, str) for v in part.distinct)
+
+
+def _new_array(values: npt.NDArray[Any]) -> Any:
+    """Return values as pandas keeps them."""
+    array: Any = pd.Series(values, copy=False).array
+    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
 
 
 def _input_columns(
@@ -276,8 +312,9 @@ def sparse_frame(
 def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
     """Tell whether pandas makes the same columns of SciPy's matrix.
 
-    It does not check each of them: 465 columns take 3 ms and not 13. Before pandas 3.1 they had
-    another fill value, and SciPy has no matrices of half precision.
+    It does not check each of them: 465 columns take 3 ms and not 13 (and from blocks a third more
+    than from the matrix). Before pandas 3.1 they had another fill value, and SciPy has no matrices
+    of half precision.
     """
     plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
     return FROM_INDICES is not None and plain and find_spec("scipy") is not None
@@ -333,6 +370,10 @@ def _assemble(
     """Return the frame of the arrays, which it takes over."""
     if index is None:
         index = pd.RangeIndex(n_rows)
+    if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
+        labels = pd.RangeIndex(len(arrays)) if names is None else names
+        blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]
+        return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, labels))
     # By number, for labels may be repeated.
     assembled = pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
     if names is not None:

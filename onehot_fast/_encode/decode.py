@@ -40,13 +40,17 @@ def decode_matrix(
     def part(start: int, stop: int) -> AnyArray:
         return np.ascontiguousarray(encoded[:, start:stop])
 
-    return _decode_dense(schema, part, len(encoded), 1, substitutes)
+    decoded = _decode_dense(schema, part, len(encoded), 1, substitutes)
+    return [distinct[positions] for distinct, positions in decoded]
 
 
 def decode_features(
     schema: Schema, table: Table, substitutes: Mapping[Special, Any]
-) -> list[AnyArray]:
-    """Return the values of each column from a table that has the output columns."""
+) -> list[tuple[AnyArray, AnyArray]]:
+    """Return the values that occur in each column, and which of them each row has.
+
+    The table has the output columns.
+    """
     positions = schema.remember(feature_positions, table.names)
     starts, n_rows = schema.starts, table.n_rows
     begin = end = 0  # of the features that were read at once
@@ -93,13 +97,13 @@ def _decode_dense(
     n_rows: int,
     inner: int,
     substitutes: Mapping[Special, Any],
-) -> list[AnyArray]:
+) -> list[tuple[AnyArray, AnyArray]]:
     """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
     columns = []
     for i, column in enumerate(schema.columns):
         cells = part(*schema.starts[i : i + 2])
         classes = classes_of(column, cells, n_rows, inner)
-        columns.append(_values(column, classes, substitutes))
+        columns.append(_distinct(column, classes, substitutes))
     return columns
 
 
@@ -146,7 +150,8 @@ def decode_sparse(
         often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
         classes[rows_on] = outputs[is_on]
-        columns.append(_values(column, classes, substitutes))
+        distinct, positions = _distinct(column, classes, substitutes)
+        columns.append(distinct[positions])
     return columns
 
 
@@ -165,14 +170,20 @@ def check_all_off(column: ColumnSchema, classes: Classes) -> None:
         )
 
 
-def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]) -> AnyArray:
-    """Return what the classes stand for: in the categories' own dtype, if nothing else occurs."""
+def _distinct(
+    column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
+) -> tuple[AnyArray, AnyArray]:
+    """Return what the classes stand for, and the position there of each row.
+
+    It has the categories' own dtype, if nothing else occurs.
+    """
     check_all_off(column, classes)
+    shifted = classes - NO_VALUE
     is_used = np.zeros(column.n_outputs - NO_VALUE, np.bool_)
-    is_used[classes - NO_VALUE] = True
+    is_used[shifted] = True
     used = np.flatnonzero(is_used)
     if not len(used):
-        return column.known.take(range(min(1, len(column.known)))).to_array()[:0]
+        return column.known.take(range(min(1, len(column.known)))).to_array()[:0], shifted
     rank = np.cumsum(is_used) - 1
     n_labelled = len(column.labelled)
     outputs = used + NO_VALUE
@@ -183,8 +194,7 @@ def _values(column: ColumnSchema, classes: Classes, substitutes: Mapping[Special
         values = as_array(
             [substitutes[label] if isinstance(label, Special) else label for label in labels]
         )
-    decoded: AnyArray = values[rank[classes - NO_VALUE]]
-    return decoded
+    return values, rank[shifted]
 
 
 def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
@@ -223,10 +233,12 @@ def decoded_memo(schema: Schema, names: Sequence[Hashable]) -> dict[str, Any]:
     return {}
 
 
-def decoded_parts(table: Table, schema: Schema, values: Sequence[AnyArray]) -> list[Part]:
+def decoded_parts(
+    table: Table, schema: Schema, values: Sequence[tuple[AnyArray, AnyArray]]
+) -> list[Part]:
     """Return the table with the outputs of each column replaced by what they stand for."""
     return [
-        Decoded(schema.columns[part].name, values[part]) if isinstance(part, int) else part
+        Decoded(schema.columns[part].name, *values[part]) if isinstance(part, int) else part
         for part in schema.remember(decoded_layout, table.names)
     ]
 

@@ -62,10 +62,26 @@ class Outputs:
 
 @dataclass(frozen=True, eq=False)
 class Decoded:
-    """A new column of decoded values, shape (n_rows,); of dtype object where they are mixed."""
+    """A new column of decoded values.
+
+    Attributes
+    ----------
+    name : hashable
+    distinct : ndarray, shape (n_distinct,)
+        Each value that occurs; of dtype object where they are mixed.
+    positions : ndarray of integers, shape (n_rows,), optional
+        Which of them each row has. Without it, the rows are `distinct` itself.
+    """
 
     name: Hashable
-    values: AnyArray
+    distinct: AnyArray
+    positions: AnyArray | None = None
+
+    @property
+    def values(self) -> AnyArray:
+        """The value of each row."""
+        values: AnyArray = self.distinct
+        return values if self.positions is None else values[self.positions]
 
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""

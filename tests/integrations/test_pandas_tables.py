@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import numpy as np
 import pytest
 from hypothesis import assume, given
@@ -11,9 +13,16 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, frames, series  # noqa: E402  after the skips above
+from strategies import examples  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
+from onehot_fast.adapter import (  # noqa: E402
+    CodedColumn,
+    Decoded,
+    Outputs,
+    PassThrough,
+    Special,
+)
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.pandas import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
@@ -123,6 +132,35 @@ def test_decoded_columns_keep_their_dtype():
     expected = pd.DataFrame({"n": [2, 1], "s": ["x", None]}, index=["u", "v"])
     pd.testing.assert_frame_equal(result, expected, check_dtype=False)
     assert result["n"].dtype == np.int64
+
+
+OBJECTS = [
+    ["x", "y"], ["x", None], ["", "x", float("nan")], [None], [1, "x"], [True, None], [b"x"],
+    [dt.date(2020, 1, 1)], [dt.datetime(2020, 1, 1), None], [Special.UNKNOWN, "x"], [2**70], [],
+]  # fmt: skip
+
+
+@examples(0.5)
+@given(data=st.data(), kinds=st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=4))
+def test_decoded_objects_become_what_pandas_makes_of_all_rows(data, kinds):
+    """What differs is looked at once, and all columns of texts together."""
+    n_rows = data.draw(st.integers(1, 6)) if all(kinds) else 0
+    parts = []
+    for i, kind in enumerate(kinds):
+        distinct = np.empty(len(kind) if n_rows else 0, object)
+        distinct[:] = kind[: len(distinct)]
+        n_more = max(0, n_rows - len(distinct))
+        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_more)]
+        positions = np.array([*range(len(distinct)), *more][: max(n_rows, 0)], np.intp)
+        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions))
+
+    result = wrap(read_table(pd.DataFrame({"a": np.zeros(n_rows)})), parts)
+
+    expected = pd.DataFrame({part.name: pd.Series(part.values) for part in parts})
+    pd.testing.assert_frame_equal(result, expected)
+    if n_rows:
+        result.iloc[0, 0] = None  # a column of one frame is not another's memory
+        pd.testing.assert_frame_equal(result.iloc[:, 1:], expected.iloc[:, 1:])
 
 
 def test_wrap_of_another_library_counts_the_rows():
