@@ -126,8 +126,6 @@ def write(session: Session, folder: Path) -> None:
     name = machine.slug()
     text = report.markdown(session, name)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
-    names = {path.stem for path in folder.glob("*.md")} - {"index"}
-    (folder / "index.md").write_text(report.index(names), encoding="utf-8")
     if session.has_chart:
         titles = {name: f"{name}: {workload.title}" for name, workload in WORKLOADS.items()}
         chart.draw(session.records, titles, folder / name)

@@ -17,12 +17,6 @@ from benchmarks.written import WRITTEN
 
 # Above so many other processes the figures are those of a busy machine.
 QUIET_LOAD = 0.5
-INDEX = """# Benchmarks
-
-`python -m benchmarks.compare` writes a report for the kind of processor that it runs on, and keeps
-those of the others: what is fast on one machine only is not fast.
-
-"""
 INTRO = """Everybody runs in one process, in turns, so that a slow moment of the machine falls on
 all alike; every result was proven right first. A figure is the median of the seconds of a call, the
 release of its result included.
@@ -197,11 +191,6 @@ def _failures(session: Session) -> Iterator[str]:
     if session.failures:
         yield "## Not measured\n"
         yield "\n".join(f"- {failure}" for failure in session.failures) + "\n"
-
-
-def index(names: Iterable[str]) -> str:
-    """Return the page that leads to the reports of these names, as a table of contents."""
-    return INDEX + "\n".join(("```{toctree}", *sorted(names), "```")) + "\n"
 
 
 def _quiet(session: Session) -> str:

@@ -30,6 +30,8 @@ extensions = [
 ]
 exclude_patterns = ["_build", "gallery"]
 html_show_sourcelink = False
+html_domain_indices = False
+default_role = "literal"  # `names` in docstrings are code, as a reader of the source sees them
 nitpicky = True
 
 html_theme = "pydata_sphinx_theme"

@@ -416,8 +416,7 @@ def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     name = machine.slug()
     report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
-    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.md", "index.md"}
-    assert name in (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {f"{name}.md"}
     assert "## F1: 1,000,000 rows of category, to Boolean columns" in report
     assert "| pandas get_dummies" in report
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
@@ -494,7 +493,7 @@ def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
     ours = {f"{name}.{suffix}" for suffix in ("md", "png", "svg")}
-    assert {path.name for path in tmp_path.iterdir()} == {*ours, "index.md", "records.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {*ours, "records.json"}
     assert "## Targets" in report
     compared = {entry["key"]["workload"] for entry in json.loads(records.read_text())}
     assert compared == {"W1", "W5", "W6"}

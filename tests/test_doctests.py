@@ -154,6 +154,27 @@ def test_links_lead_somewhere(text: str) -> None:
     assert dead == []
 
 
+def test_dead_links_of_the_built_pages_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`make docs` follows links to files and to places in them; what is elsewhere it leaves."""
+    if not DOCS.exists():
+        pytest.skip("the documents are not beside the tests")
+    monkeypatch.syspath_prepend(DOCS)
+    check = importlib.import_module("check")
+    links = ["b/c.html", "b/c.html#there", "#here", "b/", "https://example.org/x#y"]
+    dead = ["b/c.html#gone", "d.html", "#gone", "b/c%20.html"]
+    linked = "".join(f'<a href="{link}">x</a>' for link in links + dead)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a.html").write_text(f'<p id="here">{linked}</p><img src="e.png">')
+    (tmp_path / "b" / "c.html").write_text('<h2 id="there">c</h2><a href="../a.html#here">a</a>')
+    (tmp_path / "b" / "index.html").write_text("")
+
+    found = {message.split(": ")[1] for message in check.dead_links(tmp_path)}
+    assert found == {*dead, "e.png"}
+    assert "onehot_fast.integrations.torch.one_hot" in set(check.public_names())
+
+
 def test_the_drawings_are_those_of_their_script(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
