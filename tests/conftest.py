@@ -35,3 +35,9 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes gigabytes, unless it is asked for by its mark."""
+    if "large" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("large") is None]
