@@ -28,7 +28,8 @@ from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500
 SOURCE = Path(__file__).with_name("failing_malloc.c")
-RIGHT, REFUSED, WRONG, STAYS_WRONG = range(4)
+# Exit codes; 1 is that of a library which ends the process.
+RIGHT, REFUSED, WRONG, STAYS_WRONG = 0, 70, 71, 72
 
 
 def case(seed: int) -> Counter[str]:
