@@ -73,7 +73,10 @@ types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs a
 	else echo "pyright cannot run here (it needs node, or the network once): usage.py by mypy alone"; fi
 
 sanitize: $(VENV)/.test-ready $(VENV)/.compiled  ## run the kernel tests under the address and undefined-behaviour sanitizers
-	.ci/sanitize $(abspath $(BIN)/python) $(ARGS)
+	.ci/variant $(abspath $(BIN)/python) address $(ARGS)
+
+builds: $(VENV)/.test-ready $(VENV)/.compiled  ## run kernel tests under ThreadSanitizer, without optimisation, with bounds checked, without OpenMP
+	for name in thread unoptimized debug serial; do .ci/variant $(abspath $(BIN)/python) $$name $(ARGS) || exit 1; done
 
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tests && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)

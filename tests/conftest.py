@@ -58,3 +58,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{len(names):6}  {reason} ({', '.join(files[:3])}{more})")
     if chosen := terminalreporter.config.option.markexpr:
         terminalreporter.write_line(f"  and all that is not '{chosen}'")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what takes gigabytes, unless it is asked for by its mark."""
+    if "large" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("large") is None]

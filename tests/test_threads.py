@@ -218,3 +218,23 @@ def test_each_item_is_worked_on_in_order(n_bytes):
 def test_the_error_is_that_of_the_first_item(n_bytes):
     with pytest.raises(ValueError, match="'a'"):
         parallel.each(int, ["1", "a", "b"], n_bytes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is not kept elsewhere")
+def test_threads_that_the_system_refuses_are_done_without():
+    """GNU OpenMP would end the process."""
+    program = """
+        import os, resource
+        import numpy as np
+        from onehot_fast import one_hot
+
+        indices, out = np.arange(900_000) % 5, np.ones((900_000, 5), np.float32)
+        with open("/proc/self/statm") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + 2**20, resource.RLIM_INFINITY))
+        print(one_hot(indices, 5, out=out, num_threads=8).sum())
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        print(one_hot(indices, 5, num_threads=8).sum())
+        """
+
+    assert run(program) == "900000.0\n900000.0"

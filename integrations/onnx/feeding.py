@@ -75,7 +75,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
     values = _of_type(needed.name, column.categories, dtype)
     is_missing = column.codes < 0
     if not is_missing.any():
-        return values[column.codes]
+        return values.take(column.codes)
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
         reason = (
             "ONNX writes a missing text as an empty one, which is a category of its own here"

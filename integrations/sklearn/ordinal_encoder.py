@@ -104,7 +104,7 @@ class OrdinalEncoder(CodedInput, _originals.OrdinalEncoder):
         out = np.empty((len(columns[0].codes), len(columns)), dtype)
         for i, (column, own) in enumerate(zip(columns, positions, strict=True)):
             codes = self._values(i, features[i].lut[own], own, dtype)
-            out[:, i] = codes[column.codes]  # a missing one takes the last
+            out[:, i] = codes.take(column.codes)  # a missing one takes the last
         return out
 
     def _encode_few(self, X: Any, dtype: DType) -> AnyArray | None:

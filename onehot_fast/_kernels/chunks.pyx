@@ -13,9 +13,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from cython.parallel cimport prange
 
 from onehot_fast._kernels.openmp cimport (
-    OHF_OPENMP, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall, ohf_note_team_end,
-    ohf_note_team_start, ohf_stalled_until, ohf_watch_forks, omp_get_max_threads, omp_get_thread_num,
-    omp_in_parallel,
+    OHF_OPENMP, ohf_can_start, ohf_child_alone, ohf_last_team_end, ohf_last_team_workers, ohf_note_stall,
+    ohf_note_team_end, ohf_note_team_start, ohf_stalled_until, ohf_watch_forks, omp_get_max_threads,
+    omp_get_thread_num, omp_in_parallel,
 )
 
 cdef extern from "clock.h":
@@ -46,7 +46,7 @@ cdef int for_each_chunk(
         # The parallel loop stands where Cython knows that the GIL is released. In a nogil function it would ask
         # Python, whose answer is always yes once there was a second interpreter.
         with nogil:
-            if team <= 1 or ohf_child_alone:
+            if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
                 # A team of one costs 2 microseconds more than this loop.
                 for alone in range(begin, end):
                     work(job, alone)

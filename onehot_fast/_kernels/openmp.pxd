@@ -73,8 +73,39 @@ cdef extern from *:
     #  pragma weak omp_pause_resource_all
     static __thread int ohf_team_paused = 0;   /* of the thread that forks */
 
+    /* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before the
+     * first team of a size; the C library keeps their stacks for the team. */
+    enum { OHF_MOST_PROBED = 1023 };
+    static __thread int ohf_probed = 0;        /* threads beside this one */
+
+    static void *ohf_wait(void *lock)
+    {
+        pthread_mutex_lock((pthread_mutex_t *)lock);
+        pthread_mutex_unlock((pthread_mutex_t *)lock);
+        return NULL;
+    }
+
+    static int ohf_can_start(int n_threads)
+    {
+        pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        pthread_t threads[OHF_MOST_PROBED];
+        int n = 0, most = n_threads < OHF_MOST_PROBED ? n_threads : OHF_MOST_PROBED;
+        if (n_threads <= ohf_probed)
+            return 1;
+        pthread_mutex_lock(&lock);
+        while (n < most && pthread_create(&threads[n], NULL, ohf_wait, &lock) == 0)
+            n++;
+        pthread_mutex_unlock(&lock);
+        for (int i = 0; i < n; i++)
+            pthread_join(threads[i], NULL);
+        if (n == most)
+            ohf_probed = n_threads;
+        return n == most;
+    }
+
     static void ohf_before_fork(void)
     {
+        ohf_probed = 0;
         ohf_team_paused = omp_pause_resource_all != NULL && omp_pause_resource_all(omp_pause_soft) == 0;
     }
 
@@ -91,6 +122,7 @@ cdef extern from *:
     }
     #else
     static int ohf_watch_forks(void) { return 0; }
+    static int ohf_can_start(int n_threads) { return n_threads >= 0; }
     #endif
     """
     const int OHF_OPENMP
@@ -99,6 +131,7 @@ cdef extern from *:
     int omp_get_thread_num() noexcept nogil
     int omp_in_parallel() noexcept nogil
     int ohf_watch_forks() noexcept nogil
+    int ohf_can_start(int n_threads) noexcept nogil
     void ohf_note_team_start() noexcept nogil
     void ohf_note_team_end(double now, int workers) noexcept nogil
     void ohf_note_stall(double until) noexcept nogil

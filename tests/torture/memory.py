@@ -28,11 +28,14 @@ from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500
 SOURCE = Path(__file__).with_name("failing_malloc.c")
-RIGHT, REFUSED, WRONG, STAYS_WRONG = range(4)
+# Exit codes; 1 is that of a library which ends the process.
+RIGHT, REFUSED, WRONG, STAYS_WRONG = 0, 70, 71, 72
 
 
 def case(seed: int) -> Counter[str]:
     """Run trials in a process of its own, whose allocator can fail."""
+    if sys.platform != "linux":
+        return Counter()
     done = subprocess.run(
         [sys.executable, "-m", "torture.memory", str(seed)],
         env={**os.environ, "LD_PRELOAD": _built(), "PYTHONMALLOC": "malloc"},
@@ -55,6 +58,8 @@ def main(seed: int) -> None:
     """Fork a child for each trial; print what came of them."""
     rng, found = np.random.default_rng(seed), Counter[str]()
     sizes = {n: works(0, n, libraries=False) for n in (200, 60_000)}
+    for each in sizes.values():
+        del each["pickle"]  # it takes a MemoryError of its own for a class that is missing
     expected = {n: {k: as_bytes(work()) for k, work in each.items()} for n, each in sizes.items()}
     for _ in range(TRIALS):
         n, is_limit = int(pick(rng, [*sizes])), bool(rng.integers(2))

@@ -110,4 +110,7 @@ def _outputs(rng: np.random.Generator) -> Any:
     yield lambda _: (one_hot(shared, depth, axis=0, dtype="u1"), planes), "planes"
     yield lambda _: (decode(expected[1]), indices[1]), "decode"
     offsets = np.arange(n + 1)
-    yield lambda _: (multi_hot(shared, depth, offsets=offsets, dtype="u1"), expected[0]), "multi_hot"
+    yield (
+        lambda _: (multi_hot(shared, depth, offsets=offsets, dtype="u1"), expected[0]),
+        "multi_hot",
+    )
