@@ -26,10 +26,10 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize torture emulate bench compare docs build wheel clean
+.PHONY: help demo test coverage lint format types sanitize torture emulate free-threaded bench compare docs build wheel clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flights and compare with pandas
 	$(BIN)/python examples/flights.py $(ARGS)
@@ -87,6 +87,10 @@ bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=-
 
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
+
+# A build of its own, in build/free-threaded: the checkout's modules are for a Python with a GIL.
+free-threaded:  ## build and test without a GIL (FREE_THREADED=/path/to/python3.14t, else one of pyenv or PATH)
+	.ci/free-threaded "$(FREE_THREADED)" $(ARGS)
 
 docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html
 	$(BIN)/sphinx-build --fail-on-warning --quiet -b html docs docs/_build/html
