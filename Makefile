@@ -26,7 +26,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize torture emulate free-threaded bench compare docs build wheel clean
+.PHONY: help demo test coverage lint format types sanitize torture emulate free-threaded bench bench-publish compare docs build wheel clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -81,9 +81,13 @@ torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour o
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
 	.ci/emulate
 
-bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick)
+bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
 	$(BIN)/asv machine --yes
 	$(BIN)/asv run $(ASV_ARGS)
+
+bench-publish: $(VENV)/.bench-ready  ## make the pages of benchmarks/history, in .asv/html, for any web server
+	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench" >&2; exit 1; }
+	$(BIN)/asv publish
 
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
