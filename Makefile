@@ -26,10 +26,10 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize torture faults emulate bench compare docs build wheel clean
+.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-publish compare docs build wheel clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flights and compare with pandas
 	$(BIN)/python examples/flights.py $(ARGS)
@@ -87,12 +87,20 @@ faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, 
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
 	.ci/emulate
 
-bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick)
+bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
 	$(BIN)/asv machine --yes
 	$(BIN)/asv run $(ASV_ARGS)
 
+bench-publish: $(VENV)/.bench-ready  ## make the pages of benchmarks/history, in .asv/html, for any web server
+	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench" >&2; exit 1; }
+	$(BIN)/asv publish
+
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
+
+# A build of its own, in build/free-threaded: the checkout's modules are for a Python with a GIL.
+free-threaded:  ## build and test without a GIL (FREE_THREADED=/path/to/python3.14t, else one of pyenv or PATH)
+	.ci/free-threaded "$(FREE_THREADED)" $(ARGS)
 
 docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html, and follow its links
 	$(BIN)/sphinx-build --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html

@@ -95,13 +95,29 @@ def test_every_module_keeps_the_gil_off_and_has_a_stub(pyx: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="this Python always has a GIL")
-def test_import_leaves_the_gil_as_it_was() -> None:
+def test_no_module_of_ours_turns_the_gil_on() -> None:
+    """The libraries come first, as some of them do it."""
     program = """
-        import sys, numpy
-        print(sys._is_gil_enabled())
+        import importlib, pkgutil, sys
+        for name in ("numpy", "scipy.sparse", "pandas", "pyarrow", "polars", "sklearn"):
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                pass
+        before, imported, compiled = sys._is_gil_enabled(), 0, 0
         import onehot_fast
-        print(sys._is_gil_enabled())
+        path = onehot_fast.__path__
+        for module in pkgutil.walk_packages(path, "onehot_fast.", lambda name: None):
+            try:
+                made = importlib.import_module(module.name)
+            except ImportError:  # its library is missing here
+                continue
+            imported += 1
+            compiled += made.__file__.endswith((".so", ".pyd"))
+        print(before, sys._is_gil_enabled(), imported, compiled)
     """
-    before, after = run(program).split()
+    before, after, imported, compiled = run(program).split()
 
     assert after == before
+    assert int(imported) > 50
+    assert int(compiled) == len(PYX)

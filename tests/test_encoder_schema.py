@@ -203,3 +203,11 @@ def test_drop(drop, names):
     table = {"p": ["a", "b", "first", "b"], "q": ["x", "y", "x", None]}
 
     assert tuple(Encoder(drop=drop).fit(table).get_feature_names_out()) == names
+
+
+def test_a_schema_shows_its_columns_and_their_sizes():
+    schema = Encoder().fit({"p": ["a", "b"], "q": ["x", "x"]}).schema
+    wide = Encoder().fit({f"c{i}": ["a", "b"] for i in range(10)}).schema
+
+    assert repr(schema) == "<Schema of 3 features: {'p': 2, 'q': 1}>"
+    assert repr(wide).endswith("'c7': 2, ...}>")

@@ -52,6 +52,10 @@ class ExprNamespace:
     def __init__(self, expr: pl.Expr) -> None:
         self._expr = expr
 
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        return "<onehot of an expression: call it with the categories or an Encoder>"
+
     def __call__(
         self,
         categories: Any = None,

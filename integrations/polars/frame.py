@@ -59,6 +59,10 @@ class LazyFrameNamespace:
     def __init__(self, frame: pl.LazyFrame) -> None:
         self._frame = frame
 
+    def __repr__(self) -> str:
+        """Say what there is to call."""
+        return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
+
     @checks.at_most(2, checks.ONE_LIST)
     def __call__(
         self,

@@ -209,6 +209,12 @@ class Schema:
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"
 
+    def __repr__(self) -> str:
+        """Show the columns with their sizes: all of their tables would fill pages."""
+        sizes = ", ".join(f"{column.name!r}: {column.n_outputs:,}" for column in self.columns[:8])
+        more = ", ..." if len(self.columns) > 8 else ""
+        return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone: all else is made again."""
         return _fields_of(self)

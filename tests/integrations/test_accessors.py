@@ -333,3 +333,8 @@ def test_an_accessor_says_what_to_call(library):
         assert callable(getattr(column, name))
     frame = library.table({"size": ["a", "b"]})
     assert repr(frame.onehot) == "<onehot of a table: call it with the columns to encode, or fit>"
+    if library.name == "polars":
+        assert repr(frame.lazy().onehot).endswith(
+            "with the columns to encode or an Encoder, or fit>"
+        )
+        assert "of an expression: call it" in repr(pl.col("size").onehot)
