@@ -3,7 +3,9 @@
     python -m benchmarks.spark_frames --rows 1000000
 
 Every entry is timed in turn, once a round, in one session; the processor time is that of all
-processes of Spark, and the least of the rounds counts. The first round is for Java's compiler.
+processes of Spark, and the least of the rounds counts. The first round is for Java's compiler. A
+Python worker that Spark ends, after a minute without work, takes its processor time with it: where
+a round takes longer, only wall times count.
 """
 
 from __future__ import annotations
