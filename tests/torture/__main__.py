@@ -37,11 +37,11 @@ PARTS = {
     "files": 60,
 }
 # Of faults of files, some of which are processes of their own.
-FAULTS_AT_ONCE = 25
+FAULTS_AT_ONCE = 10
 # Of these a case takes a second or more.
 SLOW = {"shared", "memory", "processes"}
 # Longer than any batch takes on a busy machine; what takes longer hangs.
-HANG = 600
+HANG = 1800
 CACHES = ("0", "1", "100", "4000")
 
 
