@@ -31,6 +31,7 @@ extensions = [
 exclude_patterns = ["_build", "gallery"]
 html_show_sourcelink = False
 html_domain_indices = False
+toc_object_entries_show_parents = "hide"
 default_role = "literal"  # `names` in docstrings are code, as a reader of the source sees them
 nitpicky = True
 
