@@ -104,7 +104,7 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
         try:
             fail_after(none, none)
             break
-        except MemoryError:  # of this call itself: fewer are left each time
+        except (MemoryError, ctypes.ArgumentError):  # of this call itself: fewer are left
             continue
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     if said is not None:
