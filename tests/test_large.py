@@ -56,7 +56,7 @@ def test_texts_beyond_four_gibibytes():
     assert data.nbytes > 2**32
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     column = pa.Array.from_buffers(pa.large_string(), n, buffers)
-    matrix = Encoder(["c"], dtype="u1").fit_transform({"c": column}, "csr")
+    matrix = Encoder(["c"], dtype="u1").fit_transform({"c": column}, output="csr")
 
     assert matrix.shape == (n, n_levels)
     np.testing.assert_array_equal(matrix.indices, codes)

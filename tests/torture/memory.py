@@ -20,6 +20,7 @@ import tempfile
 from collections import Counter
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def main(seed: int) -> None:
             n = max(sizes)
             first, last = int(rng.integers(0, 24 << 20)), 0
         else:
-            first, last = int(2 ** (rng.random() * 11)) - 1, int(pick(rng, [1, 1, 3, 10**6]))
+            first, last = int(2 ** (rng.random() * 11)) - 1, int(pick(rng, [1, 1, 3, 3000]))
         said = f"{name} {n} {'limit' if is_limit else 'allocations'} {first} {last}"
         number = os.fork()
         if number == 0:
@@ -84,22 +85,30 @@ def main(seed: int) -> None:
 def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
     """Call without memory, and once more with it."""
     gc.disable()
-    memory, result, outcome = ctypes.CDLL(None), None, WRONG
+    fail_after = ctypes.CDLL(None).fail_after
+    good, bad, none = ctypes.c_long(first), ctypes.c_long(last), ctypes.c_long(0)
+    result: Any = None
+    outcome, said = WRONG, None
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if not last:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (used + first, hard))
     try:
-        memory.fail_after(ctypes.c_long(first), ctypes.c_long(last))
+        fail_after(good, bad)
         result = work()
-        memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
     except MemoryError:
         outcome = REFUSED
     except BaseException as error:
-        memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
-        print("raised", repr(error), repr(error.__cause__), file=sys.stderr, flush=True)
-    memory.fail_after(ctypes.c_long(0), ctypes.c_long(0))
+        said = error
+    while True:
+        try:
+            fail_after(none, none)
+            break
+        except (MemoryError, ctypes.ArgumentError):  # of this call itself: fewer are left
+            continue
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    if said is not None:
+        print("raised", repr(said), repr(said.__cause__), file=sys.stderr, flush=True)
     if result is not None:
         outcome = RIGHT if as_bytes(result) == expected else WRONG
     result = None

@@ -198,7 +198,9 @@ def _columns(shared: Shared) -> Iterator[Call]:
         known = Encoder(["c"], handle_unknown="ignore").fit({"c": parts[0].astype(dtype)})
         yield (
             f"fit {dtype}",
-            lambda v=values: Encoder(["c"], handle_unknown="ignore").fit_transform({"c": v}, "csr"),
+            lambda v=values: Encoder(["c"], handle_unknown="ignore").fit_transform(
+                {"c": v}, output="csr"
+            ),
             lambda matrix: matrix.shape[0] == N and _is_sparse(*matrix.shape)(matrix),
         )
         yield (
@@ -241,7 +243,7 @@ def _arrow(shared: Shared) -> Iterator[Call]:
             coded = pa.DictionaryArray.from_arrays(indices, words, safe=False)
             yield (
                 "arrow dictionary",
-                lambda a=coded: Encoder(["c"]).fit_transform({"c": a}, "csr"),
+                lambda a=coded: Encoder(["c"]).fit_transform({"c": a}, output="csr"),
                 lambda matrix: _is_sparse(*matrix.shape)(matrix),
             )
     text = np.frombuffer(("x" * 30 * N).encode(), np.uint8).copy()
@@ -257,7 +259,7 @@ def _arrow(shared: Shared) -> Iterator[Call]:
     )
     yield (
         "arrow texts",
-        lambda: Encoder(["c"]).fit_transform({"c": strings}, "csr"),
+        lambda: Encoder(["c"]).fit_transform({"c": strings}, output="csr"),
         lambda matrix: _is_sparse(*matrix.shape)(matrix),
     )
     yield (
