@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, write
 
-from . import _originals
+from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 from ._read import AnyArray
 from ._sparse import wrap_csr
 
@@ -27,7 +27,7 @@ FEW_IN_CELL = 4
 BLOCK = 1 << 13
 
 
-class KBinsDiscretizer(_originals.KBinsDiscretizer):
+class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and encode the bins faster.
 
     It is a `sklearn.preprocessing.KBinsDiscretizer`: parameters, attributes, results, warnings and
