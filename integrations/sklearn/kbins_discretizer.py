@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, find_bins, write
 
-from . import _originals
+from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
 from ._sparse import wrap_csr
 
 __all__ = ["KBinsDiscretizer"]
 
 
-class KBinsDiscretizer(_originals.KBinsDiscretizer):
+class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and encode the bins faster.
 
     It is a `sklearn.preprocessing.KBinsDiscretizer`: parameters, attributes, results, warnings and

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
-from . import _originals
+from ._originals import LabelBinarizer as SklearnLabelBinarizer
 from ._read import (
     OBJECT,
     VERSION,
@@ -39,7 +39,7 @@ INT64_END = 2.0**63
 KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
-class LabelBinarizer(_originals.LabelBinarizer, auto_wrap_output_keys=None):
+class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one against all others as scikit-learn's LabelBinarizer does, faster.
 
     It is a `sklearn.preprocessing.LabelBinarizer`: parameters, attributes, results, warnings and

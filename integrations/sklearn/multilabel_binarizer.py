@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn, number_labels, reader_of, write
 
-from . import _originals
+from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
 from ._read import AnyArray
 from ._sparse import wrap_csr
 
 __all__ = ["MultiLabelBinarizer"]
 
 
-class MultiLabelBinarizer(_originals.MultiLabelBinarizer, auto_wrap_output_keys=None):
+class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
     """Turn rows of labels into an indicator matrix as MultiLabelBinarizer does, faster.
 
     It is a `sklearn.preprocessing.MultiLabelBinarizer`: parameters, attributes, results, warnings

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, write
 
-from . import _originals
 from ._categories import LIMIT, Feature, Features, Positions, encode_columns
 from ._coded_input import CodedInput
+from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import encode_few
 from ._sparse import decode_ones, wrap_csr
@@ -28,7 +28,7 @@ __all__ = ["OneHotEncoder"]
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 
 
-class OneHotEncoder(CodedInput, _originals.OneHotEncoder):
+class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
     """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
 
     It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and

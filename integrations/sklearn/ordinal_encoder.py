@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from . import _originals
 from ._categories import UNKNOWN, Feature, Positions, has_unknown
 from ._coded_input import CodedInput
+from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
 from ._read import AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import few_positions
 
@@ -21,7 +21,7 @@ __all__ = ["OrdinalEncoder"]
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 
 
-class OrdinalEncoder(CodedInput, _originals.OrdinalEncoder):
+class OrdinalEncoder(CodedInput, SklearnOrdinalEncoder):
     """Encode categorical features as scikit-learn's OrdinalEncoder does, faster.
 
     It is a `sklearn.preprocessing.OrdinalEncoder`: parameters, attributes, results, warnings and
