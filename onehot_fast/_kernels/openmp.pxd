@@ -73,8 +73,8 @@ cdef extern from *:
     #  pragma weak omp_pause_resource_all
     static __thread int ohf_team_paused = 0;   /* of the thread that forks */
 
-    /* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before the
-     * first team of a size; the C library keeps their stacks for the team. */
+    /* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before
+     * the first team of a size; the C library keeps their stacks for the team. */
     enum { OHF_MOST_PROBED = 1023 };
     static __thread int ohf_probed = 0;        /* threads beside this one */
 
