@@ -16,6 +16,9 @@ knows the converters of `onehot_fast.Encoder` and of the classes of
 `onehot_fast.integrations.sklearn` as soon as it is imported itself, before or after.
 """
 
+from functools import partial
+from importlib import import_module
+
 from onehot_fast.adapter import require
 
 require("onnx")
@@ -25,13 +28,7 @@ from .exporting import to_onnx
 from .feeding import input_feed
 from .reference import OneHot
 
-
-def _register() -> None:
-    from ._converters import register
-
-    register()
-
-
-after_import("skl2onnx", _register)
+# They register themselves with skl2onnx.
+after_import("skl2onnx", partial(import_module, "._converters", __name__))
 
 __all__ = ["OneHot", "input_feed", "to_onnx"]

@@ -65,7 +65,7 @@ class Container:
         return name
 
 
-def register() -> None:
+def _register() -> None:
     """Make skl2onnx know `onehot_fast.Encoder` and the classes of the scikit-learn integration."""
     ours = integration("sklearn")
     for kind in (Encoder, ours.OneHotEncoder):
@@ -165,3 +165,6 @@ def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[st
             one = whole if width == 1 else nodes.node("Gather", [whole, position], axis=1)
             columns.append((one, kind))
     return dict(zip(names, columns, strict=True))
+
+
+_register()

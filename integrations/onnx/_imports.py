@@ -9,7 +9,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 
-def after_import(name: str, action: Callable[[], None]) -> None:
+def after_import(name: str, action: Callable[[], object]) -> None:
     """Call the action when a module has been imported: now, if that is so already."""
     if sys.modules.get(name) is not None:
         action()
@@ -20,7 +20,7 @@ def after_import(name: str, action: Callable[[], None]) -> None:
 class _Finder(MetaPathFinder):
     """Finds one module where the others find it, and leaves once that was executed."""
 
-    def __init__(self, name: str, action: Callable[[], None]) -> None:
+    def __init__(self, name: str, action: Callable[[], object]) -> None:
         self._name, self._action = name, action
 
     def find_spec(

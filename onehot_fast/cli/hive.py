@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -93,16 +93,18 @@ class KeyedReader(Reader):
 
     def __init__(self, inner: Reader, keys: dict[str, tuple[pa.DataType, str | None]]) -> None:
         self._inner = inner
-        self.path, self.name, self.format = inner.path, inner.name, inner.format
-        self.n_bytes, self.n_rows = inner.n_bytes, inner.n_rows
-        self.compression, self.group_rows = inner.compression, inner.group_rows
+        super().__init__(inner.path, inner.name, inner.format)
+        self.n_rows: int | None = inner.n_rows
+        self.compression: str | None = inner.compression
+        self.group_rows: int | None = inner.group_rows
+        self.plain: Collection[str] = inner.plain
         self._keys = {
             name: pa.scalar(value, pa.string()).cast(kind) for name, (kind, value) in keys.items()
         }
         self._add_keys()
 
     def _add_keys(self) -> None:
-        self.schema = self._with_keys(self._inner.schema, ())
+        self.schema: pa.Schema = self._with_keys(self._inner.schema, ())
 
     def _with_keys(self, schema: pa.Schema, coded: Sequence[str]) -> pa.Schema:
         """Return a schema with those of the keys; a coded text is a dictionary of one value."""

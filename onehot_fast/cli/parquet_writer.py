@@ -23,7 +23,7 @@ __all__ = ["GroupWriter"]
 
 MAGIC = b"PAR1"
 # How the format numbers the codecs, and what pyarrow calls that which is within the pages.
-CODECS = {
+CODECS: dict[str, tuple[int, str | None]] = {
     "none": (0, None),
     "snappy": (1, "snappy"),
     "gzip": (2, "gzip"),

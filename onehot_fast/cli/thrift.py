@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 __all__ = ["BINARY", "I16", "I32", "I64", "LIST", "RAW", "STRUCT", "Struct", "decode", "encode"]
 
-TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, _, STRUCT = range(1, 13)
+TRUE, FALSE, BYTE, I16, I32, I64, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 RAW = -STRUCT
 LONGEST_NIBBLE = 15  # from here on a number has bytes of its own
 

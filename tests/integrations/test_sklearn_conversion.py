@@ -69,6 +69,13 @@ def assert_same(encoder: Any, other: Any, rows: Any) -> None:
     assert plain[0] == plain[1].replace("(missing)", "nan")
 
 
+def decodes_what_it_dropped(encoder: Any) -> bool:
+    """Tell whether scikit-learn decodes a dropped category as another: beside infrequent ones."""
+    rare = encoder.infrequent_categories_ if encoder.min_frequency or encoder.max_categories else ()
+    dropped = [] if encoder.drop_idx_ is None else encoder.drop_idx_
+    return any(i is not None and few is not None for i, few in zip(dropped, rare, strict=False))
+
+
 @given(fitted=FRAMES, rows=FRAMES, options=THEIRS)
 def test_what_scikit_learn_can_say_is_said_or_refused(fitted: Any, rows: Any, options: Any) -> None:
     """There, and back again: the same rows, names, parameters and categories."""
@@ -89,7 +96,7 @@ def test_what_scikit_learn_can_say_is_said_or_refused(fitted: Any, rows: Any, op
     assert_same(theirs, back, rows)
     assert [c.dtype for c in back.categories_] == [c.dtype for c in theirs.categories_]
     expected = transformed(theirs, fitted)
-    if expected.shape[1]:
+    if expected.shape[1] and not decodes_what_it_dropped(theirs):
         decoded = [pd.DataFrame(each.inverse_transform(expected)) for each in (back, theirs)]
         pd.testing.assert_frame_equal(*decoded)  # to which NaN is NaN
 
