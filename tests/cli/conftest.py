@@ -122,7 +122,7 @@ def read_table(path: Path) -> Any:
 
     first = path.name.split(".")[1]
     if first == "parquet":
-        return pa.parquet.read_table(path, page_checksum_verification=True)
+        return pa.parquet.read_table(path, partitioning=None, page_checksum_verification=True)
     with pa.input_stream(str(path), compression="detect") as file:
         if first in ("arrow", "feather"):
             return pa.ipc.open_file(pa.BufferReader(file.read())).read_all()

@@ -185,7 +185,9 @@ def test_bars_on_a_terminal(no_color: bool, small: Path, command: list[str]) -> 
     """There, and only there, a bar tells how frequent a category is; NO_COLOR has no colour."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1" if no_color else ""}
+    env = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
+    if not no_color:
+        del env["NO_COLOR"]
     arguments = [*command, "inspect", str(small), "-c", "carrier"]
     done = subprocess.run(arguments, stdout=theirs, stderr=subprocess.PIPE, env=env, timeout=60)
     os.close(theirs)
