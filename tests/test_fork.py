@@ -38,10 +38,16 @@ BESIDE_THREADS = ("-W", "ignore::DeprecationWarning")
 def test_fork_again_and_again(num_threads):
     """Child after child encodes with threads of its own, and so does the parent in between.
 
-    Nor does any version of Python warn that the process has threads.
+    Nor has the process threads when it forks, of which Python 3.12 warns: but for a moment after
+    its end the system still counts a thread, now and then.
     """
     program = f"""{PRELUDE}
-print([encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in range(20)])
+import warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    ended = [encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in range(20)]
+assert len(told) < 10, told
+print(ended)
 """
 
     assert run(program) == str([0] * 20)
