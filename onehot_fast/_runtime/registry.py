@@ -23,7 +23,7 @@ REQUIRED = {
     "polars": ("polars", "1.34"),
     "pyarrow": ("arrow", "18.0"),
     "pyspark": ("spark", "4.0"),
-    "sklearn": ("sklearn", "1.6"),
+    "sklearn": ("sklearn", "1.8"),
     "torch": ("torch", "2.13"),
 }
 # Those that make expressions for frames of their library.
