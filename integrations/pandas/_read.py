@@ -103,11 +103,13 @@ class _Frame:
         first, stop = positions[0], positions[-1] + 1
         are_neighbours = list(positions) == [*range(first, stop)]
         part = self.frame.iloc[:, slice(first, stop) if are_neighbours else list(positions)]
-        if part.size > SMALL_CELLS and len(set(part.dtypes.tolist())) > 1:
-            return None
-        rows = part.to_numpy().T
+        rows = part.to_numpy().T if part.size <= SMALL_CELLS else None
         # Of Booleans nothing else becomes; pandas takes 0.1 ms to name the dtypes.
-        return rows if rows.dtype == bool or len(set(part.dtypes.tolist())) == 1 else None
+        if rows is not None and rows.dtype == bool:
+            return rows
+        if len(set(part.dtypes.tolist())) > 1:
+            return None
+        return part.to_numpy().T if rows is None else rows
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the values of a column one by one, if that takes less time than to read it."""
