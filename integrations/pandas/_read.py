@@ -100,9 +100,7 @@ class _Frame:
 
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
         """Return columns of one dtype as the rows of an array."""
-        first, stop = positions[0], positions[-1] + 1
-        are_neighbours = list(positions) == [*range(first, stop)]
-        part = self.frame.iloc[:, slice(first, stop) if are_neighbours else list(positions)]
+        part = self.part(list(positions))
         rows = part.to_numpy().T if part.size <= SMALL_CELLS else None
         # Of Booleans nothing else becomes; pandas takes 0.1 ms to name the dtypes.
         if rows is not None and rows.dtype == bool:
@@ -110,6 +108,13 @@ class _Frame:
         if len(set(part.dtypes.tolist())) > 1:
             return None
         return part.to_numpy().T if rows is None else rows
+
+    def part(self, positions: list[int]) -> pd.DataFrame:
+        first, stop = positions[0], positions[-1] + 1
+        if positions != [*range(first, stop)]:
+            return self.frame.iloc[:, positions]
+        is_whole = len(positions) == self.frame.shape[1]
+        return self.frame if is_whole else self.frame.iloc[:, first:stop]
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the values of a column one by one, if that takes less time than to read it."""
