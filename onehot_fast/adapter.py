@@ -32,10 +32,11 @@ from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories import identifiers, lookup
+from onehot_fast._categories.bins import find_bins
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.conditions import Condition, conditions, refusals
 from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.numbering import find_bins, number_labels
+from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.options import ColumnKeywords
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings

@@ -10,10 +10,3 @@ def number_labels(
 def number_integers(
     values: npt.NDArray[np.integer[Any]], most_span: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]] | None: ...
-def find_bins(
-    values: npt.NDArray[np.floating[Any]],
-    edges: list[npt.NDArray[np.float64]],
-    dtype: npt.DTypeLike,
-    by_column: bool = False,
-    num_threads: int | None = None,
-) -> npt.NDArray[Any]: ...

@@ -29,6 +29,7 @@ enum {
 #define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
 #define OHF_BIT_LINES 16384                /* bytes of the lines of 512 bits of all one-byte codes */
 #define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
+#define OHF_EDGES_BLOCK 512                /* most values of a call of count_edges: 4 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
 
@@ -94,6 +95,8 @@ typedef struct {
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
                  unsigned char *out, unsigned char *lines);
     void (*interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out);
+    /* Write how many of the sorted edges each value is not below: all of them for NaN. */
+    void (*count_edges)(const double *values, size_t n, const double *edges, size_t n_edges, int32_t *counts);
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. After the last
      * one comes a fence. `move` leaves off behind. */

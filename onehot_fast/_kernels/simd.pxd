@@ -18,6 +18,7 @@ cdef extern from "microkernels.h":
         OHF_PAD
         OHF_SCRATCH
         OHF_BIT_LINES
+        OHF_EDGES_BLOCK
     const uint64_t OHF_SPAN32
 
     ctypedef struct ohf_policy:
@@ -63,6 +64,7 @@ cdef extern from "microkernels.h":
         const uint8_t *, size_t, size_t, size_t, bint, unsigned char *, unsigned char *
     ) noexcept nogil
     ctypedef void (*ohf_interleave)(const int32_t *, size_t, size_t, size_t, int32_t *) noexcept nogil
+    ctypedef void (*ohf_count_edges)(const double *, size_t, const double *, size_t, int32_t *) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
     ctypedef void (*ohf_move)(unsigned char *, unsigned char *, size_t, const ohf_fill *) noexcept nogil
@@ -84,6 +86,7 @@ cdef extern from "microkernels.h":
         ohf_map *map32
         ohf_bits bits
         ohf_interleave interleave
+        ohf_count_edges count_edges
         ohf_put fill
         ohf_copy copy
         ohf_move move
