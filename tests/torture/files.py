@@ -80,7 +80,8 @@ def _mutant(draw: random.Random, folder: Path, names: list[str]) -> Counter[str]
     code, said = _run([command, str(source), *chosen, *target])
     left = {path.name for path in folder.iterdir()} - {encoder.name}
     assert left == {source.name, out.name}, (left, code, said)
-    assert code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
+    no_form = code == 8 and "cannot hold" in said  # as lists in CSV
+    assert no_form or code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
     assert said.count("\n") == (code > 0), (code, said)
     assert code == 0 or out.read_bytes() == OLD, "the old output is gone"
     if code == 0 and target:
