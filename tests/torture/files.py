@@ -181,7 +181,7 @@ def _killed(draw: random.Random, folder: Path) -> Counter[str]:
     process.kill()
     _, said = process.communicate()
     assert process.returncode in (0, -signal.SIGKILL), said
-    # A folder is replaced by two renames: between them the old one has another name.
+    # Where names cannot be exchanged, the old folder has another name between two renames.
     aside = [path for path in folder.iterdir() if path.name.endswith(".onehot-fast-old")]
     is_old = _is_old(out if out.exists() else aside[0])
     which = "old stays" if is_old else "new is whole"
