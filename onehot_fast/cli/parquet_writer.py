@@ -213,12 +213,13 @@ def _cut(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
 def _pages(column: pa.ChunkedArray, codec: pa.Codec | None) -> tuple[list[bytes], int, int]:
     """Return a header and a content for each page, their bytes before compression, and the ons."""
     array = pa.concat_arrays(column.chunks)  # one that begins with a byte
-    pages, n_plain, bits = [], 0, memoryview(array.buffers()[1])
+    pages: list[bytes] = []
+    n_plain, bits = 0, memoryview(array.buffers()[1])
     for start in range(0, len(array), PAGE_ROWS):
         n_values = min(PAGE_ROWS, len(array) - start)
         plain = bits[start // 8 : (start + n_values + 7) // 8]
-        packed = plain if codec is None else codec.compress(plain, asbytes=True)
+        packed = bytes(plain) if codec is None else codec.compress(plain, asbytes=True)
         header = page_header(n_values, len(plain), len(packed))
         n_plain += len(header) + len(plain)
         pages += [header, packed]
-    return pages, n_plain, array.true_count
+    return pages, n_plain, int(array.true_count)
