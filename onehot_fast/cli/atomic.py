@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import errno
 import os
 import secrets
 import shutil
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from onehot_fast.cli.signals import raise_if_signalled
 
@@ -25,6 +28,8 @@ else:
 __all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
 
 MARK = "onehot-fast-part"
+# Of Linux.
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
 
 def is_replaceable(path: Path) -> bool:
@@ -68,6 +73,9 @@ def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
 def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside the target, which gets its name if all goes well.
 
+    A folder that is there and may be replaced changes its name with it, at once where the system
+    can do that, and is removed then.
+
     Raises
     ------
     OSError, Interrupted
@@ -82,14 +90,41 @@ def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
                 _sync_file(Path(folder, name))
             _sync_folder(Path(folder))
         raise_if_signalled()
+        if may_replace and target.is_dir() and exchange(path, target):
+            _sync_folder(target.parent)
+            return  # what is removed as a temporary folder is now the old one
         with _moved_aside(target) if may_replace and target.is_dir() else nullcontext():
             os.rename(path, target)  # refused onto a file, or a folder with something in it
         _sync_folder(target.parent)
 
 
+def exchange(one: Path, other: Path) -> bool:
+    """Let two names change places at once, where the system and the file system can do that.
+
+    Raises
+    ------
+    OSError
+        They may not, or one is not there.
+    """
+    if sys.platform != "linux":
+        return False
+    rename: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if rename is None:  # a C library of before 2018
+        return False
+    places = os.fsencode(one), os.fsencode(other)
+    if not rename(AT_FDCWD, places[0], AT_FDCWD, places[1], RENAME_EXCHANGE):
+        return True
+    code = ctypes.get_errno()
+    if code in (errno.ENOSYS, errno.EINVAL, errno.EPERM):  # EPERM: of a sandbox
+        return False
+    raise OSError(code, os.strerror(code), str(other))
+
+
 @contextmanager
 def _moved_aside(folder: Path) -> Iterator[None]:
     """Give an old folder another name, and remove it when the block has ended well.
+
+    Where names cannot be exchanged: a kill before the second rename leaves nothing at the place.
 
     The other name is none that a later run removes: it may be all that a killed run left.
     """

@@ -17,7 +17,7 @@ from onehot_fast.adapter import checks
 from onehot_fast.cli.encoder_options import new_encoders
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, parse_encoders
 from onehot_fast.cli.errors import CommandError, plural, printable, reading
-from onehot_fast.cli.frequencies import frequencies, show_frequencies
+from onehot_fast.cli.frequencies import frequencies
 from onehot_fast.cli.labels import holds_lists
 from onehot_fast.cli.learning import chosen_columns, learn, notes_on
 from onehot_fast.cli.pipeline import ahead, batch_rows
@@ -112,6 +112,8 @@ def run_inspect(spec: Input, looking: Looking) -> None:
         click.echo(json.dumps(report, indent=1))
     else:
         click.echo(_as_text(report))
+        from onehot_fast.cli.drawing import show_frequencies
+
         show_frequencies(top)
 
 

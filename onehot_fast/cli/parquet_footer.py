@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 from onehot_fast.cli.thrift import BINARY, I16, I32, I64, LIST, RAW, STRUCT, Struct, decode, encode
 
-__all__ = ["BitsChunk", "Group", "footer_with", "page_header"]
+__all__ = ["BitsChunk", "Chunk", "Group", "Placed", "chunks_of", "footer_with", "page_header"]
 
 # Of types, kinds of pages and encodings.
 BOOLEAN = DATA_PAGE = PLAIN = 0
 RLE = 3
 MOST_ORDINAL = (1 << 15) - 1
+# The fields that say where the pages of data, of an index and of a dictionary begin.
+PLACES = (9, 10, 11)
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
@@ -51,7 +53,7 @@ class BitsChunk(NamedTuple):
     n_values: int
     n_true: int
 
-    def encoded(self, name: str, codec: int) -> bytes:
+    def described(self, name: str, codec: int) -> Chunk:
         """Return what the footer says of it."""
         least, greatest = self.n_true == self.n_values, self.n_true > 0
         statistics: Struct = {
@@ -72,18 +74,34 @@ class BitsChunk(NamedTuple):
             12: (STRUCT, statistics),
             13: (LIST, (STRUCT, [pages])),
         }
-        return encode({2: (I64, 0), 3: (STRUCT, described)})
+        return Chunk({2: (I64, 0), 3: (STRUCT, described)}, 0)
 
 
-class Group(NamedTuple):
-    """A row group: its rows, and its columns of bits with what the footer says of them."""
+class Chunk(NamedTuple):
+    """A column of a row group: what the footer of another file says of it.
 
-    n_rows: int
-    bits: Sequence[tuple[BitsChunk, bytes]]
+    Attributes
+    ----------
+    described : Struct
+    start : int
+        Where in that file began what is taken out of it.
+    """
+
+    described: Struct
+    start: int
+
+    def placed(self, start: int) -> Placed:
+        """Return the chunk in a file where what is taken begins here."""
+        inner = dict(self.described[3][1])
+        places = {i: inner[i][1] + start - self.start for i in PLACES if i in inner}
+        inner.update({i: (I64, place) for i, place in places.items()})
+        # Where what is described stands again, which readers are to ignore, is left out.
+        encoded = encode({2: (I64, 0), 3: (STRUCT, inner)})
+        return Placed(encoded, min(places.values()), inner[6][1], inner[7][1])
 
 
-class _Chunk(NamedTuple):
-    """A column of a row group, of either kind."""
+class Placed(NamedTuple):
+    """A column of a row group, as the footer has it, where it begins, and its sizes."""
 
     described: bytes
     offset: int
@@ -91,81 +109,50 @@ class _Chunk(NamedTuple):
     n_packed: int
 
 
-def footer_with(
-    whole: bytes, kept: bytes | None, is_bits: Sequence[bool], groups: Sequence[Group]
-) -> bytes:
-    """Return the footer of a file of two kinds of columns.
+class Group(NamedTuple):
+    """A row group: its rows, and its columns, which may come later."""
 
-    Parameters
-    ----------
-    whole : bytes
-        The footer of a file of all columns, without rows.
-    kept : bytes, optional
-        The footer of a file of these row groups without the columns of bits; None: there are no
-        others.
-    is_bits : sequence of bool
-        Which columns of the table are those of bits.
-    groups : sequence of Group
+    n_rows: int
+    chunks: list[Placed]
+
+
+def chunks_of(footer: bytes, n_rows: int, start: int) -> list[Chunk]:
+    """Return the columns of a file of one row group, of which all from `start` on is taken.
 
     Raises
     ------
     RuntimeError
-        The row groups of the kept columns are others.
+        There are more row groups, or other rows.
+    """
+    groups = decode(footer)[4][1][1]
+    if [group[3][1] for group in groups] != [n_rows]:
+        raise RuntimeError("pyarrow made other row groups than it was given")
+    return [Chunk(chunk, start) for chunk in groups[0][1][1][1]]
+
+
+def footer_with(whole: bytes, groups: Sequence[Group]) -> bytes:
+    """Return the footer of a file.
+
+    Parameters
+    ----------
+    whole : bytes
+        The footer of a file of the same columns, without rows.
+    groups : sequence of Group
     """
     footer = decode(whole)
-    others = [] if kept is None else decode(kept)[4][1][1]
-    if kept is not None and [other[3][1] for other in others] != [group.n_rows for group in groups]:
-        raise RuntimeError("pyarrow made other row groups than it was given")
-    n_leaves = _leaves_of_columns(footer[2][1][1])
-    rows = []
-    for number, group in enumerate(groups):
-        bits = iter(group.bits)
-        leaves = iter(others[number][1][1][1] if others else ())
-        chunks = []
-        for is_own, n in zip(is_bits, n_leaves, strict=True):
-            if is_own:
-                chunk, described = next(bits)
-                chunks.append(_Chunk(described, chunk.offset, chunk.n_plain, chunk.n_packed))
-            else:
-                chunks += [_kept_chunk(next(leaves)) for _ in range(n)]
-        rows.append(_row_group(number, group.n_rows, chunks))
+    rows = [_row_group(i, group.n_rows, group.chunks) for i, group in enumerate(groups)]
     footer[3] = I64, sum(group.n_rows for group in groups)
     footer[4] = LIST, (RAW, rows)
     return encode(footer)
 
 
-def _leaves_of_columns(elements: list[Struct]) -> list[int]:
-    """Return how many columns of Parquet each column of a table is, from the schema's tree."""
-    found: list[int] = []
-    open_children: list[int] = []  # of each group that is not complete, from the root on
-    for element in elements:
-        n_children = element[5][1] if 5 in element else 0
-        if len(open_children) == 1:
-            found.append(0)
-        if not n_children and open_children:
-            found[-1] += 1
-        if open_children:
-            open_children[-1] -= 1
-        open_children.append(n_children)
-        while len(open_children) > 1 and not open_children[-1]:
-            open_children.pop()
-    return found
-
-
-def _kept_chunk(chunk: Struct) -> _Chunk:
-    """Return a column chunk of another footer."""
-    described = chunk[3][1]
-    offsets = [described[field][1] for field in (9, 11) if field in described]
-    return _Chunk(encode(chunk), min(offsets), described[6][1], described[7][1])
-
-
-def _row_group(number: int, n_rows: int, chunks: Sequence[_Chunk]) -> bytes:
+def _row_group(number: int, n_rows: int, chunks: Sequence[Placed]) -> bytes:
     """Return what the footer says of a row group."""
     group: Struct = {
         1: (LIST, (RAW, [chunk.described for chunk in chunks])),
         2: (I64, sum(chunk.n_plain for chunk in chunks)),
         3: (I64, n_rows),
-        5: (I64, min(chunk.offset for chunk in chunks)),
+        5: (I64, min((chunk.offset for chunk in chunks), default=0)),
         6: (I64, sum(chunk.n_packed for chunk in chunks)),
     }
     if number <= MOST_ORDINAL:

@@ -1,22 +1,31 @@
 """Parquet files whose columns of outputs are written as the bits they are, all else by pyarrow.
 
 pyarrow takes Booleans one by one, about 10 ns each; in Arrow's memory they lie already as the
-format has them. So in each row group pyarrow writes the other columns, and the pages of the
-Booleans follow. The footer is what pyarrow writes for a file of all columns, with both kinds in it.
+format has them. And it writes one column after the other. So a row group is made of pieces, some
+neighbouring columns of one kind each: several threads prepare them in memory, and they are written
+in the order of the columns. The footer is what pyarrow writes for a file of all columns, with what
+is said of the chunks in each piece.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Collection
+import itertools
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.parquet_footer import BitsChunk, Group, footer_with, page_header
+from onehot_fast.cli.parquet_footer import (
+    BitsChunk,
+    Chunk,
+    Group,
+    chunks_of,
+    footer_with,
+    page_header,
+)
 from onehot_fast.cli.pipeline import result_of
 
 __all__ = ["GroupWriter"]
@@ -32,10 +41,15 @@ CODECS: dict[str, tuple[int, str | None]] = {
     "lz4": (7, "lz4_raw"),
 }
 PAGE_ROWS = 1 << 20
+# Of columns that are prepared together; more than one in smaller ones costs more than it brings.
+PIECE_BYTES = 4 << 20
+MOST_THREADS = 4
+JOINED_BYTES = 1 << 20  # what is smaller is written at once
+TAIL_BYTES = 8  # the size of the footer, and the magic
 
 
 class GroupWriter:
-    """A Parquet file, written by a thread of its own, a row group at a time.
+    """A Parquet file, a row group at a time, which is prepared by threads of its own.
 
     Parameters
     ----------
@@ -58,112 +72,124 @@ class GroupWriter:
         compression: str,
         **options: Any,
     ) -> None:
-        self._schema, self._options = schema, {**options, "compression": compression}
+        self._file, self._schema = file, schema
+        self._options = {**options, "compression": compression}
         self._codec_number, codec = CODECS.get(compression, (-1, None))
         self._codec = None if codec is None else pa.Codec(codec)
         is_open = self._codec_number >= 0
-        self._is_bits = [is_open and f.name in outputs and _is_required(f) for f in schema]
-        self._bits = [i for i, is_bits in enumerate(self._is_bits) if is_bits]
-        self._kept = [i for i, is_bits in enumerate(self._is_bits) if not is_bits]
+        is_bits = [is_open and f.name in outputs and _is_required(f) for f in schema]
+        runs = itertools.groupby(range(len(schema)), is_bits.__getitem__)
+        self._runs = [(kind, list(columns)) for kind, columns in runs]
         self._groups: list[Group] = []
-        self._below = _Below(file)
-        self._file = pa.PythonFile(self._below, "w")  # it counts the bytes, for pyarrow and for us
-        self._writer: Any = None
-        if self._kept or not self._bits:  # pyarrow writes no rows without columns
-            kept = pa.schema([schema.field(i) for i in self._kept], schema.metadata)
-            self._writer = pq.ParquetWriter(self._file, kept, **self._options)
-        else:
-            self._file.write(MAGIC)
-        self._thread = ThreadPoolExecutor(1)
-        self._writing: Future[None] | None = None
+        n_threads = min(MOST_THREADS, pa.cpu_count())
+        self._threads = ThreadPoolExecutor(n_threads)
+        # Pieces that are being prepared, or wait to be written, each with its row group.
+        self._coming: deque[tuple[Group, Future[_Piece]]] = deque()
+        self._most_coming = 2 * n_threads
+        self._offset = 0
+        self._put(MAGIC)
 
     def write(self, rows: pa.Table) -> None:
-        """Begin to write a row group, which has rows, once the one before has been written."""
-        self._wait()
-        kept = self._thread.submit(self._write_kept, rows.select(self._kept))
-        pages = [_pages(rows.column(i), self._codec) for i in self._bits]  # meanwhile
-        self._writing = self._thread.submit(self._write_bits, kept, rows.num_rows, pages)
+        """Begin to write a row group, which has rows; the end of it may come with the next."""
+        group = Group(rows.num_rows, [])
+        self._groups.append(group)
+        for is_bits, columns in self._runs:
+            for some in _cut(rows, columns):
+                while len(self._coming) >= self._most_coming:
+                    self._write_next()
+                prepare = self._bits if is_bits else self._kept
+                piece = self._threads.submit(prepare, rows.select(some))
+                self._coming.append((group, piece))
 
-    def _wait(self) -> None:
-        """Wait for the row group that is being written, and raise what went wrong."""
-        if self._writing is not None:
-            result_of(self._writing)
-            self._writing = None
+    def _write_next(self) -> None:
+        """Write the piece whose turn it is, and raise what went wrong."""
+        group, coming = self._coming.popleft()
+        parts, chunks = result_of(coming)
+        group.chunks.extend(chunk.placed(self._offset) for chunk in chunks)
+        n_bytes = sum(map(len, parts))
+        for part in parts if n_bytes > JOINED_BYTES else [b"".join(parts)]:
+            self._put(part)
 
-    def _write_kept(self, rows: pa.Table) -> None:
-        """Write the columns that are pyarrow's."""
-        if self._writer is not None:
-            self._writer.write_table(rows, rows.num_rows)
+    def _put(self, content: bytes) -> None:
+        """Write on."""
+        self._file.write(content)
+        self._offset += len(content)
 
-    def _write_bits(self, kept: Future[None], n_rows: int, columns: list[_Pages]) -> None:
-        """Write the other columns behind them."""
-        kept.result()
-        bits = []
-        for i, pages in zip(self._bits, columns, strict=True):
-            offset, n_packed = self._file.tell(), len(pages.content)
-            self._file.write(pages.content)
-            chunk = BitsChunk(offset, pages.n_plain, n_packed, pages.n_pages, n_rows, pages.n_true)
-            bits.append((chunk, chunk.encoded(self._schema.field(i).name, self._codec_number)))
-        self._groups.append(Group(n_rows, bits))
+    def _kept(self, rows: pa.Table) -> _Piece:
+        """Let pyarrow write columns, as a file of one row group, and take them out of it."""
+        out = _Parts()
+        with pq.ParquetWriter(
+            pa.PythonFile(out, "w"), rows.schema, store_schema=False, **self._options
+        ) as writer:
+            writer.write_table(rows, rows.num_rows)
+        footer = out.footer()
+        out.parts[0] = out.parts[0][len(MAGIC) :]
+        return out.parts, chunks_of(footer, rows.num_rows, len(MAGIC))
+
+    def _bits(self, rows: pa.Table) -> _Piece:
+        """Return columns of bits as pages with their headers."""
+        content: list[bytes] = []
+        chunks: list[Chunk] = []
+        start = 0
+        for name, column in zip(rows.schema.names, rows.columns, strict=True):
+            pages, n_plain, n_true = _pages(column, self._codec)
+            n_packed = sum(map(len, pages))
+            chunk = BitsChunk(start, n_plain, n_packed, len(pages) // 2, rows.num_rows, n_true)
+            chunks.append(chunk.described(name, self._codec_number))
+            content += pages
+            start += n_packed
+        return [b"".join(content)], chunks
 
     def close(self) -> None:
-        """Write the footer."""
-        self._wait()
-        self._thread.shutdown()
-        if not self._bits:
-            self._writer.close()
-            return
-        kept, of_kept, of_all = None, io.BytesIO(), io.BytesIO()
-        if self._writer is not None:
-            file, self._below.file = self._below.file, of_kept
-            self._writer.close()
-            self._below.file = file
-            rest, kept = _footer(of_kept.getvalue())
-            self._file.write(rest)
-        pq.ParquetWriter(of_all, self._schema, **self._options).close()
-        _, whole = _footer(of_all.getvalue())
-        footer = footer_with(whole, kept, self._is_bits, self._groups)
-        self._file.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
+        """Write what is left and the footer."""
+        while self._coming:
+            self._write_next()
+        self._threads.shutdown()
+        out = _Parts()
+        pq.ParquetWriter(pa.PythonFile(out, "w"), self._schema, **self._options).close()
+        footer = footer_with(out.footer(), self._groups)
+        self._put(footer + len(footer).to_bytes(4, "little") + MAGIC)
 
     def abandon(self) -> None:
-        """Let the thread end, and write nothing more: not even a footer."""
-        self._below.file = None
-        self._thread.shutdown(cancel_futures=True)
-        if self._writer is not None:
-            with suppress(OSError, ValueError):
-                self._writer.close()
-            self._writer.is_open = False
+        """Let the threads end, and write nothing more: not even a footer."""
+        self._threads.shutdown(cancel_futures=True)
+        self._coming.clear()
 
 
-class _Below:
-    """A file that can be exchanged under another, or taken away."""
+class _Parts:
+    """A file in memory, as it was written: what grows in one place is moved again and again."""
 
     closed = False
 
-    def __init__(self, file: Any) -> None:
-        self.file = file
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
 
-    def write(self, data: Any) -> int:
-        """Write all of some bytes."""
-        if self.file is None:
-            raise OSError("the file was given up")
-        self.file.write(data)
+    def write(self, data: bytes) -> int:
+        """Keep some bytes."""
+        self.parts.append(data)
         return len(data)
 
     def flush(self) -> None:
         """Hold nothing back."""
 
     def close(self) -> None:
-        """Leave the file below open."""
+        """Keep all."""
+
+    def footer(self) -> bytes:
+        """Take the footer off, with what is behind it, and return it."""
+        end = b""
+        while len(end) < TAIL_BYTES:
+            end = self.parts.pop() + end
+        size = int.from_bytes(end[-TAIL_BYTES:-4], "little")
+        while len(end) < size + TAIL_BYTES:
+            end = self.parts.pop() + end
+        start = len(end) - TAIL_BYTES - size
+        self.parts.append(end[:start])
+        return end[start:-TAIL_BYTES]
 
 
-class _Pages(NamedTuple):
-    """The pages of a column in a row group."""
-
-    content: bytes
-    n_plain: int  # bytes, before they were compressed
-    n_pages: int
-    n_true: int
+# What is written, and where the chunks are in it.
+_Piece: TypeAlias = tuple[list[bytes], list[Chunk]]
 
 
 def _is_required(field: pa.Field) -> bool:
@@ -171,21 +197,29 @@ def _is_required(field: pa.Field) -> bool:
     return bool(pa.types.is_boolean(field.type) and not field.nullable)
 
 
-def _footer(content: bytes) -> tuple[bytes, bytes]:
-    """Return what comes before the footer at the end of a file, and the footer."""
-    size = int.from_bytes(content[-8:-4], "little")
-    return content[: -8 - size], content[-8 - size : -8]
+def _cut(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
+    """Yield neighbouring columns that are prepared together."""
+    some, n_bytes = [], 0
+    for i in columns:
+        some.append(i)
+        n_bytes += rows.column(i).nbytes
+        if n_bytes >= PIECE_BYTES:
+            yield some
+            some, n_bytes = [], 0
+    if some:
+        yield some
 
 
-def _pages(column: pa.ChunkedArray, codec: pa.Codec | None) -> _Pages:
-    """Return a column as pages with their headers."""
+def _pages(column: pa.ChunkedArray, codec: pa.Codec | None) -> tuple[list[bytes], int, int]:
+    """Return a header and a content for each page, their bytes before compression, and the ons."""
     array = pa.concat_arrays(column.chunks)  # one that begins with a byte
-    content, n_plain, bits = [], 0, memoryview(array.buffers()[1])
+    pages: list[bytes] = []
+    n_plain, bits = 0, memoryview(array.buffers()[1])
     for start in range(0, len(array), PAGE_ROWS):
         n_values = min(PAGE_ROWS, len(array) - start)
         plain = bits[start // 8 : (start + n_values + 7) // 8]
-        packed = plain if codec is None else codec.compress(plain, asbytes=True)
+        packed = bytes(plain) if codec is None else codec.compress(plain, asbytes=True)
         header = page_header(n_values, len(plain), len(packed))
         n_plain += len(header) + len(plain)
-        content += [header, packed]
-    return _Pages(b"".join(content), n_plain, len(content) // 2, array.true_count)
+        pages += [header, packed]
+    return pages, n_plain, int(array.true_count)

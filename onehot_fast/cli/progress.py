@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from onehot_fast.cli.errors import printable
 
@@ -32,20 +21,14 @@ Step = Callable[[float, int], None]
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
     """Give a function to call with the share of the work that is done, and its rows.
 
-    The bar goes to standard error, and only to a terminal, with the rows of a second and the time
-    that is left.
+    The bar goes to standard error, and only to a terminal.
     """
-    console = Console(stderr=True)
-    if is_quiet or not console.is_terminal:
+    if is_quiet or not (sys.stderr.isatty() or "FORCE_COLOR" in os.environ):
         yield _ignore
         return
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), _Rate()
-    with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as progress:
-        task = progress.add_task(what, total=1.0, rows=0)
+    from onehot_fast.cli.drawing import showing_bar
 
-        def step(share: float, rows: int) -> None:
-            progress.update(task, completed=share, rows=rows)
-
+    with showing_bar(what) as step:
         yield step
 
 
@@ -76,15 +59,6 @@ def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
         yield
     if whole is not None:
         note(f"{name}: {whole}", is_quiet)
-
-
-class _Rate(ProgressColumn):
-    """How many rows are done in a second."""
-
-    def render(self, task: Task) -> Text:
-        """Return what is shown."""
-        rows, seconds = task.fields["rows"], task.elapsed
-        return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "")
 
 
 def _ignore(share: float, rows: int) -> None:

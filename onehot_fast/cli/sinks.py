@@ -24,6 +24,8 @@ __all__ = ["Sink", "WriteOptions", "open_sink"]
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 MOST_GROUP_ROWS = 1 << 26  # pyarrow cuts larger ones
+# What pyarrow does not write as text, and what it is written as.
+VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
 @dataclass(frozen=True)
@@ -247,6 +249,7 @@ class TextSink(Sink):
     def __init__(
         self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
     ) -> None:
+        _require_text(schema, form)
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
         self._is_text = options.is_text
@@ -258,6 +261,7 @@ class TextSink(Sink):
             for i, field in enumerate(schema)
             if field.name in options.new and pa.types.is_boolean(field.type)
         ]
+        self._views = [i for i, field in enumerate(schema) if field.type in VIEWS]
         names = [pa.array([name], pa.string()) for name in schema.names]
         self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
@@ -266,6 +270,8 @@ class TextSink(Sink):
         for i in self._bits:
             name = batch.schema.names[i]
             batch = batch.set_column(i, name, batch.column(i).cast(pa.uint8()))
+        for i in self._views:
+            batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
         if self._is_text:
             # Texts in any encoding, as they came: nobody checks or changes them.
             columns = [
@@ -294,3 +300,19 @@ class TextSink(Sink):
 
     def close(self) -> None:
         """Nothing is left to write."""
+
+
+def _without_view(column: pa.Array) -> pa.Array:
+    """Return a column as one that pyarrow writes as text."""
+    return column.cast(VIEWS[column.type]) if column.type in VIEWS else column
+
+
+def _require_text(schema: pa.Schema, form: Format) -> None:
+    """Refuse a column that has no form as text."""
+    for field in schema:
+        column = _without_view(pa.nulls(0, field.type))
+        try:
+            text_format.write_csv(pa.record_batch([column], ["x"]), pa.BufferOutputStream())
+        except pa.ArrowException as error:
+            text = f"column {field.name!r} holds {field.type}, which {form.kind} cannot hold"
+            raise pa.ArrowInvalid(text) from error

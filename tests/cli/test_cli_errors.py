@@ -173,7 +173,21 @@ def test_nested_columns_are_no_text(call: Any, files: Any, tmp_path: Path) -> No
     ended = call("encode", *arguments, "-o", tmp_path / "out.csv")
 
     assert (ended.code, ended.error.count("\n")) == (Exit.OUTPUT, 1)
+    assert "column 'n' holds list" in ended.error
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
+
+
+def test_views_are_text(call: Any, tmp_path: Path) -> None:
+    """Texts and bytes as views, which pyarrow does not write as CSV, are written as others are."""
+    source, out = tmp_path / "in.arrow", tmp_path / "out.csv"
+    columns = [pa.array(["x", 'y,"'], pa.string_view()), pa.array([b"b", None], pa.binary_view())]
+    table = pa.table([*columns, ["S", "L"]], ["text", "bytes", "size"])
+    with pa.ipc.new_file(source, table.schema) as file:
+        file.write(table)
+
+    assert call("encode", source, "-c", "size", "-o", out).code == 0
+    lines = ['"text","bytes","size_L","size_S"', '"x","b",0,1', '"y,""",,1,0']
+    assert out.read_text().splitlines() == lines
 
 
 def test_without_the_libraries(tmp_path: Path) -> None:

@@ -82,6 +82,45 @@ def test_killed(place: str, target: str, is_done: bool, small: Path, call: Any, 
     assert files.leftovers(small.parent) == []
 
 
+needs_exchange = pytest.mark.skipif(sys.platform != "linux", reason="Linux exchanges two names")
+
+
+@needs_exchange
+@pytest.mark.parametrize(("place", "is_new"), [("before", False), ("after", True)])
+def test_a_folder_is_replaced_at_once(
+    place: str, is_new: bool, small: Path, call: Any, files: Any
+) -> None:
+    """At no moment is there no folder: `kill -9` leaves the old one or the new one, whole."""
+    out = small.parent / "out"
+    arguments = "encode", small, *COLUMNS, "--rows-per-file", "99999", "--overwrite", "-o", out
+    out.mkdir()
+    (out / "old.parquet").write_bytes(OLD)
+
+    ended = signalling.run(f"{place} onehot_fast.cli.atomic.exchange", signal.SIGKILL, *arguments)
+    assert ended == (-signal.SIGKILL, "")
+    assert os.listdir(out) == ["part-000000.parquet" if is_new else "old.parquet"]
+    assert len(files.leftovers(small.parent)) == 1
+
+    assert call(*arguments).code == 0
+    assert os.listdir(out) == ["part-000000.parquet"]
+    assert files.leftovers(small.parent) == []
+
+
+def test_a_folder_is_replaced_by_two_renames(
+    small: Path, call: Any, files: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where names cannot be exchanged, a folder is moved aside and removed."""
+    monkeypatch.setattr("onehot_fast.cli.atomic.exchange", lambda one, other: False)
+    out = small.parent / "out"
+    out.mkdir()
+    (out / "old.parquet").write_bytes(OLD)
+
+    parts = "--rows-per-file", "99999"
+    assert call("encode", small, *COLUMNS, *parts, "--overwrite", "-o", out).code == 0
+    assert os.listdir(out) == ["part-000000.parquet"]
+    assert files.leftovers(small.parent) == []
+
+
 @contextmanager
 def file_size_limit(size: int) -> Iterator[None]:
     """Let this process write no larger files; the system sends no signal, for Python ignores it."""

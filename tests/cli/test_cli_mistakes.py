@@ -134,6 +134,7 @@ def test_an_old_folder_stays_where_the_new_one_cannot_come(
             raise PermissionError(13, "Permission denied")
         rename(source, target)
 
+    monkeypatch.setattr("onehot_fast.cli.atomic.exchange", lambda one, other: False)
     monkeypatch.setattr(os, "rename", failing)
     refused("encode in --overwrite -o folder", Exit.OUTPUT, "Permission denied")
     assert sorted(os.listdir()) == ["folder", "in", "t.csv"]

@@ -80,7 +80,8 @@ def _mutant(draw: random.Random, folder: Path, names: list[str]) -> Counter[str]
     code, said = _run([command, str(source), *chosen, *target])
     left = {path.name for path in folder.iterdir()} - {encoder.name}
     assert left == {source.name, out.name}, (left, code, said)
-    assert code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
+    no_form = code == 8 and "cannot hold" in said  # as lists in CSV
+    assert no_form or code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
     assert said.count("\n") == (code > 0), (code, said)
     assert code == 0 or out.read_bytes() == OLD, "the old output is gone"
     if code == 0 and target:
@@ -180,7 +181,7 @@ def _killed(draw: random.Random, folder: Path) -> Counter[str]:
     process.kill()
     _, said = process.communicate()
     assert process.returncode in (0, -signal.SIGKILL), said
-    # A folder is replaced by two renames: between them the old one has another name.
+    # Where names cannot be exchanged, the old folder has another name between two renames.
     aside = [path for path in folder.iterdir() if path.name.endswith(".onehot-fast-old")]
     is_old = _is_old(out if out.exists() else aside[0])
     which = "old stays" if is_old else "new is whole"
