@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -119,7 +121,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--only", default="", help="entries whose name has this text")
+    parser.add_argument("--only", default="", help="entries whose names a regular expression finds")
     parser.add_argument("--parquet", action="store_true", help="write Parquet, not nothing")
     arguments = parser.parse_args()
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -138,7 +140,7 @@ def main() -> None:
             form, path = ("parquet", f"{folder}/out") if arguments.parquet else ("noop", None)
             table.write.format(form).mode("overwrite").save(path)
 
-        timed = {k: v for k, v in entries(frame, sink).items() if arguments.only in k}
+        timed = {k: v for k, v in entries(frame, sink).items() if re.search(arguments.only, k)}
         seconds: dict[str, list[tuple[float, float]]] = {name: [] for name in timed}
         for _ in range(arguments.rounds + 1):
             for name, call in timed.items():
@@ -146,10 +148,14 @@ def main() -> None:
                 call()
                 elapsed = time.perf_counter() - wall
                 seconds[name].append((processor_seconds() - processor, elapsed))
+                print(f"{name}: {seconds[name][-1]}", file=sys.stderr)
         print(f"{arguments.rows:,} rows, {arguments.workers} workers, {session.version}")
         for name, times in seconds.items():
-            processor, wall = (min(column) for column in zip(*times[1:], strict=True))
-            print(f"{name:30} {processor:7.1f} s of processor {wall:7.1f} s")
+            processor, wall = zip(*(times[1:] or times), strict=True)
+            print(
+                f"{name:30} {min(processor):7.1f} s of processor {min(wall):7.1f} s,"
+                f" median {median(wall):7.1f} s, first {times[0][1]:7.1f} s"
+            )
     session.stop()
 
 

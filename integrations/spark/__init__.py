@@ -15,16 +15,44 @@ array([[ True, False]])
 The package has to be installed where the workers run.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from onehot_fast.adapter import require
+
+if TYPE_CHECKING:
+    from ._columns import count_rows as count_rows
+    from ._learn import learn as learn
+    from .encoding import encode
+    from .encoding import inverse_transform as inverse_transform
+    from .encoding import transform as transform
+    from .ml import OneHotEncoder, OneHotEncoderModel
 
 require("pyspark")
 require("pyarrow")
 
-from ._columns import count_rows as count_rows
-from ._learn import learn as learn
-from .encoding import encode
-from .encoding import inverse_transform as inverse_transform
-from .encoding import transform as transform
-from .ml import OneHotEncoder, OneHotEncoderModel
-
 __all__ = ["OneHotEncoder", "OneHotEncoderModel", "encode"]
+
+# Imported when first asked for: every Python worker imports this package, and none needs Spark's
+# ML, with which SciPy and pandas come.
+_MODULES = {
+    "OneHotEncoder": "ml",
+    "OneHotEncoderModel": "ml",
+    "count_rows": "_columns",
+    "encode": "encoding",
+    "inverse_transform": "encoding",
+    "learn": "_learn",
+    "transform": "encoding",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

@@ -8,7 +8,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import DataFrame
-from pyspark.sql.types import ArrayType, DataType, IntegerType, LongType, StructField
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+    UserDefinedType,
+)
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, Schema, checks
@@ -27,6 +35,24 @@ OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
 CODES = ("codes", "indices")
 IN_ONE_PROCESS = ("numpy", "csr", "csc", "pandas", "arrow", "polars")
 FEATURES = "features"
+
+
+class PlannedSchema(StructType):
+    """The schema by which Spark plans what the workers make.
+
+    Those are sent it without the names of features, and a vector as the struct that it is: to
+    unpickle its class each of them would import Spark's ML, and pandas and SciPy with it.
+    """
+
+    @classmethod
+    def typeName(cls) -> str:
+        return StructType.typeName()
+
+    def __reduce__(self) -> Any:
+        kinds = (field.dataType for field in self.fields)
+        plain = [kind.sqlType() if isinstance(kind, UserDefinedType) else kind for kind in kinds]
+        fields = zip(self.fields, plain, strict=True)
+        return StructType, ([StructField(f.name, kind, f.nullable) for f, kind in fields],)
 
 
 def check_output(output: str) -> None:

@@ -111,9 +111,10 @@ def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _state(encoder: Encoder) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays(
-        [pa.array([pickle.dumps(encoder, 5)], pa.binary())], ["state"]
-    )
+    payload = pickle.dumps(encoder, 5)
+    ends = np.array([0, len(payload)], np.int32)
+    buffers = [None, pa.py_buffer(ends), pa.py_buffer(payload)]
+    return pa.RecordBatch.from_arrays([pa.Array.from_buffers(pa.binary(), 1, buffers)], ["state"])
 
 
 def with_place(work: Callable[[], Any], first_row: int) -> Any:
@@ -180,7 +181,7 @@ class Encoding:
         if self.output == "codes" or self.output == "indices":
             matrix = encoder.transform(rows, self.output, num_threads=threads)
             dtype = np.promote_types(matrix.dtype, np.int32)
-            return [pa.array(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
+            return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
         coded = lookup.code_table(read_table(rows), encoder.schema)
         groups = ([coded[i] for i in group] for group in self.groups)
         return [
@@ -206,8 +207,14 @@ def array_of(column: pa.ChunkedArray) -> pa.Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
+def _numbers(values: AnyArray) -> pa.Array:
+    """Return numbers as an array, as pa.array does after it has imported pandas."""
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)], 0)
+
+
 def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
-    return pa.ListArray.from_arrays(pa.array(ends), pa.array(elements))
+    return pa.ListArray.from_arrays(_numbers(ends), _numbers(elements))
 
 
 def arrays(
@@ -238,8 +245,8 @@ def vectors(
         )
     ends, indices = ends.astype(np.int32, copy=False), indices.astype(np.int32, copy=False)
     fields = {
-        "type": pa.array(np.zeros(n_rows, np.int8)),
-        "size": pa.array(np.full(n_rows, n_features, np.int32)),
+        "type": _numbers(np.zeros(n_rows, np.int8)),
+        "size": _numbers(np.full(n_rows, n_features, np.int32)),
         "indices": _lists(ends, indices),
         "values": _lists(ends, values),
     }

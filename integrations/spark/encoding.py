@@ -13,7 +13,7 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
-from pyspark.sql.types import ArrayType, StructField, StructType
+from pyspark.sql.types import ArrayType, StructField
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import PassThrough, Schema, Special, checks, decode
@@ -24,6 +24,7 @@ from ._expressions import check_few, code_of, feature, side_by_side
 from ._fields import (
     CODES,
     Output,
+    PlannedSchema,
     check_names,
     check_output,
     element,
@@ -137,7 +138,7 @@ def encode(
         groups,
         [_element_of(field) for field in made] if groups else (),
     )
-    encoded = source.mapInArrow(lambda batches: encoding(batches), StructType(sent))
+    encoded = source.mapInArrow(lambda batches: encoding(batches), PlannedSchema(sent))
     if made == new:
         return encoded
     converted = [_converted(each, field) for each, field in zip(sent, fields, strict=True)]
@@ -193,7 +194,7 @@ def inverse_transform(
         [field.name for field in fields],
         in_one is not None,
     )
-    return source.mapInArrow(lambda batches: decoding(batches), StructType(fields))
+    return source.mapInArrow(lambda batches: decoding(batches), PlannedSchema(fields))
 
 
 def _needed(frame: DataFrame, positions: Sequence[int]) -> tuple[DataFrame, dict[int, int]]:

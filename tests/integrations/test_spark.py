@@ -8,7 +8,10 @@ import decimal
 import doctest
 import importlib
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +24,15 @@ from onehot_fast import Encoder
 
 pytest.importorskip("pyspark")
 
+import pyarrow as pa
 from pyspark.errors import PythonException
 from pyspark.ml.feature import IndexToString
-from pyspark.ml.linalg import DenseVector, SparseVector
+from pyspark.ml.linalg import DenseVector, SparseVector, VectorUDT
+from pyspark.sql.types import StructField, StructType
 
 from onehot_fast.integrations import spark as onehot_spark
 from onehot_fast.integrations.spark import _learn, _workers, encode
+from onehot_fast.integrations.spark._fields import PlannedSchema
 
 # What it says of pandas 3 and of sockets that it leaves to the garbage collector is its own affair.
 pytestmark = [
@@ -335,6 +341,40 @@ def test_an_encoder_comes_once_to_a_process():
 
     assert first is second
     assert first.encoder == encoder
+
+
+WORKER = """
+import pickle, sys
+works, schema, batch = pickle.load(sys.stdin.buffer)
+for work in works:
+    for made in work([batch]):
+        assert made.num_rows, schema
+print(sorted({"pandas", "scipy", "pyspark.ml"} & {*sys.modules}))
+"""
+
+
+def test_a_worker_starts_without_what_it_does_not_need():
+    """Spark's ML brings pandas and SciPy, and pa.array imports pandas: seconds for each worker."""
+    encoder = Encoder(["word"]).fit({"word": ["a", "b"]})
+    schema = PlannedSchema([StructField("features", VectorUDT(), False, {"names": ["a", "b"]})])
+    outputs = {"columns": ([~0, ~1], [], []), "codes": ([~0], [[0]], [None])} | {
+        output: ([~0], [[0]], [element])
+        for output, element in [("vector", None), ("array", np.dtype("int8"))]
+    }
+    works = [partial(_workers.learn_batches, Encoder(["word"]))]
+    for output, (order, groups, elements) in outputs.items():
+        names = [f"c{i}" for i in range(len(order))]
+        shipped = _workers.Shipped(encoder)
+        works.append(_workers.Encoding(shipped, output, [0], order, names, None, groups, elements))
+    batch = pa.record_batch({"word": ["a", "b", None]})
+    sent = pickle.dumps((works, schema, batch))
+
+    worker = [sys.executable, "-c", WORKER]
+
+    assert subprocess.run(worker, input=sent, stdout=subprocess.PIPE).stdout.split() == [b"[]"]
+    plain = pickle.loads(pickle.dumps(schema))
+    assert (type(plain), plain["features"].metadata) == (StructType, {})
+    assert plain["features"].dataType == VectorUDT.sqlType()
 
 
 def test_columns_that_nobody_named(spark):
