@@ -111,8 +111,8 @@ build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
 	rm -rf build dist *.egg-info
 	$(BIN)/python -m build
 
-wheel: $(VENV)/.release-ready  ## the same for Linux, as it is published: with libgomp, checked (TWICE=1: built twice, compared)
-	TWICE=$(TWICE) .ci/wheel $(BIN)
+wheel: $(VENV)/.release-ready  ## the same for Linux, as published: with libgomp, checked (TESTS=1 TWICE=1 ARGS="python3.12 python3.13")
+	TESTS=$(TESTS) TWICE=$(TWICE) .ci/wheel $(BIN) $(ARGS)
 
 clean:  ## remove all that was built; .venv stays
 	rm -rf build dist *.egg-info docs/_build docs/auto_gallery htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache

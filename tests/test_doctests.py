@@ -209,16 +209,19 @@ def test_the_lowest_versions_are_those_of_the_package() -> None:
 
 
 def test_all_places_name_one_version() -> None:
-    """The changelog begins with the version of the package, and it is the one to cite."""
-    for name, pattern in {
-        "CHANGELOG.md": r"^## \[(\d[\w.]*)\]",
-        "CITATION.cff": r"^version: (.+)$",
-    }.items():
+    """Changelog and citation have the version of the package, and the same date."""
+    dates = set()
+    for name, pattern, date in [
+        ("CHANGELOG.md", r"^## \[(\d[\w.]*)\]", r"^## \[\d.*\] - (\d{4}-\d\d-\d\d)$"),
+        ("CITATION.cff", r"^version: (.+)$", r"^date-released: (.+)$"),
+    ]:
         document = README.with_name(name)
         if not document.exists():
             pytest.skip("the documents are not beside the tests")
-        found = re.findall(pattern, document.read_text(encoding="utf-8"), re.MULTILINE)
-        assert found[:1] == [onehot_fast.__version__], name
+        text = document.read_text(encoding="utf-8")
+        assert re.findall(pattern, text, re.MULTILINE)[:1] == [onehot_fast.__version__], name
+        dates.update(re.findall(date, text, re.MULTILINE)[:1])
+    assert len(dates) == 1
 
 
 def test_the_two_commands_come_first(text: str) -> None:

@@ -213,7 +213,8 @@ def fork_once(_):
         codes.append(child(lambda: encode(2) and chunks.max_threads() == 1))
 # Inside a parallel region the runtime refuses to end its teams.
 region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
-ctypes.CDLL("libgomp.so.1").GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
+ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+ours.GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
 print(codes, encode(2))
 """
 
