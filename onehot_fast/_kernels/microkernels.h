@@ -71,7 +71,8 @@ typedef struct {
 } ohf_plan;
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
-typedef void (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
+/* Returns 1 where it is known that no code is NONE. */
+typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 

@@ -49,7 +49,7 @@ cdef extern from "microkernels.h":
         size_t head
 
     ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
-    ctypedef void (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
+    ctypedef int (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
     ctypedef void (*ohf_rows)(
         const int32_t *, size_t, const ohf_fill *, unsigned char *, unsigned char *
     ) noexcept nogil
