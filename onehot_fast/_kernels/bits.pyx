@@ -1,23 +1,21 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Bits: one column of codes into bit-packed Boolean columns, as Arrow keeps them.
 
-A tile of codes, one byte each, is compared with every class of the tile, and the comparison's mask is the output;
-among many classes each code sets its one bit in lines of the first-level cache, and these go out. The lowest bit
-is the first row, and the bits behind the last row are 0 (Arrow columnar format, "Validity bitmaps":
+A tile of codes, one byte each, becomes masks of the two halves of a code, and a class is two of them together. The
+lowest bit is the first row, and the bits behind the last row are 0 (Arrow columnar format, "Validity bitmaps":
 least-significant bit numbering).
 """
 
 from libc.stdint cimport uint8_t, uintptr_t
-from libc.string cimport memset
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
 from onehot_fast._kernels.simd cimport (
-    OHF_BIT_LINES, OHF_PAD, OHF_SPAN8, microkernels, ohf_microkernels, stream_bytes,
+    OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, microkernels, ohf_microkernels, stream_bytes,
 )
 
 cdef enum:
-    TILE = 4096             # rows of a tile: whole lines of bits
+    TILE = OHF_BIT_ROWS     # rows of a tile: whole lines of bits
     CHUNK_TILES = 16
 
 cdef struct Job:
@@ -28,7 +26,7 @@ cdef struct Job:
     bint streaming
 
 
-cdef void write_tile(const Job *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *lines) noexcept nogil:
+cdef void write_tile(const Job *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks) noexcept nogil:
     """Write all classes of one tile of rows."""
     cdef uint8_t codes[TILE + OHF_PAD]
     cdef Py_ssize_t base = 0, span
@@ -37,7 +35,7 @@ cdef void write_tile(const Job *job, Py_ssize_t begin, Py_ssize_t count, unsigne
         read(job.source, begin, count, base, span, codes)
         job.microkernels.bits(
             codes, count, span, job.plane_bytes, job.streaming, job.out + base * job.plane_bytes + begin // 8,
-            lines,
+            masks,
         )
         base += span
 
@@ -45,12 +43,11 @@ cdef void write_tile(const Job *job, Py_ssize_t begin, Py_ssize_t count, unsigne
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     """Write some tiles."""
     cdef const Job *job = <const Job *> any_job
-    cdef unsigned char room[OHF_BIT_LINES + 64]
-    cdef unsigned char *lines = room + (-<uintptr_t> room & 63)
+    cdef unsigned char room[OHF_BIT_MASKS + 64]
+    cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
     cdef Py_ssize_t begin = chunk * CHUNK_TILES * TILE, end = min(begin + CHUNK_TILES * TILE, job.n_rows)
-    memset(lines, 0, OHF_BIT_LINES)
     while begin < end:
-        write_tile(job, begin, min(end - begin, <Py_ssize_t> TILE), lines)
+        write_tile(job, begin, min(end - begin, <Py_ssize_t> TILE), masks)
         begin += TILE
 
 

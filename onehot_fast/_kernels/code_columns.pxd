@@ -13,10 +13,13 @@ cdef struct CodeSource:
     const ohf_table *table
 
 
-cdef inline void read(
+cdef inline bint read(
     const CodeSource *source, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t base, Py_ssize_t span, void *codes,
 ) noexcept nogil:
-    """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on."""
+    """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on.
+
+    Tell whether every code is known to be in the window; what is not known may be so too.
+    """
     cdef ohf_policy policy
     cdef ohf_table table
     cdef const char *indices = source.indices + begin * source.index_bytes
@@ -24,12 +27,12 @@ cdef inline void read(
         table = source.table[0]
         table.base = base
         table.span = span
-        source.map(indices, count, &table, codes)
-    else:
-        policy = source.policy[0]
-        policy.base = base
-        policy.span = span
-        source.narrow(indices, count, &policy, codes)
+        return source.map(indices, count, &table, codes)
+    policy = source.policy[0]
+    policy.base = base
+    policy.span = span
+    source.narrow(indices, count, &policy, codes)
+    return False
 
 
 cdef class CodeColumns:

@@ -27,7 +27,9 @@ enum {
 #define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
 #define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
 #define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
-#define OHF_BIT_LINES 16384                /* bytes of the lines of 512 bits of all one-byte codes */
+#define OHF_BIT_ROWS 4096                  /* codes that become masks at a time, */
+#define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
+#define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
 #define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
 #define OHF_EDGES_BLOCK 512                /* most values of a call of count_edges: 4 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
@@ -70,7 +72,8 @@ typedef struct {
 } ohf_plan;
 
 typedef void (*ohf_narrow)(const void *indices, size_t n, const ohf_policy *policy, void *codes);
-typedef void (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
+/* Returns 1 where it is known that no code is NONE. */
+typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table, void *codes);
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
@@ -90,10 +93,10 @@ typedef struct {
     void (*planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
                    const ohf_fill *fill, unsigned char *out);
     /* The same in bits, the first position in the lowest bit; n is a multiple of 512 but in a run's last tile, and the
-     * bits behind the run are 0. To be streamed, `out` and the planes start with a 64-byte line. `lines` are
-     * OHF_BIT_LINES bytes, 64-byte aligned; all but the last line hold zeros, before and after. */
+     * bits behind the run are 0. To be streamed, `out` and the planes start with a 64-byte line. `masks` are
+     * OHF_BIT_MASKS bytes of scratch. */
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
-                 unsigned char *out, unsigned char *lines);
+                 unsigned char *out, unsigned char *masks);
     void (*interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out);
     /* Write how many of the sorted edges each value is not below: all of them for NaN. */
     void (*count_edges)(const double *values, size_t n, const double *edges, size_t n_edges, int32_t *counts);

@@ -82,9 +82,10 @@ OHF_NARROW_ALL(32, int32_t, OHF_NONE32)
 
 /* Whatever is no local code takes the entry behind the last one: one unsigned comparison, one look-up. The look-ups
  * stand in a loop of their own, for a compiler vectorises what is before and behind them: 0.3 ns a code, not 0.7.
- * A table that only adds a number needs none. Codes of up to 32 bits are compared in 32 bits, with BOUND, one beyond
- * the largest that T holds, in place of a number of codes that is larger. Entries lie in [-1, 2**31), so that 32 bits
- * decide; CodeColumns admits no table of 2**32 entries. */
+ * A table that only adds a number needs none; where all codes are in range this takes 0.03 ns, and 1 is returned: no
+ * code is NONE. Codes of up to 32 bits are compared in 32 bits, with BOUND, one beyond the largest that T holds, in
+ * place of a number of codes that is larger. Entries lie in [-1, 2**31), so that 32 bits decide; CodeColumns admits no
+ * table of 2**32 entries. */
 static inline uint32_t OHF(span32)(const ohf_table *table)
 {
     const uint64_t end = (uint64_t)1 << 31;
@@ -93,8 +94,22 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
     return (uint32_t)(table->span < end - table->base ? table->span : end - table->base);
 }
 
-#define OHF_MAP(NAME, T, WIDE, UNSIGNED, BOUND, SUFFIX, CODE, NONE)                                            \
-    static void OHF(map##SUFFIX##_##NAME)(const void *local_codes, size_t n, const ohf_table *table,           \
+#define OHF_MAP(NAME, T, U, WIDE, UNSIGNED, BOUND, SUFFIX, CODE, NONE)                                         \
+    /* Add `first` to codes if all are in [0, top], and tell whether they are. They are read once. */          \
+    static int OHF(add_##NAME##_##SUFFIX)(const T *k, size_t n, U top, uint32_t first, CODE *restrict out)     \
+    {                                                                                                          \
+        U own[OHF_MAP_BLOCK], most = 0;                                                                        \
+        for (size_t i = 0; i < n; i++) {                                                                       \
+            own[i] = (U)k[i];                                                                                  \
+            most = own[i] > most ? own[i] : most;                                                              \
+        }                                                                                                      \
+        if (most > top)                                                                                        \
+            return 0;                                                                                          \
+        for (size_t i = 0; i < n; i++)                                                                         \
+            out[i] = (CODE)((uint32_t)own[i] + first);                                                         \
+        return 1;                                                                                              \
+    }                                                                                                          \
+    static int OHF(map##SUFFIX##_##NAME)(const void *local_codes, size_t n, const ohf_table *table,            \
                                           void *codes)                                                         \
     {                                                                                                          \
         const T *restrict k = (const T *)local_codes;                                                          \
@@ -104,17 +119,22 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
         const UNSIGNED limit = (UNSIGNED)(n_codes < (uint64_t)(BOUND) ? n_codes : (uint64_t)(BOUND));          \
         const uint32_t base = (uint32_t)table->base, span = OHF(span32)(table);                                \
         uint32_t at[OHF_MAP_BLOCK];                                                                            \
-        if (table->only_adds) {                                                                                \
-            const uint32_t first = (uint32_t)entries[0] - base, last = (uint32_t)entries[n_codes] - base;      \
-            for (size_t i = 0; i < n; i++) {                                                                   \
-                const UNSIGNED raw = (UNSIGNED)(WIDE)k[i];                                                     \
-                const uint32_t v = raw < limit ? (uint32_t)raw + first : last;                                 \
-                out[i] = (CODE)(v < span ? v : (uint32_t)(NONE));                                              \
-            }                                                                                                  \
-            return;                                                                                            \
-        }                                                                                                      \
+        int all_there = 1;                                                                                     \
+        const uint32_t first = (uint32_t)entries[0] - base, last = (uint32_t)entries[n_codes] - base;          \
+        const int fits = table->only_adds && limit != 0 && first <= span && limit <= span - first;             \
         for (size_t done = 0; done < n; done += OHF_MAP_BLOCK) {                                               \
             const size_t count = n - done < OHF_MAP_BLOCK ? n - done : OHF_MAP_BLOCK;                          \
+            if (fits && OHF(add_##NAME##_##SUFFIX)(k + done, count, (U)(limit - 1), first, out + done))        \
+                continue;                                                                                      \
+            all_there = 0;                                                                                     \
+            if (table->only_adds) {                                                                            \
+                for (size_t i = done; i < done + count; i++) {                                                 \
+                    const UNSIGNED raw = (UNSIGNED)(WIDE)k[i];                                                 \
+                    const uint32_t v = raw < limit ? (uint32_t)raw + first : last;                             \
+                    out[i] = (CODE)(v < span ? v : (uint32_t)(NONE));                                          \
+                }                                                                                              \
+                continue;                                                                                      \
+            }                                                                                                  \
             for (size_t i = 0; i < count; i++) {                                                               \
                 const UNSIGNED raw = (UNSIGNED)(WIDE)k[done + i];                                              \
                 at[i] = raw < limit ? (uint32_t)raw : (uint32_t)n_codes;                                       \
@@ -126,17 +146,18 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
                 out[done + i] = (CODE)(v < span ? v : (uint32_t)(NONE));                                       \
             }                                                                                                  \
         }                                                                                                      \
+        return all_there;                                                                                      \
     }
 
 #define OHF_MAP_ALL(SUFFIX, CODE, NONE)                                                                        \
-    OHF_MAP(i8, int8_t, int32_t, uint32_t, 1u << 7, SUFFIX, CODE, NONE)                                        \
-    OHF_MAP(i16, int16_t, int32_t, uint32_t, 1u << 15, SUFFIX, CODE, NONE)                                     \
-    OHF_MAP(i32, int32_t, int32_t, uint32_t, 1u << 31, SUFFIX, CODE, NONE)                                     \
-    OHF_MAP(i64, int64_t, int64_t, uint64_t, UINT32_MAX, SUFFIX, CODE, NONE)                                   \
-    OHF_MAP(u8, uint8_t, uint32_t, uint32_t, 1u << 8, SUFFIX, CODE, NONE)                                      \
-    OHF_MAP(u16, uint16_t, uint32_t, uint32_t, 1u << 16, SUFFIX, CODE, NONE)                                   \
-    OHF_MAP(u32, uint32_t, uint32_t, uint32_t, UINT32_MAX, SUFFIX, CODE, NONE)                                 \
-    OHF_MAP(u64, uint64_t, uint64_t, uint64_t, UINT32_MAX, SUFFIX, CODE, NONE)
+    OHF_MAP(i8, int8_t, uint8_t, int32_t, uint32_t, 1u << 7, SUFFIX, CODE, NONE)                               \
+    OHF_MAP(i16, int16_t, uint16_t, int32_t, uint32_t, 1u << 15, SUFFIX, CODE, NONE)                           \
+    OHF_MAP(i32, int32_t, uint32_t, int32_t, uint32_t, 1u << 31, SUFFIX, CODE, NONE)                           \
+    OHF_MAP(i64, int64_t, uint64_t, int64_t, uint64_t, UINT32_MAX, SUFFIX, CODE, NONE)                         \
+    OHF_MAP(u8, uint8_t, uint8_t, uint32_t, uint32_t, 1u << 8, SUFFIX, CODE, NONE)                             \
+    OHF_MAP(u16, uint16_t, uint16_t, uint32_t, uint32_t, 1u << 16, SUFFIX, CODE, NONE)                         \
+    OHF_MAP(u32, uint32_t, uint32_t, uint32_t, uint32_t, UINT32_MAX, SUFFIX, CODE, NONE)                       \
+    OHF_MAP(u64, uint64_t, uint64_t, uint64_t, uint64_t, UINT32_MAX, SUFFIX, CODE, NONE)
 
 OHF_MAP_ALL(8, uint8_t, OHF_NONE8)
 OHF_MAP_ALL(32, int32_t, OHF_NONE32)
@@ -207,92 +228,120 @@ OHF_INLINE void OHF(planes_scalar)(const uint8_t *codes, size_t n, unsigned clas
 
 /* ---- bits --------------------------------------------------------------------------------------------- */
 
-/* Compared with few classes, 64 codes are a word of output; the words go to memory as they are. */
-#if defined(OHF_BITS)
-static inline uint64_t OHF(mask64)(const uint8_t *codes, unsigned class)
-{
-    uint64_t mask = 0;
-    for (unsigned i = 0; i < 64; i += VB)
-        mask |= (uint64_t)(OHF_BITS)equal_mask(codes + i, class) << i;
-    return mask;
-}
+#if OHF_ISA == OHF_ISA_PLAIN
 
-static void OHF(bits_compare)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
-                              unsigned char *out)
+/* A code sets its one bit: a line for each class, of 512 rows, fits the first-level cache. */
+static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
+                      unsigned char *out, unsigned char *lines)
 {
-    for (unsigned class = 0; class < n_classes; class++, out += plane_bytes) {
-        size_t i = 0;
-        if (streaming)
-            for (; i + 64 <= n; i += 64)
-                _mm_stream_si64((long long *)(out + i / 8), (long long)OHF(mask64)(codes + i, class));
-        for (; i < n; i += 64) {
-            const size_t left = n - i;
-            const uint64_t rows = left < 64 ? ((uint64_t)1 << left) - 1 : ~(uint64_t)0;
-            const uint64_t mask = OHF(mask64)(codes + i, class) & rows;
-            memcpy(out + i / 8, &mask, left < 64 ? (left + 7) / 8 : 8);
-        }
-    }
-}
-#endif
-
-/* Move a line out and leave zeros behind. */
-static inline void OHF(bits_line)(unsigned char *out, unsigned char *line, int streaming)
-{
-#if OHF_ISA != OHF_ISA_PLAIN
-    for (size_t i = 0; i < 64; i += VB) {
-        const vec bits = load(line + i);
-        if (streaming)
-            stream(out + i, bits);
-        else
-            store(out + i, bits);
-    }
-#else
     (void)streaming;
-    memcpy(out, line, 64);
-#endif
-    memset(line, 0, 64);
+    for (size_t done = 0; done < n; done += 512, out += 64) {
+        const size_t count = n - done < 512 ? n - done : 512;
+        memset(lines, 0, n_classes * 64);
+        for (size_t i = 0; i < count; i++)
+            if (codes[done + i] != OHF_NONE8)
+                lines[(size_t)codes[done + i] * 64 + i / 8] |= (unsigned char)(1u << (i & 7));
+        for (size_t class = 0; class < n_classes; class++)
+            memcpy(out + class * plane_bytes, lines + class * 64, (count + 7) / 8);
+    }
 }
 
-/* Among many classes a code sets its one bit: a line for each class, of 512 rows, fits the first-level cache. */
-static void OHF(bits_scatter)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
-                              unsigned char *out, unsigned char *lines)
+#else
+
+OHF_INLINE void OHF(put)(unsigned char *out, vec v, int streaming)
 {
-    for (size_t done = 0; done < n; done += 512, out += 64) {
-        const size_t count = n - done < 512 ? n - done : 512, n_bytes = (count + 7) / 8;
+    if (streaming)
+        stream(out, v);
+    else
+        store(out, v);
+}
+
+/* A bit for each code of a tile, in whole words: whether it is `code`. */
+static inline void OHF(mask_tile)(const uint8_t *codes, size_t n, unsigned code, unsigned char *mask)
+{
+    for (size_t i = 0; i < n; i += 64) {
+        const uint64_t word = equal_mask64(codes + i, code);
+        memcpy(mask + i / 8, &word, 8);
+    }
+}
+
+/* A code has two halves, and a class is where both are its own: comparing with the values of the halves, 16 + 16 at
+ * most, and an AND for each class, takes the place of comparing with 255 classes. */
+OHF_INLINE void OHF(bits_tile)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes,
+                               unsigned char *out, unsigned char *masks, int streaming)
+{
+    uint8_t low[OHF_BIT_ROWS], high[OHF_BIT_ROWS];
+    const size_t whole = (n + 63) / 64 * 64, n_bytes = (n + 7) / 8;
+    const int halved = n_classes > 4;
+    size_t shift = 1;
+    while ((size_t)1 << 2 * shift < n_classes)
+        shift++;
+    const uint8_t low_bits = halved ? (uint8_t)(((size_t)1 << shift) - 1) : 255, high_bits = (uint8_t)~low_bits;
+    const size_t n_low = halved ? (size_t)1 << shift : n_classes, n_high = halved ? ((n_classes - 1) >> shift) + 1 : 0;
+    for (size_t i = 0; i < n; i++) {
+        low[i] = codes[i] & low_bits;
+        high[i] = codes[i] & high_bits;
+    }
+    memset(low + n, OHF_NONE8, whole - n);
+    memset(high + n, OHF_NONE8, whole - n);
+    for (size_t half = 0; half < n_low; half++)
+        OHF(mask_tile)(low, whole, (unsigned)half, masks + half * OHF_BIT_MASK);
+    for (size_t half = 0; half < n_high; half++)
+        OHF(mask_tile)(high, whole, (unsigned)(half << shift), masks + (n_low + half) * OHF_BIT_MASK);
+    for (size_t class = 0; class < n_classes; class++, out += plane_bytes) {
+        const unsigned char *a = masks + (class & low_bits) * OHF_BIT_MASK;
+        const unsigned char *b = halved ? masks + (n_low + (class >> shift)) * OHF_BIT_MASK : a;
         size_t i = 0;
-        for (; i + 8 <= count; i += 8)
-            for (unsigned j = 0; j < 8; j++)
-                lines[(size_t)codes[done + i + j] * 64 + i / 8] |= (unsigned char)(1u << j);
-        for (; i < count; i++)
-            lines[(size_t)codes[done + i] * 64 + i / 8] |= (unsigned char)(1u << (i & 7));
-        for (size_t class = 0; class < n_classes; class++)
-            if (n_bytes == 64)
-                OHF(bits_line)(out + class * plane_bytes, lines + class * 64, streaming);
-            else {
-                memcpy(out + class * plane_bytes, lines + class * 64, n_bytes);
-                memset(lines + class * 64, 0, n_bytes);
-            }
+        for (; i + VB <= n_bytes; i += VB)
+            OHF(put)(out + i, load(a + i) & load(b + i), streaming);
+        for (; i < n_bytes; i++)
+            out[i] = a[i] & b[i];
     }
 }
 
 static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
-                      unsigned char *out, unsigned char *lines)
+                      unsigned char *out, unsigned char *masks)
 {
-#if defined(OHF_BITS)
-    if (n_classes <= OHF_COMPARED_CLASSES)
-        OHF(bits_compare)(codes, n, n_classes, plane_bytes, streaming, out);
-    else
-#endif
-        OHF(bits_scatter)(codes, n, n_classes, plane_bytes, streaming, out, lines);
-#if OHF_ISA != OHF_ISA_PLAIN
+    for (size_t done = 0; done < n; done += OHF_BIT_ROWS) {
+        const size_t count = n - done < OHF_BIT_ROWS ? n - done : OHF_BIT_ROWS;
+        if (streaming)
+            OHF(bits_tile)(codes + done, count, n_classes, plane_bytes, out + done / 8, masks, 1);
+        else
+            OHF(bits_tile)(codes + done, count, n_classes, plane_bytes, out + done / 8, masks, 0);
+    }
     if (streaming)
         OHF_STORE_FENCE();
-#endif
 }
+
+#endif
 
 /* ---- positions in rows, for sparse matrices ----------------------------------------------------------- */
 
 /* Columns of codes, `step` apart, become rows: four by four with vectors, where the baseline has them. */
+#if defined(OHF_X86) && OHF_ISA != OHF_ISA_PLAIN
+/* Of `n` columns, 4 or 3: each store of three takes the place of the next row's first, which is stored behind it. */
+OHF_INLINE void OHF(interleave4)(const int32_t *from, size_t n, size_t step, size_t n_rows, size_t n_columns,
+                                 int32_t *to)
+{
+    size_t i = 0;
+    for (; i + 4 + (n < 4) <= n_rows; i += 4, to += 4 * n_columns) {
+        const __m128i a = _mm_loadu_si128((const __m128i *)(from + i));
+        const __m128i b = _mm_loadu_si128((const __m128i *)(from + step + i));
+        const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * step + i));
+        const __m128i d = _mm_loadu_si128((const __m128i *)(from + (n - 1) * step + i));
+        const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+        const __m128i high_ab = _mm_unpackhi_epi32(a, b), high_cd = _mm_unpackhi_epi32(c, d);
+        _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
+        _mm_storeu_si128((__m128i *)(to + n_columns), _mm_unpackhi_epi64(ab, cd));
+        _mm_storeu_si128((__m128i *)(to + 2 * n_columns), _mm_unpacklo_epi64(high_ab, high_cd));
+        _mm_storeu_si128((__m128i *)(to + 3 * n_columns), _mm_unpackhi_epi64(high_ab, high_cd));
+    }
+    for (; i < n_rows; i++, to += n_columns)
+        for (size_t j = 0; j < n; j++)
+            to[j] = from[j * step + i];
+}
+#endif
+
 static void OHF(interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out)
 {
     size_t column = 0;
@@ -300,26 +349,24 @@ static void OHF(interleave)(const int32_t *codes, size_t step, size_t n_rows, si
         memcpy(out, codes, n_rows * sizeof *codes);
         return;
     }
-#if defined(OHF_X86) && OHF_ISA != OHF_ISA_PLAIN
-    for (; column + 4 <= n_columns; column += 4) {
-        const int32_t *from = codes + column * step;
-        int32_t *to = out + column;
-        size_t i = 0;
-        for (; i + 4 <= n_rows; i += 4, to += 4 * n_columns) {
-            const __m128i a = _mm_loadu_si128((const __m128i *)(from + i));
-            const __m128i b = _mm_loadu_si128((const __m128i *)(from + step + i));
-            const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * step + i));
-            const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * step + i));
-            const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-            const __m128i high_ab = _mm_unpackhi_epi32(a, b), high_cd = _mm_unpackhi_epi32(c, d);
-            _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(ab, cd));
-            _mm_storeu_si128((__m128i *)(to + n_columns), _mm_unpackhi_epi64(ab, cd));
-            _mm_storeu_si128((__m128i *)(to + 2 * n_columns), _mm_unpacklo_epi64(high_ab, high_cd));
-            _mm_storeu_si128((__m128i *)(to + 3 * n_columns), _mm_unpackhi_epi64(high_ab, high_cd));
+    if (n_columns == 2) {
+        for (size_t i = 0; i < n_rows; i++) {
+            out[2 * i] = codes[i];
+            out[2 * i + 1] = codes[step + i];
         }
-        for (; i < n_rows; i++, to += n_columns)
-            for (size_t j = 0; j < 4; j++)
-                to[j] = from[j * step + i];
+        return;
+    }
+#if defined(OHF_X86) && OHF_ISA != OHF_ISA_PLAIN
+    if (n_columns == 3) {
+        OHF(interleave4)(codes, 3, step, n_rows, 3, out);
+        return;
+    }
+    for (; column + 4 <= n_columns; column += 4)
+        OHF(interleave4)(codes + column * step, 4, step, n_rows, n_columns, out + column);
+    if (n_columns > 4 && column < n_columns) {   /* the last four, of which some are there already */
+        column = n_columns - 4;
+        OHF(interleave4)(codes + column * step, 4, step, n_rows, n_columns, out + column);
+        return;
     }
 #endif
     for (; column < n_columns; column++)
@@ -377,14 +424,6 @@ static void OHF(planes)(const uint8_t *codes, size_t n, size_t n_classes, size_t
 }
 
 #else /* a vector instruction set */
-
-OHF_INLINE void OHF(put)(unsigned char *out, vec v, int streaming)
-{
-    if (streaming)
-        stream(out, v);
-    else
-        store(out, v);
-}
 
 /* Bytes up to the next multiple of VB. */
 static inline size_t OHF(to_boundary)(const unsigned char *p)
@@ -664,9 +703,7 @@ static const ohf_microkernels OHF(microkernels) = {
 #undef OHF_MAP
 #undef OHF_MAP_ALL
 #undef OHF_MAP_TABLE
-#undef OHF_BITS
-#undef OHF_COMPARED_CLASSES
-#undef equal_mask
+#undef equal_mask64
 #undef OHF_PLANES
 #undef OHF_EXPAND
 #undef OHF_FEW_EDGES

@@ -17,8 +17,9 @@ cdef extern from "microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
-        OHF_BIT_LINES
         OHF_EDGES_BLOCK
+        OHF_BIT_MASKS
+        OHF_BIT_ROWS
     const uint64_t OHF_SPAN32
 
     ctypedef struct ohf_policy:
@@ -49,7 +50,7 @@ cdef extern from "microkernels.h":
         size_t head
 
     ctypedef void (*ohf_narrow)(const void *, size_t, const ohf_policy *, void *) noexcept nogil
-    ctypedef void (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
+    ctypedef int (*ohf_map)(const void *, size_t, const ohf_table *, void *) noexcept nogil
     ctypedef void (*ohf_rows)(
         const int32_t *, size_t, const ohf_fill *, unsigned char *, unsigned char *
     ) noexcept nogil

@@ -98,8 +98,8 @@ cdef Py_ssize_t write_rows(
         if n_columns <= CODES:
             has_gaps = False
             for column in range(n_columns):
-                read(&job.sources[column], row, count, 0, job.span, codes + column * step)
-                has_gaps |= any_negative(codes + column * step, count)
+                if not read(&job.sources[column], row, count, 0, job.span, codes + column * step):
+                    has_gaps |= any_negative(codes + column * step, count)
             if not has_gaps:
                 write_full(job, codes, step, count, indices + place, indptr + row + 1, <position_t> place)
                 place += count * n_columns

@@ -5,7 +5,7 @@
  *   lanes_W, splat_W, shuffle_W      the codes of the VB / W elements of width W, one byte each
  *   select_W(a, b, on, off)          per element: on where the codes of a and b agree, else off
  *
- *   equal_mask(p, c)                 a bit for each of the VB codes at p: whether it is c (not in NEON)
+ *   equal_mask64(p, c)               a bit for each of the 64 codes at p, lowest first: whether it is c
  *
  * shuffle_W picks lanes from a window of 16 codes and exists where OHF_SHUFFLES is 1.
  */
@@ -15,10 +15,8 @@
 #  define OHF_SHUFFLES 1
 #  define OHF_STREAMS 1
 #  define vec __m512i
-#  define OHF_BITS uint64_t
-#  define OHF_COMPARED_CLASSES 80
-#  define equal_mask(p, c) _mm512_cmpeq_epi8_mask(load(p), splat_1(c))
 #  define load(p) _mm512_loadu_si512(p)
+#  define equal_mask64(p, c) _mm512_cmpeq_epi8_mask(load(p), splat_1(c))
 #  define store(p, v) _mm512_storeu_si512(p, v)
 #  define stream(p, v) _mm512_stream_si512((void *)(p), v)
 #  define lanes_1(p) _mm512_loadu_si512(p)
@@ -50,10 +48,8 @@
 #  define OHF_SHUFFLES 1
 #  define OHF_STREAMS 1
 #  define vec __m256i
-#  define OHF_BITS uint32_t
-#  define OHF_COMPARED_CLASSES 40
-#  define equal_mask(p, c) _mm256_movemask_epi8(_mm256_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm256_loadu_si256((const __m256i *)(p))
+#  define equal_mask64(p, c) (OHF(equal_mask)(p, c) | (uint64_t)OHF(equal_mask)((p) + 32, c) << 32)
 #  define store(p, v) _mm256_storeu_si256((__m256i *)(p), v)
 #  define stream(p, v) _mm256_stream_si256((__m256i *)(p), v)
 #  define lanes_1(p) _mm256_loadu_si256((const __m256i *)(p))
@@ -84,10 +80,10 @@
 #  define OHF_SHUFFLES 0   /* pshufb is SSSE3, above the floor of x86-64 */
 #  define OHF_STREAMS 1
 #  define vec __m128i
-#  define OHF_BITS uint16_t
-#  define OHF_COMPARED_CLASSES 20
-#  define equal_mask(p, c) _mm_movemask_epi8(_mm_cmpeq_epi8(load(p), splat_1(c)))
 #  define load(p) _mm_loadu_si128((const __m128i *)(p))
+#  define equal_mask64(p, c)                                                    \
+    ((uint64_t)OHF(equal_mask)(p, c) | (uint64_t)OHF(equal_mask)((p) + 16, c) << 16 \
+     | (uint64_t)OHF(equal_mask)((p) + 32, c) << 32 | (uint64_t)OHF(equal_mask)((p) + 48, c) << 48)
 #  define store(p, v) _mm_storeu_si128((__m128i *)(p), v)
 #  define stream(p, v) _mm_stream_si128((__m128i *)(p), v)
 #  define lanes_1(p) _mm_loadu_si128((const __m128i *)(p))
@@ -114,6 +110,7 @@
 #  define OHF_STREAMS 0   /* stnp is a hint of pairs that compilers do not offer as an intrinsic */
 #  define vec uint8x16_t
 #  define load(p) vld1q_u8((const uint8_t *)(p))
+#  define equal_mask64(p, c) OHF(equal_mask)(p, c)
 #  define store(p, v) vst1q_u8((uint8_t *)(p), v)
 #  define stream(p, v) vst1q_u8((uint8_t *)(p), v)
 #  define lanes_1(p) vld1q_u8((const uint8_t *)(p))
@@ -160,7 +157,17 @@ static inline int OHF(load16)(const void *p)
     return codes;
 }
 
-#if OHF_ISA == OHF_ISA_SSE2
+#if OHF_ISA == OHF_ISA_AVX2
+static inline uint32_t OHF(equal_mask)(const uint8_t *codes, unsigned code)
+{
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load(codes), splat_1(code)));
+}
+#elif OHF_ISA == OHF_ISA_SSE2
+static inline uint32_t OHF(equal_mask)(const uint8_t *codes, unsigned code)
+{
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(load(codes), splat_1(code)));
+}
+
 static inline __m128i OHF(blend)(__m128i m, __m128i on, __m128i off)
 {
     return _mm_or_si128(_mm_and_si128(m, on), _mm_andnot_si128(m, off));
@@ -174,6 +181,17 @@ static inline __m128i OHF(widen)(__m128i m, int doublings)
     return m;
 }
 #elif OHF_ISA == OHF_ISA_NEON
+/* Each code that is equal leaves one bit, and neighbours are added until eight of them are a byte. */
+static inline uint64_t OHF(equal_mask)(const uint8_t *codes, unsigned code)
+{
+    static const uint8_t bit_of[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    const vec bits = load(bit_of), wanted = splat_1(code);
+    const vec a = vpaddq_u8(vceqq_u8(load(codes), wanted) & bits, vceqq_u8(load(codes + 16), wanted) & bits);
+    const vec b = vpaddq_u8(vceqq_u8(load(codes + 32), wanted) & bits, vceqq_u8(load(codes + 48), wanted) & bits);
+    const vec bytes = vpaddq_u8(vpaddq_u8(a, b), bits);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(bytes), 0);
+}
+
 /* Each byte of a mask repeated 2**doublings times, lowest bytes first. */
 static inline uint8x16_t OHF(widen)(uint8x16_t m, int doublings)
 {
