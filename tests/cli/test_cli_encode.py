@@ -380,11 +380,11 @@ def test_text_in_another_encoding(call: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", ["csv.gz", "csv.zst", "arrows.bz2"])
 def test_packed_standard_output(
-    packed: str, table: Any, files: Any, run: Any, tmp_path: Path
+    packed: str, table: Any, files: Any, call: Any, tmp_path: Path
 ) -> None:
     """Standard output may be compressed."""
     path = files.write(table, tmp_path / "in.parquet")
-    ended = run("encode", path, *COLUMNS, "-o", "-", "--output-format", packed)
+    ended = call("encode", path, *COLUMNS, "-o", "-", "--output-format", packed)
 
     assert (ended.code, ended.error) == (0, "")
     (tmp_path / f"out.{packed}").write_bytes(ended.out)
