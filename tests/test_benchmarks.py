@@ -291,6 +291,7 @@ def suite_cases() -> Iterator[Any]:
             yield pytest.param(each, case, id=f"{name}.{each.__name__}-{contender}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("suite_class", "case"), [*suite_cases()])
 def test_a_suite_runs(suite_class, case, monkeypatch):
     """`setup`, which checks the output, and the methods take the parameters that they declare."""
