@@ -106,10 +106,10 @@ docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs
 	$(BIN)/sphinx-build --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html
 	$(BIN)/python docs/check.py docs/_build/html
 
-# Without the `rm`, setuptools would pack modules that were deleted since.
+# Without the `rm`, setuptools would pack files that were deleted since. What it needs is in .venv.
 build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
-	rm -rf build dist *.egg-info
-	$(BIN)/python -m build
+	rm -rf dist *.egg-info
+	$(BIN)/python -m build --no-isolation
 
 wheel: $(VENV)/.release-ready  ## the same for Linux, as published: with libgomp, checked (TESTS=1 TWICE=1 ARGS="python3.12 python3.13")
 	TESTS=$(TESTS) TWICE=$(TWICE) .ci/wheel $(BIN) $(ARGS)

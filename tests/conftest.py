@@ -18,9 +18,11 @@ from libraries import LIBRARIES, Library
 # neither is a failure.
 COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 
-# Half as many, but others each time; `.ci/run` takes "ci".
-settings.register_profile("dev", max_examples=40, **COMMON)
+# Fewer, but others each time; `.ci/run` takes "ci", and "leg" in its side legs.
+settings.register_profile("dev", max_examples=30, **COMMON)
 settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
+# In an environment where little can end otherwise; all are drawn in the main one.
+settings.register_profile("leg", max_examples=20, derandomize=True, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
@@ -61,6 +63,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes gigabytes, unless it is asked for by its mark."""
+    """Leave out what takes gigabytes, unless it is asked for by its mark.
+
+    What needs a session of Spark comes first: one process makes one, and it is no tail.
+    """
     if "large" not in config.option.markexpr:
         items[:] = [item for item in items if item.get_closest_marker("large") is None]
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)

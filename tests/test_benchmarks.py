@@ -204,6 +204,7 @@ def test_other_columns_are_refused() -> None:
         former.read(frame.astype("uint8"), work)
 
 
+@pytest.mark.long
 def test_the_peak_is_that_of_the_result() -> None:
     """A frame of 1.4 MB takes about that, in a process that prints nothing else."""
     pytest.importorskip("pandas")
@@ -290,6 +291,7 @@ def suite_cases() -> Iterator[Any]:
             yield pytest.param(each, case, id=f"{name}.{each.__name__}-{contender}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("suite_class", "case"), [*suite_cases()])
 def test_a_suite_runs(suite_class, case, monkeypatch):
     """`setup`, which checks the output, and the methods take the parameters that they declare."""
@@ -324,6 +326,7 @@ def statements() -> Iterator[Any]:
             yield pytest.param(f"{setup}\n{statement}", id=name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("program", [*statements()])
 def test_a_program_of_the_suites_runs(program: str) -> None:
     command = [sys.executable, "-P", "-c", program]
@@ -404,6 +407,7 @@ def test_a_wrong_peer_is_reported_and_not_measured(monkeypatch: pytest.MonkeyPat
     assert "numpy wrong" not in [found.key.name for found in session.records]
 
 
+@pytest.mark.long
 def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every workload of tables stands for itself or, with all the others, for `frames`."""
     for library in ("pandas", "rich", "tabulate"):
@@ -422,6 +426,7 @@ def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
 
+@pytest.mark.long
 def test_dask_is_measured_beside_its_peers(capsys: pytest.CaptureFixture[str]) -> None:
     """Each work has a line for each way, ours first."""
     pytest.importorskip("dask.dataframe")
@@ -480,6 +485,7 @@ def test_lines_without_an_on_are_counted() -> None:
     assert written.zero_share([np.asfortranarray(cells), np.ones(64, np.uint8)]) == 7 / 9
 
 
+@pytest.mark.long
 def test_compare_writes_the_report_and_the_chart(tmp_path, monkeypatch):
     """The command line does everything once, on a hundredth of the data."""
     monkeypatch.setattr(compare, "QUICK", measure.Effort(1, 0.0, 0.0))

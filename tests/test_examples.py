@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 from pathlib import Path
@@ -25,7 +26,15 @@ def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         monkeypatch.delitem(sys.modules, module, raising=False)
     example = importlib.import_module(name)
     monkeypatch.setattr(sys.modules["printed"], "SECONDS", 0.0)
+    if hasattr(example, "load_flights"):
+        monkeypatch.setattr(example, "load_flights", lambda names: flights_of(tuple(names)).copy())
     return example
+
+
+@functools.cache
+def flights_of(names: tuple[str, ...]) -> Any:
+    """Return these columns of all flights, which are read once."""
+    return sys.modules["flights_data"].load_flights(names)
 
 
 @pytest.fixture
@@ -287,6 +296,7 @@ def in_parts(year, flights, monkeypatch):
     return example
 
 
+@pytest.mark.long
 def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
     in_parts.main()
     printed = capsys.readouterr().out
@@ -296,6 +306,7 @@ def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
     assert f"tail number unknown: {served}" in printed
 
 
+@pytest.mark.long
 def test_other_rows_of_dask_end_the_example(in_parts, flights):
     frame = in_parts.by_month(flights)
     encoder = in_parts.new_encoder().fit(flights)

@@ -229,7 +229,12 @@ def test_the_package_imports_numpy_and_nothing_else() -> None:
     assert packages_after("import numpy", "import onehot_fast") == {"onehot_fast"}
 
 
-ADAPTERS = sorted({adapter_of(module) for module in MODULES} - {""})
+# Some take seconds to import their library in a process of its own.
+SLOW = {"dask", "sklearn", "spark"}
+ADAPTERS = [
+    pytest.param(name, marks=[pytest.mark.long] * (name in SLOW))
+    for name in sorted({adapter_of(module) for module in MODULES} - {""})
+]
 
 
 @pytest.mark.parametrize("adapter", ADAPTERS)

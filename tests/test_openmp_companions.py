@@ -63,6 +63,7 @@ ORDERS = [
 ] + [("torch", "sklearn", "onehot_fast")]
 
 
+@pytest.mark.long
 @needs_fork
 @needs_openmp
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)

@@ -122,13 +122,13 @@ def test_a_part_that_cannot_be_written(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize(
-    "place",
+    ("place", "number"),
     [
-        "before onehot_fast.cli.parts._Parts.write",
-        "after onehot_fast.cli.sinks.ParquetSink.close",
-        "before os.replace",
+        ("before onehot_fast.cli.parts._Parts.write", signal.SIGKILL),
+        ("after onehot_fast.cli.sinks.ParquetSink.close", signal.SIGKILL),
+        ("after onehot_fast.cli.sinks.ParquetSink.close", signal.SIGTERM),
+        ("before os.replace", signal.SIGKILL),
     ],
 )
 def test_killed(place: str, number: int, small: Path, call: Any, files: Any) -> None:

@@ -304,6 +304,7 @@ def fragile(tmp_path) -> Any:
         return dd.from_map(part, range(len(rows)), meta=meta), whole
 
 
+@pytest.mark.long
 def test_processes_learn_and_encode_what_one_does(cluster, frame):
     table = frame.compute()
     encoder = Encoder(handle_missing="indicator", min_frequency=2).fit(frame)
@@ -318,6 +319,7 @@ def test_processes_learn_and_encode_what_one_does(cluster, frame):
     )
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_adds_nothing_twice(cluster, fragile):
     """Dask starts the worker and its lost tasks again: counts and rows are those of one run."""
     frame, whole = fragile
@@ -327,6 +329,7 @@ def test_a_worker_that_dies_adds_nothing_twice(cluster, fragile):
     assert encoder.features["count"].tolist() == [2, 3, 4, 1]
 
 
+@pytest.mark.long
 def test_a_worker_that_dies_while_it_encodes(cluster, fragile):
     frame, whole = fragile
     encoder = Encoder(["a"]).fit(whole)
@@ -336,6 +339,7 @@ def test_a_worker_that_dies_while_it_encodes(cluster, fragile):
     assert encoded.to_numpy().tolist() == encoder.transform(whole).to_numpy().tolist()
 
 
+@pytest.mark.long
 def test_a_process_refuses_with_column_and_value(cluster, frame):
     encoder = Encoder(["a"]).fit({"a": ["a", "b"]})
 

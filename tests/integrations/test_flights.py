@@ -93,17 +93,16 @@ def test_all_tail_numbers_as_a_sparse_array(flights):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("kind", "options"),
     [
-        {},
-        {"dtype": "int8", "prefix_sep": "."},
-        {"dummy_na": True},
-        {"drop_first": True},
-        {"sparse": True, "dtype": "bool"},
+        *((kind, {}) for kind in KINDS),
+        ("read", {"dtype": "int8", "prefix_sep": "."}),
+        ("category", {"dummy_na": True}),
+        ("string[pyarrow]", {"drop_first": True}),
+        (object, {"sparse": True, "dtype": "bool"}),
     ],
-    ids=["plain", "named", "missing", "dropped", "sparse"],
+    ids=str,
 )
-@pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_get_dummies_gives_what_pandas_gives(flights, kind, options):
     """A table of encoded and kept columns, dense and sparse: the whole year, or some of it."""
     if kind == "read":

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from strategies import examples
 
 pytest.importorskip("onnx")
 pytest.importorskip("pandas")
 
+import onnx
 from onnx.reference import ReferenceEvaluator
 from onnx_cases import Case, cases
 
@@ -99,6 +100,8 @@ def test_onnxruntime_gives_what_transform_gives_often(case: Case) -> None:
 @given(case=cases())
 @examples(0.5)
 def test_the_reference_of_the_standard_does_too(case: Case) -> None:
+    # That of onnx 1.16 loses a dimension of tables without rows; onnxruntime does not.
+    assume(len(next(iter(case.rows.values()))) > 0 or not onnx.__version__.startswith("1.16."))
     check(case, reference)
 
 

@@ -105,6 +105,7 @@ def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
     assert {name for name in called if found.answered[name] < 10} == set()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:Can't test estimator")  # of labels: they take no table
 @pytest.mark.filterwarnings("ignore:Bins whose width|Feature . is constant")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)

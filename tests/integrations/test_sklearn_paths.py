@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing._encoders import _BaseEncoder
+from strategies import examples
 
 from onehot_fast.adapter import Categories
 from onehot_fast.integrations.sklearn import OneHotEncoder, _small_batches
@@ -174,6 +175,7 @@ def test_rows_are_decoded_as_by_scikit_learn(params, encoded, form):
 @pytest.mark.parametrize("form", ["array", "list", "pandas", "polars", "arrow"])
 @pytest.mark.parametrize("unknown", ["error", "ignore", "infrequent_if_exist", "warn"])
 @pytest.mark.filterwarnings("ignore:Found unknown")
+@examples(0.3)
 @given(data=st.data())
 def test_few_rows_are_encoded_as_many(form, unknown, data):
     """A row alone, which is looked up, gives what it gives among others, which are read."""

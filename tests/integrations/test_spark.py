@@ -65,6 +65,7 @@ def columns_of(frame: Any) -> dict[str, list[Any]]:
     return {name: [row[i] for row in rows] for i, name in enumerate(frame.columns)}
 
 
+@pytest.mark.long
 @examples(0.03)
 @given(train=PARTS, test=PARTS, names=CHOICES, options=OPTIONS)
 def test_partitions_teach_what_one_process_learns(spark, train, test, names, options):

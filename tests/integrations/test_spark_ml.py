@@ -21,6 +21,7 @@ from onehot_fast import Encoder
 from onehot_fast.integrations.spark import OneHotEncoder, OneHotEncoderModel
 
 pytestmark = [
+    pytest.mark.long,
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),

@@ -13,6 +13,7 @@ pa = pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, indexes  # noqa: E402  after the skips above
 from side_by_side import assert_same, outcome  # noqa: E402
+from strategies import examples  # noqa: E402
 
 from onehot_fast.integrations.pandas import str_get_dummies  # noqa: E402
 
@@ -52,6 +53,7 @@ def by_pandas(data: Any, sep: str, dtype: Any) -> Any:
     ],
     ids=["python", "arrow", "typed"],
 )
+@examples(0.5)
 @given(data=st.data(), sep=st.sampled_from(SEPARATORS))
 def test_equals_pandas(as_index, dtypes, results, data, sep):
     """Also by separators that are patterns, or overlap; an Index becomes levels or an array.
