@@ -15,7 +15,7 @@ cnp.import_array()
 
 cdef enum:
     CHUNK_NUMBERS = 1 << 16  # which one thread puts into bins
-    CACHED_NUMBERS = 1 << 13  # of a few rows, whose columns lie beside each other
+    CACHED_NUMBERS = 1 << 11  # of a few rows, whose columns lie beside each other
 
 cdef struct Matrix:
     char *start
