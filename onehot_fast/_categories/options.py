@@ -92,7 +92,10 @@ def _typed(value: Any) -> Hashable:
     """Return the value of an option with its types."""
     if isinstance(value, DropValue):
         return _typed((value.value,))
-    return tuple((type(v), v) for v in value) if isinstance(value, tuple) else (type(value), value)
+    if isinstance(value, tuple):
+        return tuple(map(_typed, value))
+    # NaN does not equal itself, and a signaling one cannot even be hashed.
+    return type(value), None if is_missing(value) else value
 
 
 class ColumnKeywords(TypedDict, total=False):

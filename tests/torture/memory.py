@@ -98,6 +98,10 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
         result = work()
     except MemoryError:
         outcome = REFUSED
+    except SystemError as error:
+        # NumPy's selection by Booleans ends so where a buffer cannot be had.
+        outcome = REFUSED if str(error) == "error return without exception set" else WRONG
+        said = None if outcome == REFUSED else error
     except BaseException as error:
         said = error
     while True:
