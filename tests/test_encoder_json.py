@@ -323,9 +323,7 @@ def test_a_document_with_something_else_in_it_is_read_or_refused(data):
     for _ in range(data.draw(st.integers(1, 2))):
         container, key = data.draw(st.sampled_from(places(document)))
         # A copy, as the next one may change it.
-        container[key] = copy.deepcopy(
-            data.draw(st.sampled_from(HOSTILE))
-        )
+        container[key] = copy.deepcopy(data.draw(st.sampled_from(HOSTILE)))
 
     with contextlib.suppress(ValueError, TypeError):
         encoder = Encoder.from_json(json.dumps(document))
