@@ -56,21 +56,21 @@ start(4)
     "signals": (
         """
 class Rang(BaseException): pass
-def ring(*_): raise Rang
+is_armed = False
+def ring(*_):
+    if is_armed: raise Rang
 signal.signal(signal.SIGALRM, ring)
 n_rung, until = 0, time.monotonic() + 8
 while time.monotonic() < until:
     name = draw.choice([*todo])
     try:
+        is_armed = True
         signal.setitimer(signal.ITIMER_REAL, 10 ** draw.uniform(-5, -2))
         todo[name]()
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        is_armed = False
     except Rang:
+        is_armed = False
         n_rung += 1
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    except Rang:
-        pass
     check(name)
 print(n_rung)
 """,
