@@ -16,7 +16,7 @@ cnp.import_array()
 cdef enum:
     CHUNK_NUMBERS = 1 << 16  # which one thread puts into bins
     CACHED_NUMBERS = 1 << 11  # of a few rows, whose columns lie beside each other
-    FILLS = 4  # a number takes the time in which at least so many times its bytes are written
+    WORK = 4  # finding the bin of a number takes at least as long as writing so many times its bytes
 
 cdef struct Matrix:
     char *start
@@ -137,7 +137,7 @@ def find_bins(cnp.ndarray values not None, list edges not None, dtype, by_column
     job.microkernels = microkernels()
     if job.n_rows > 0 and job.n_columns > 0:
         job.chunk_rows = max(CHUNK_NUMBERS // job.n_columns, <Py_ssize_t> 16)
-        threads = parallel.resolve(num_threads, FILLS * max(values.nbytes, out.nbytes))
+        threads = parallel.resolve(num_threads, WORK * max(values.nbytes, out.nbytes))
         for_each_chunk(
             bin_chunk, &job, (job.n_rows + job.chunk_rows - 1) // job.chunk_rows,
             job.chunk_rows * job.n_columns * sizeof(double), threads,

@@ -319,7 +319,8 @@ static void OHF(bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t p
 
 /* Columns of codes, `step` apart, become rows: four by four with vectors, where the baseline has them. */
 #if defined(OHF_X86) && OHF_ISA != OHF_ISA_PLAIN
-/* Of `n` columns, 4 or 3: each store of three takes the place of the next row's first, which is stored behind it. */
+/* Interleave `n` columns, 4 or 3. Of three a store still writes four codes: the fourth lies on the first of the next
+ * row, which is stored after it; so the last row is written code by code. */
 OHF_INLINE void OHF(interleave4)(const int32_t *from, size_t n, size_t step, size_t n_rows, size_t n_columns,
                                  int32_t *to)
 {
