@@ -8,6 +8,36 @@
 #  include "stream.h"
 #endif
 
+/* ---- codes in their window ---------------------------------------------------------------------------- */
+
+/* The caller's indices may change while they are read, and a compiler may load twice what is read once here, compare
+ * the one and use the other. So codes are held against the window again where nobody else writes: what is outside has
+ * no class, and nothing is looked up or written beyond the end. */
+#define OHF_WITHIN(SUFFIX, CODE, UNSIGNED, NONE)                                                               \
+    static void OHF(keep_within##SUFFIX)(CODE *codes, size_t n, UNSIGNED span)                                 \
+    {                                                                                                          \
+        OHF_FORGET(codes);                                                                                     \
+        for (size_t i = 0; i < n; i++)                                                                         \
+            codes[i] = (UNSIGNED)codes[i] < span ? codes[i] : (CODE)(NONE);                                    \
+    }                                                                                                          \
+    static int OHF(all_within##SUFFIX)(const CODE *codes, size_t n, UNSIGNED span)                             \
+    {                                                                                                          \
+        UNSIGNED most = 0;                                                                                     \
+        OHF_FORGET(codes);                                                                                     \
+        for (size_t i = 0; i < n; i++)                                                                         \
+            most = (UNSIGNED)codes[i] > most ? (UNSIGNED)codes[i] : most;                                      \
+        return n == 0 || most < span;                                                                          \
+    }
+
+OHF_WITHIN(8, uint8_t, uint8_t, OHF_NONE8)
+OHF_WITHIN(32, int32_t, uint32_t, OHF_NONE32)
+
+/* Codes of 8 bits have at most OHF_SPAN8 classes; of 32 bits only half is not negative. */
+static inline uint32_t OHF(end_of)(uint64_t span)
+{
+    return (uint32_t)(span < (uint64_t)1 << 31 ? span : (uint64_t)1 << 31);
+}
+
 /* ---- narrow: indices -> codes ------------------------------------------------------------------------- */
 
 /* Widened to 64 bits as unsigned, a negative index is at least 2**63 and fails `v < span` like any index that is
@@ -41,6 +71,7 @@
                 out[i] = (CODE)(v < span ? v : (uint64_t)(NONE));                                              \
             }                                                                                                  \
         }                                                                                                      \
+        OHF(keep_within##SUFFIX)(out, n, OHF(end_of)(span));                                                   \
     }
 
 /* Truncated toward zero first; what int64 cannot hold (NaN, infinities, 2**63 and beyond) has no class. */
@@ -61,6 +92,7 @@
             out[i] = (CODE)(fits & (v < span) & (keep_all | ((uint64_t)raw != ignored)) ? v                    \
                                                                                         : (uint64_t)(NONE));   \
         }                                                                                                      \
+        OHF(keep_within##SUFFIX)(out, n, OHF(end_of)(span));                                                   \
     }
 
 #define OHF_NARROW_ALL(SUFFIX, CODE, NONE)                                                                     \
@@ -95,19 +127,16 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
 }
 
 #define OHF_MAP(NAME, T, U, WIDE, UNSIGNED, BOUND, SUFFIX, CODE, NONE)                                         \
-    /* Add `first` to codes if all are in [0, top], and tell whether they are. They are read once. */          \
-    static int OHF(add_##NAME##_##SUFFIX)(const T *k, size_t n, U top, uint32_t first, CODE *restrict out)     \
+    /* Add `first` to codes; return 0 unless all are in [0, top]. */                                           \
+    static int OHF(add_##NAME##_##SUFFIX)(const T *restrict k, size_t n, U top, uint32_t first, uint32_t span, \
+                                          CODE *restrict out)                                                  \
     {                                                                                                          \
-        U own[OHF_MAP_BLOCK], most = 0;                                                                        \
+        U most = 0;                                                                                            \
         for (size_t i = 0; i < n; i++) {                                                                       \
-            own[i] = (U)k[i];                                                                                  \
-            most = own[i] > most ? own[i] : most;                                                              \
+            most = (U)k[i] > most ? (U)k[i] : most;                                                            \
+            out[i] = (CODE)((uint32_t)k[i] + first);                                                           \
         }                                                                                                      \
-        if (most > top)                                                                                        \
-            return 0;                                                                                          \
-        for (size_t i = 0; i < n; i++)                                                                         \
-            out[i] = (CODE)((uint32_t)own[i] + first);                                                         \
-        return 1;                                                                                              \
+        return most <= top && OHF(all_within##SUFFIX)(out, n, span);                                           \
     }                                                                                                          \
     static int OHF(map##SUFFIX##_##NAME)(const void *local_codes, size_t n, const ohf_table *table,            \
                                           void *codes)                                                         \
@@ -124,7 +153,7 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
         const int fits = table->only_adds && limit != 0 && first <= span && limit <= span - first;             \
         for (size_t done = 0; done < n; done += OHF_MAP_BLOCK) {                                               \
             const size_t count = n - done < OHF_MAP_BLOCK ? n - done : OHF_MAP_BLOCK;                          \
-            if (fits && OHF(add_##NAME##_##SUFFIX)(k + done, count, (U)(limit - 1), first, out + done))        \
+            if (fits && OHF(add_##NAME##_##SUFFIX)(k + done, count, (U)(limit - 1), first, span, out + done))  \
                 continue;                                                                                      \
             all_there = 0;                                                                                     \
             if (table->only_adds) {                                                                            \
@@ -133,12 +162,16 @@ static inline uint32_t OHF(span32)(const ohf_table *table)
                     const uint32_t v = raw < limit ? (uint32_t)raw + first : last;                             \
                     out[i] = (CODE)(v < span ? v : (uint32_t)(NONE));                                          \
                 }                                                                                              \
+                OHF(keep_within##SUFFIX)(out + done, count, span);                                             \
                 continue;                                                                                      \
             }                                                                                                  \
             for (size_t i = 0; i < count; i++) {                                                               \
                 const UNSIGNED raw = (UNSIGNED)(WIDE)k[done + i];                                              \
                 at[i] = raw < limit ? (uint32_t)raw : (uint32_t)n_codes;                                       \
             }                                                                                                  \
+            OHF_FORGET(at);                                                                                    \
+            for (size_t i = 0; i < count; i++)                                                                 \
+                at[i] = at[i] < (uint32_t)n_codes ? at[i] : (uint32_t)n_codes;                                 \
             for (size_t i = 0; i < count; i++)                                                                 \
                 at[i] = (uint32_t)entries[at[i]];                                                              \
             for (size_t i = 0; i < count; i++) {                                                               \

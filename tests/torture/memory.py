@@ -15,20 +15,17 @@ import resource
 import signal
 import subprocess
 import sys
-import sysconfig
-import tempfile
 from collections import Counter
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from torture.compiled import library
 from torture.tensors import pick
 from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500
-SOURCE = Path(__file__).with_name("failing_malloc.c")
 # Exit codes; 1 is that of a library which ends the process.
 RIGHT, REFUSED, WRONG, STAYS_WRONG = 0, 70, 71, 72
 
@@ -39,20 +36,11 @@ def case(seed: int) -> Counter[str]:
         return Counter()
     done = subprocess.run(
         [sys.executable, "-m", "torture.memory", str(seed)],
-        env={**os.environ, "LD_PRELOAD": _built(), "PYTHONMALLOC": "malloc"},
+        env={**os.environ, "LD_PRELOAD": library("failing_malloc"), "PYTHONMALLOC": "malloc"},
         capture_output=True, text=True, timeout=HANG,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return Counter(json.loads(done.stdout.splitlines()[-1]))
-
-
-@cache
-def _built() -> str:
-    """Compile the allocator."""
-    made = Path(tempfile.mkdtemp(), "failing_malloc.so")
-    compiler = sysconfig.get_config_var("CC").split()
-    subprocess.run([*compiler, "-shared", "-fPIC", "-O1", str(SOURCE), "-o", str(made)], check=True)
-    return str(made)
 
 
 def main(seed: int) -> None:

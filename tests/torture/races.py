@@ -7,7 +7,7 @@ is a class, a position is within the matrix, and what is refused is refused by a
 from __future__ import annotations
 
 import contextlib
-import sys
+import ctypes
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from onehot_fast import Column, Encoder, decode, multi_hot, one_hot
+from torture.compiled import library
 
 N, DEPTH = 3000, 12
 # What another thread may bring about; everything else is a failure.
@@ -29,46 +30,65 @@ class Shared:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
         self.contents: list[tuple[np.ndarray, list[np.ndarray]]] = []
-        self.stop = False
+        # Which arrays are changed, from the one to before the other, and whether it is over.
+        self.range = (ctypes.c_size_t * 3)()
 
     def array(self, *contents: np.ndarray) -> np.ndarray:
         """Return an array that holds one of these contents, or a mixture of them, at any time."""
         made = contents[0].copy()
-        self.contents.append((made, list(contents)))
+        self.contents.append((made, [np.ascontiguousarray(each, made.dtype) for each in contents]))
         return made
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[None]:
-        """Change the arrays in another thread."""
-        thread = threading.Thread(target=self._change)
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(1e-5)
+        """Change some of the arrays in another thread, which needs no lock of Python's."""
+        changed = (_Changed * len(self.contents))(
+            *(
+                _Changed(
+                    array.ctypes.data, array.nbytes, len(contents),
+                    (ctypes.c_void_p * len(contents))(*(each.ctypes.data for each in contents)),
+                )
+                for array, contents in self.contents
+            )
+        )  # fmt: skip
+        change = ctypes.CDLL(library("changing")).change
+        thread = threading.Thread(target=change, args=(changed, self.range))
         thread.start()
         try:
             yield
         finally:
-            self.stop = True
+            self.range[2] = 1
             thread.join()
-            sys.setswitchinterval(before)
 
-    def _change(self) -> None:
-        turn = 0
-        while not self.stop:
-            turn += 1
-            for array, contents in self.contents:
-                np.copyto(array, contents[turn % len(contents)])
+
+class _Changed(ctypes.Structure):
+    """An array and its contents, as ``changing.c`` sees them."""
+
+    _fields_ = (
+        ("array", ctypes.c_void_p),
+        ("n_bytes", ctypes.c_size_t),
+        ("n_contents", ctypes.c_size_t),
+        ("contents", ctypes.POINTER(ctypes.c_void_p)),
+    )
 
 
 def case(seed: int) -> Counter[str]:
     """Call everything a few times over inputs that another thread changes."""
     rng = np.random.default_rng(seed)
     shared = Shared(rng)
-    calls = [*_operator(shared), *_sparse(shared), *_columns(shared), *_arrow(shared)]
+    calls = [
+        (len(shared.contents), call)
+        for kind in (_operator, _sparse, _columns, _arrow)
+        for call in kind(shared)
+    ]
     found: Counter[str] = Counter()
     with shared.changing():
         for _ in range(REPEATS):
             for position in rng.permutation(len(calls)):
-                name, call, check = calls[position]
+                n_made, (name, call, check) = calls[position]
+                # Mostly those made last before the call, which it reads: they change the faster.
+                first = max(n_made - 2, 0) if rng.random() < 0.8 else 0
+                shared.range[:2] = first, n_made
                 try:
                     result = call()
                 except REFUSALS:
