@@ -11,8 +11,10 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import Event
 from types import ModuleType
 from typing import Any
 
@@ -28,6 +30,7 @@ else:
 __all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
 
 MARK = "onehot-fast-part"
+SYNC_SECONDS = 0.2
 # Of Linux.
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
 
@@ -58,7 +61,8 @@ def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder=False) as (path, handle):
-        yield path
+        with _synchronised(handle):
+            yield path
         with contextlib.suppress(FileNotFoundError):
             os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
         os.fsync(handle)
@@ -67,6 +71,24 @@ def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         os.replace(path, target)
         _sync_folder(target.parent)
+
+
+@contextmanager
+def _synchronised(handle: int) -> Iterator[None]:
+    """Let what is written go to the disk meanwhile: little is left to wait for at the end."""
+    is_over = Event()
+
+    def synchronise() -> None:
+        while not is_over.wait(SYNC_SECONDS):
+            os.fsync(handle)
+
+    with ThreadPoolExecutor(1) as thread:
+        going = thread.submit(synchronise)
+        try:
+            yield
+        finally:
+            is_over.set()
+    going.result()  # an error of the disk is told once, maybe to this thread
 
 
 @contextmanager

@@ -128,6 +128,7 @@ class ParquetSink(Sink):
             schema,
             options.new,
             options.compression or "snappy",
+            options.n_at_once,
             use_dictionary=coded,
             write_statistics=described,
         )

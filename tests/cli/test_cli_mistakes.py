@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from programs import HANG
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+atomic = pytest.importorskip("onehot_fast.cli.atomic")
 
 SMALL = "a,b\n1,x\n2,y\n"
 
@@ -153,6 +157,28 @@ def test_a_file_that_appears_meanwhile(
     monkeypatch.setattr(os, "fsync", appear)
     assert call(*["encode", "t.csv", "-o", "o.csv"]).code == Exit.OUTPUT
     assert Path("o.csv").read_text() == "of another"
+
+
+def test_an_error_of_the_disk_while_there_is_more_to_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told once, to the thread that waits for the disk; and then it is not forgotten."""
+    told, fsync = Event(), os.fsync
+
+    def fail_once(handle: int) -> None:
+        if not told.is_set():
+            told.set()
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", fail_once)
+    monkeypatch.setattr(atomic, "SYNC_SECONDS", 0)
+    target = tmp_path / "folder" / "target"
+    target.parent.mkdir()
+    target.write_text("old")
+    with pytest.raises(OSError, match="Input/output"), atomic.atomic_file(target, True):
+        assert told.wait(HANG)
+    assert [path.read_text() for path in target.parent.iterdir()] == ["old"]
 
 
 def test_a_file_into_a_folder(done: Any, refused: Any) -> None:
