@@ -65,6 +65,9 @@ class Column:
     Column(3 rows, 2 ordered categories, source='category')
     """
 
+    # In how many rows each category occurs, where others have counted.
+    counts: npt.NDArray[np.int64] | None = None
+
     def __init__(
         self,
         codes: AnyArray,
@@ -100,6 +103,16 @@ class Column:
         """
         column = cls._of_distinct(codes, categories, source)
         column.ordered, column._is_distinct = ordered, False
+        return column
+
+    @classmethod
+    def of_counts(cls, values: AnyArray | Values, counts: AnyArray) -> Column:
+        """Return a column whose rows are elsewhere: its distinct values, and how often each occurs.
+
+        An encoder learns from it; there are no codes of rows.
+        """
+        column = read_values(values).encode()
+        column.counts = counts
         return column
 
     @cached_property

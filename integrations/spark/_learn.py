@@ -1,15 +1,21 @@
-"""From a DataFrame to a fitted encoder: what each partition teaches, merged."""
+"""From a DataFrame to a fitted encoder: texts that Spark counts, or what each partition teaches."""
 
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
+import numpy as np
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType
 
 from onehot_fast import Encoder
+from onehot_fast.adapter import Column, Table
 
 from ._columns import as_frame, without_rows
 from ._workers import STATE, learn_batches, merge_states
@@ -30,10 +36,42 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
         return Encoder(**{**encoder.get_params(), "columns": []}).partial_fit(
             without_rows(frame, frame.count())
         )
+    positions = [frame.columns.index(str(name)) for name in names]
+    if _spark_counts(frame, positions, encoder):
+        return encoder.partial_fit(_counted(frame, positions))
     part = Encoder(**{**encoder.get_params(), "columns": names})
-    columns = positional(frame, [frame.columns.index(str(name)) for name in names])
+    columns = positional(frame, positions)
     states = columns.mapInArrow(lambda batches: learn_batches(part, batches), STATE)
     return encoder.merge(*(pickle.loads(state) for state in collected(states)))
+
+
+def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
+    """Tell whether Spark can count the values: texts, of which none is refused for its row.
+
+    That takes half the time of handing the rows to Python.
+    """
+    options = encoder.get_params()
+    rules = options["handle_missing"]
+    return (
+        all(frame.schema[i].dataType == StringType() for i in positions)
+        and options["categories"] in (None, "auto")
+        and "error" not in (rules.values() if isinstance(rules, dict) else [rules])
+    )
+
+
+def _counted(frame: DataFrame, positions: Sequence[int]) -> Table:
+    """Return the distinct values of each column, with how often they occur, as a table."""
+    pairs = ", ".join(f"{position}, c{position}" for position in positions)
+    values = positional(frame, [*positions]).selectExpr(f"stack({len(positions)}, {pairs})")
+    found = values.toDF("column", "value").groupBy("column", "value").count().toArrow()
+    n_rows = pc.sum(found.filter(pc.field("column") == positions[0])["count"]).as_py() or 0
+
+    def read(position: int) -> Column:
+        is_of_column = pc.field("column") == position
+        there = found.filter(is_of_column & pc.field("value").is_valid())
+        return Column.of_counts(there["value"], there["count"].to_numpy().astype(np.int64))
+
+    return replace(without_rows(frame, n_rows), read=read)
 
 
 def positional(frame: DataFrame, positions: list[int]) -> DataFrame:

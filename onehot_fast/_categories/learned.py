@@ -150,7 +150,9 @@ def learn(column: Column, declared: bool) -> Learned:
 def counted(column: Column) -> tuple[Categories, Counts]:
     """Return the distinct categories of a column and in how many rows each occurs."""
     categories, positions = column.distinct()
-    counts = write.count(column.codes, column.n_categories)
+    counts = column.counts
+    if counts is None:
+        counts = write.count(column.codes, column.n_categories)
     if positions is None:
         return categories, counts
     added = np.zeros(len(categories), np.int64)

@@ -262,13 +262,15 @@ def failing_twice(batches: Iterator[Any]) -> Iterator[Any]:
             raise OSError("the machine went away")
 
 
-def test_what_a_failed_task_has_learned_is_not_counted_twice(spark):
+@pytest.mark.parametrize("value", ["string(id % 7)", "int(id % 7)"])
+def test_what_a_failed_task_has_learned_is_not_counted_twice(spark, value):
+    """Be it Spark that counts, or a worker."""
     cloudpickle = importlib.import_module("pyspark.cloudpickle")
     cloudpickle.register_pickle_by_value(importlib.import_module(__name__))
-    frame = spark.range(0, 100, 1, 3).selectExpr("string(id % 7) AS digit")
+    frame = spark.range(0, 100, 1, 3).selectExpr(f"{value} AS digit")
     lost = frame.mapInArrow(failing_twice, frame.schema)
 
-    encoder = Encoder(handle_missing="indicator").fit(lost)
+    encoder = Encoder(["digit"], handle_missing="indicator").fit(lost)
 
     assert encoder == in_one_process(frame, ["digit"], handle_missing="indicator")
     np.testing.assert_array_equal(
@@ -296,13 +298,35 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
         runs.add(1)
         yield from batches
 
-    frame = spark.range(0, 400, 1, 4).selectExpr("concat('level ', id % 131) AS name")
+    frame = spark.range(0, 400, 1, 4).selectExpr("id % 131 AS number")
 
-    encoder = Encoder(["name"], min_frequency=3).fit(frame.mapInArrow(counted, frame.schema))
+    encoder = Encoder(["number"], min_frequency=3).fit(frame.mapInArrow(counted, frame.schema))
 
     assert len(rounds) > 1
     assert runs.value >= 2 * 4
-    assert encoder == in_one_process(frame, ["name"], min_frequency=3)
+    assert encoder == in_one_process(frame, ["number"], min_frequency=3)
+
+
+def test_texts_are_counted_by_spark_as_by_one_process(spark, monkeypatch):
+    """But not those that are equal in another way, nor where a row without a value is refused."""
+    counted, count = [], _learn._counted
+    monkeypatch.setattr(_learn, "_counted", lambda *given: counted.append(1) or count(*given))
+    rows = [("b", None, "x"), ("", "é", "x"), (None, None, "a.b"), ("a\0b", "é", "x")] * 3
+    frame = spark.createDataFrame(rows, "word string, `a.b` string, kept string").repartition(5)
+    names = ["word", "a.b"]
+
+    for options in ({}, {"min_frequency": 4}, {"handle_missing": {"word": "indicator"}}):
+        encoder = Encoder(names, **options).fit(frame)
+        assert encoder.to_json() == in_one_process(frame, names, **options).to_json()
+    assert encoder.partial_fit(frame) == in_one_process(frame.union(frame), names, **options)
+    assert Encoder(names).fit(frame.limit(0)) == in_one_process(frame.limit(0), names)
+    assert len(counted) == 5
+
+    lower = frame.selectExpr("word COLLATE UTF8_LCASE AS word")
+    assert Encoder(["word"]).fit(lower) == in_one_process(lower, ["word"])
+    with pytest.raises(PythonException, match="'word'"):
+        Encoder(names, handle_missing="error").fit(frame)
+    assert len(counted) == 5
 
 
 def test_errors_before_anything_runs(spark):
