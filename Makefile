@@ -16,6 +16,8 @@ PYTEST := $(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
 # Options for the tools behind a target, as in `make test ARGS="-k axis"`.
 ARGS ?=
 ASV_ARGS ?= --quick
+# Results are published: they name the processor, not the machine.
+PROCESSOR = $(shell $(BIN)/python -c "from benchmarks.machine import slug; print(slug())")
 
 # What an install depends on, and what only needs compiling anew.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
@@ -88,8 +90,8 @@ emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x 
 	.ci/emulate
 
 bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
-	$(BIN)/asv machine --yes
-	$(BIN)/asv run $(ASV_ARGS)
+	$(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
+	$(BIN)/asv run --machine $(PROCESSOR) $(ASV_ARGS)
 
 bench-publish: $(VENV)/.bench-ready  ## make the pages of benchmarks/history, in .asv/html, for any web server
 	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench" >&2; exit 1; }

@@ -12,16 +12,16 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dask
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
 from benchmarks.frames import CATEGORIES
 from onehot_fast import Encoder
-from onehot_fast.integrations.dask import get_dummies
+
+if TYPE_CHECKING:
+    import dask.dataframe as dd
 
 PARTITIONS = 8
 Ways = dict[str, dict[str, Callable[[], Any]]]
@@ -36,12 +36,18 @@ def texts(rows: int) -> pd.DataFrame:
 
 def consume(collection: Any) -> Any:
     """Make every partition, or block, and keep none."""
+    import dask
+
     parts = collection.to_delayed()
     return dask.compute([dask.delayed(np.shape)(part) for part in np.ravel(parts)])
 
 
 def ways(frame: dd.DataFrame) -> Ways:
     """Return who can do each work."""
+    import dask.dataframe as dd
+
+    from onehot_fast.integrations.dask import get_dummies
+
     coded = frame.categorize().persist()
     encoder = Encoder(dtype=bool).fit(frame)
     found: Ways = {
@@ -93,6 +99,9 @@ def least(calls: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, and print a line for each."""
+    import dask
+    import dask.dataframe as dd
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)

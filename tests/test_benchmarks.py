@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -348,6 +350,33 @@ def test_the_asv_configuration_points_at_the_suites() -> None:
 
     assert (ROOT / configuration["benchmark_dir"]).samefile(ROOT / "benchmarks")
     assert configuration["project"] == "onehot_fast"
+
+
+def test_asv_can_import_every_module() -> None:
+    """It imports all that lies in the folder, with no library but those of its configuration."""
+    configuration = json.loads((ROOT / "asv.conf.json").read_text(encoding="utf-8"))
+    there = {*configuration["matrix"]["req"], *sys.stdlib_module_names, "benchmarks", "onehot_fast"}
+    needed = {}
+    for path in (ROOT / "benchmarks").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Import):
+                needed |= {alias.name.partition(".")[0]: path.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                needed[node.module.partition(".")[0]] = path.name
+
+    assert {name: path for name, path in needed.items() if name not in there} == {}
+
+
+def test_kept_results_tell_the_processor_and_no_more() -> None:
+    """Anyone may publish them: no path, no name of a machine; a processor names the folder."""
+    results = [*(ROOT / "benchmarks" / "history").glob("*/*-virtualenv-*.json")]
+    texts = [path.read_text(encoding="utf-8") for path in results]
+
+    assert len({json.loads(text)["commit_hash"] for text in texts}) >= 5
+    for path, text in zip(results, texts, strict=True):
+        assert json.loads(text)["params"]["machine"] == path.parent.name
+        assert json.loads(text)["env_vars"] == {}
+        assert re.findall(r"/(?:home|root|tmp|Users|work)\b", text) == []
 
 
 def record(workload: str, name: str, mode: str, threads: int, seconds: float) -> Any:
