@@ -100,7 +100,7 @@ def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: 
 
 @pytest.fixture
 def heard(number: int) -> Iterator[None]:
-    """Hear a signal that is ignored, as SIGHUP is beneath nohup: the command would ignore it too."""
+    """Hear a signal that is ignored, as SIGHUP is beneath nohup: the command ignores it too."""
     before = signal.signal(number, signal.SIG_DFL)
     yield
     signal.signal(number, before)
