@@ -263,18 +263,47 @@ def test_workers_of_joblib_take_one_thread_each():
     assert joblib.Parallel(n_jobs=n_jobs, backend="loky")([task()] * n_jobs) == [1] * n_jobs
 
 
-def test_threads_work_beside_a_second_interpreter():
-    """Python cannot tell any more who holds the GIL once there was one; nobody asks."""
-    program = """
-        try:
-            import _interpreters as interpreters
-        except ImportError:
-            import _xxsubinterpreters as interpreters
+MUST_NOT_IMPORT = """
+try:
+    import onehot_fast
+except ImportError:
+    pass
+else:
+    raise AssertionError("it was imported")
+"""
+
+
+@pytest.mark.parametrize("kind", ["legacy", "isolated"])
+def test_threads_work_beside_a_second_interpreter(kind):
+    """It shares the GIL or has its own, and may import the package as little as NumPy.
+
+    Python cannot tell any more who holds the GIL once there was one; nobody asks.
+    """
+    program = f"""
+        from threading import Thread
         import numpy as np
         from onehot_fast import one_hot
+        try:
+            import _interpreters as interpreters
+            other = interpreters.create("{kind}")
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+            other = interpreters.create(isolated={kind == "isolated"})
 
-        interpreters.destroy(interpreters.create())
-        print(one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum())
+        n_right = []
+        def work():
+            n_right.append(one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum() == 900_000)
+
+        threads = [Thread(target=work) for _ in range(4)]
+        for thread in threads[:2]:
+            thread.start()
+        failed = interpreters.run_string(other, {MUST_NOT_IMPORT!r})
+        interpreters.destroy(other)
+        for thread in threads[2:]:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print(sum(n_right), failed)
         """
 
-    assert run(program) == "900000.0"
+    assert run(program) == "4 None"

@@ -179,3 +179,26 @@ def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
     monkeypatch.setattr(sparse, "csc_rows", csc_rows)
     with pytest.raises(RuntimeError, match="another thread changed the codes"):
         dispatch.csc([codes], [None], 3, np.int8)
+
+
+@pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
+@pytest.mark.parametrize("num_threads", [1, 2])
+def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
+    """Those of results with more than 2**31 ons, made of fewer: they are the ones of 32 bits."""
+    n, depth = 40_000, 21
+    rng = np.random.default_rng(0)
+    codes = [rng.integers(lowest, depth, n).astype(dtype) for dtype in ("i1", "i8")]
+    tables = [np.array([*range(start, start + depth), -1], "i4") for start in (0, depth)]
+    offsets = np.sort(rng.integers(0, n, n // 3))
+
+    def results():
+        yield dispatch.csr(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.csc(codes, tables, 2 * depth, np.int8, num_threads)
+        yield dispatch.multi_hot_csr(offsets, codes[1], None, depth, np.int8, count=True)
+
+    expected = list(results())
+    monkeypatch.setattr(dispatch, "_position_dtype", lambda *_: np.dtype(np.int64))
+    for narrow, wide in zip(expected, results(), strict=True):
+        assert [part.dtype for part in wide[1:]] == [np.int64, np.int64]
+        for each, other in zip(narrow, wide, strict=True):
+            np.testing.assert_array_equal(each, other)

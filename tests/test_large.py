@@ -1,6 +1,8 @@
-"""Sizes beyond 32 bits, of up to 12 gigabytes each: ``pytest -m large -n 0``."""
+"""Sizes beyond 32 bits, of up to 12 gigabytes each, and one of 20: ``pytest -m large -n 0``."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -43,6 +45,29 @@ def test_csr_of_a_matrix_beyond_int32():
     assert matrix.shape == (n, len(texts))
     np.testing.assert_array_equal(matrix.indices, rank[codes])
     np.testing.assert_array_equal(matrix.indptr, np.arange(n + 1))
+
+
+def test_csr_of_more_ons_than_int32():
+    """Positions of 8 bytes each, 17 GB, beside ones of a byte."""
+    n_columns, depth = 64, 3
+    n = BEYOND // n_columns + 4099
+    needed = n * n_columns * 9 + 2 * 10**9
+    memory = Path("/proc/meminfo").read_text() if Path("/proc/meminfo").exists() else ""
+    free = next((line.split()[1] for line in memory.splitlines() if "Available" in line), "0")
+    if int(free) * 1024 < needed:
+        pytest.skip(f"{needed / 1e9:.0f} GB of memory are not free here")
+    names = [f"c{i}" for i in range(n_columns)]
+    codes = (np.arange(n) % 7 % depth).astype("u1")
+    encoder = Encoder(names, dtype="i1").fit(dict.fromkeys(names, np.arange(depth, dtype="u1")))
+    matrix = encoder.transform(dict.fromkeys(names, codes), "csr")
+
+    assert (matrix.nnz, matrix.shape) == (n * n_columns, (n, n_columns * depth))
+    assert matrix.indices.dtype == matrix.indptr.dtype == np.int64
+    for start in (0, n // 2, n - 5000):  # the last ones are behind 2**31 others
+        rows = slice(start, start + 5000)
+        placed = matrix.indices.reshape(n, n_columns)[rows]
+        np.testing.assert_array_equal(placed, codes[rows, None] + depth * np.arange(n_columns))
+    np.testing.assert_array_equal(matrix.indptr, np.arange(n + 1) * n_columns)
 
 
 def test_texts_beyond_four_gibibytes():

@@ -587,7 +587,7 @@ cdef class Dictionary:
         IndexError
             A position is outside.
         """
-        positions = np.asarray(positions, np.int64)
+        positions = np.array(positions, np.int64)
         if len(positions) > 0 and not 0 <= positions.min() <= positions.max() < len(self):
             raise IndexError(f"the positions are not all in [0, {len(self)})")
         counts = self.counts[positions] if self.counting else None

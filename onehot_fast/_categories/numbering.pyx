@@ -14,6 +14,9 @@ import numpy as np
 
 from onehot_fast._runtime import memory
 
+cdef extern from "once.h":
+    uint64_t ohf_once(uint64_t integer) nogil
+
 cnp.import_array()
 
 ctypedef fused integer_t:
@@ -85,7 +88,7 @@ cdef Limits limits_of(const integer_t *values, int64_t n) noexcept nogil:
 
 cdef inline uint64_t step_of(integer_t value, uint64_t first, uint64_t span) noexcept nogil:
     """Return how far an integer is from the first; one that another thread changed meanwhile is behind all."""
-    cdef uint64_t step = <uint64_t> value - first
+    cdef uint64_t step = ohf_once(<uint64_t> value - first)
     return step if step <= span else span + 1
 
 
@@ -112,7 +115,7 @@ cdef void subtract(
     cdef int64_t i
     cdef uint64_t step
     for i in range(n):
-        step = <uint64_t> values[i] - first
+        step = ohf_once(<uint64_t> values[i] - first)
         codes[i] = <int32_t> step if step <= span else -1
 
 

@@ -166,7 +166,7 @@ cdef class Strings:
         IndexError
             A position is outside ``[0, len(self))``.
         """
-        cdef cnp.ndarray chosen = np.ascontiguousarray(positions, np.int64)
+        cdef cnp.ndarray chosen = np.array(positions, np.int64, ndmin=1)     # a copy, which nobody changes
         cdef Py_ssize_t i, n = len(chosen), n_mine = len(self)
         cdef const int64_t *places = <const int64_t *> cnp.PyArray_DATA(chosen)
         cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)

@@ -45,7 +45,7 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
         hit = row[i] == on
         count += hit
         position += hit * <uint32_t> i
-    if count == 1:
+    if count == 1 and position < <uint32_t> depth:  # or the row changed meanwhile
         found.position = position
     elif count > 1:
         for i in range(<int32_t> depth):

@@ -1,6 +1,7 @@
 /* The table of a dictionary, and its loops compiled once per instruction set. */
 #include "dictionary.h"
 #include "microkernels.h"
+#include "once.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -46,6 +46,7 @@ OHF_INLINE uint32_t ohf_view_word(const uint8_t *view, int word)
 {
     uint32_t number;
     memcpy(&number, view + 4 * word, sizeof number);
+    OHF_KEEP(number);
     return number;
 }
 
@@ -60,7 +61,7 @@ OHF_INLINE uint64_t ohf_offset(const ohf_texts *texts, int64_t i, int layout)
     } else if (layout == OHF_OFFSETS64) {
         memcpy(&wide, (const char *)texts->rows + 8 * i, sizeof wide);
     }
-    return (uint64_t)wide;
+    return ohf_once((uint64_t)wide);
 }
 
 /* The two words of a text of up to 15 bytes, and nothing beside it is read. */

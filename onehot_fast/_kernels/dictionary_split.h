@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dictionary.h"
+#include "once.h"
 
 enum { OHF_PIECES_BLOCK = 256 };
 
@@ -101,6 +102,7 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
         const uint8_t *view = (const uint8_t *)texts->rows + 16 * i;
         uint32_t words[4];      /* length, prefix, buffer, offset */
         memcpy(words, view, sizeof words);
+        OHF_FORGET(words);
         *length = words[0];
         *buffer = texts->rows;
         *text = view + 4;
@@ -116,11 +118,13 @@ static inline int ohf_text_of_row(const ohf_texts *texts, int64_t i, const uint8
     if (texts->layout == OHF_OFFSETS32) {
         int32_t ends[2];
         memcpy(ends, (const char *)texts->rows + 4 * i, sizeof ends);
+        OHF_FORGET(ends);
         from = ends[0];
         to = ends[1];
     } else {
         int64_t ends[2];
         memcpy(ends, (const char *)texts->rows + 8 * i, sizeof ends);
+        OHF_FORGET(ends);
         from = ends[0];
         to = ends[1];
     }

@@ -5,6 +5,7 @@
  * get the plain variant (and the baseline's vector variant where its intrinsics need no flag).
  */
 #include "microkernels.h"
+#include "once.h"
 
 #include <string.h>
 
@@ -30,13 +31,9 @@
 
 #if defined(__GNUC__)
 #  define OHF_INLINE static inline __attribute__((always_inline))
-/* Whatever the compiler knows of this memory it forgets: it may have been written to. */
-#  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
 #else
-#  include <intrin.h>
 #  define OHF_INLINE static __inline
 #  define restrict __restrict
-#  define OHF_FORGET(MEMORY) _ReadWriteBarrier()
 #endif
 
 /* Run CALL with W a constant, so that stores have a constant size; OTHER for any other width. */

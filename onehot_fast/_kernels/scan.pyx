@@ -9,6 +9,9 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from onehot_fast._kernels.types cimport index_t
 
+cdef extern from "once.h":
+    uint64_t ohf_once(uint64_t integer) nogil
+
 cdef enum:
     BLOCK = 1024
 
@@ -112,7 +115,7 @@ def maximum(const index_t[::1] indices, ignored):
 
 cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
     """Count one integer, or in the last place what has none."""
-    counts[min(<uint64_t> index, last)] += 1
+    counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
 def count(const index_t[::1] indices, int64_t[:, ::1] counts):

@@ -98,6 +98,15 @@ def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: 
     assert files.leftovers(small.parent) == []
 
 
+@pytest.fixture
+def heard(number: int) -> Iterator[None]:
+    """Hear a signal that is ignored, as SIGHUP is beneath nohup: the command ignores it too."""
+    before = signal.signal(number, signal.SIG_DFL)
+    yield
+    signal.signal(number, before)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 @pytest.mark.parametrize(
     "arguments", [["encode", "-o", "-"], ["inspect"], ["encode", "-o", "out/"]]

@@ -1,0 +1,24 @@
+/* Memory that another thread may change: what was read of it once is not read again by the compiler. */
+#ifndef OHF_ONCE_H
+#define OHF_ONCE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__)
+/* Whatever the compiler knows of this memory it forgets: it may have been written to. */
+#  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
+/* It forgets as well where this integer comes from: what is compared is what is used. */
+#  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
+#else
+#  include <intrin.h>
+#  define OHF_FORGET(MEMORY) _ReadWriteBarrier()
+#  define OHF_KEEP(INTEGER) _ReadWriteBarrier()
+#endif
+
+static inline uint64_t ohf_once(uint64_t integer)
+{
+    OHF_KEEP(integer);
+    return integer;
+}
+
+#endif
