@@ -144,7 +144,7 @@ def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
         span = int(high) - int(low) + 1
     else:
         base, span = np.zeros(1, unsigned), int(high) + 1
-    codes = np.require(codes, requirements="CA")
+    codes = np.require(codes, requirements=["C", "A"])
     present = np.flatnonzero(write.count(codes, span))
     lut = np.full(span + 1, -1, np.int32)
     lut[present] = np.arange(len(present), dtype=np.int32)

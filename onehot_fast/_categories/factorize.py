@@ -116,7 +116,7 @@ def _integers(values: AnyArray) -> Factorized:
     if len(values) == 0:
         return Factorized(np.empty(0, np.int32), values.copy(), "hash")
     span = min(FREE_SPAN + DENSE_SPAN * len(values), MAX_SPAN)
-    numbered = number_integers(np.require(values, requirements="CA"), span)
+    numbered = number_integers(np.require(values, requirements=["C", "A"]), span)
     if numbered is None:
         return _hashed(values, kind_of_dtype(values.dtype))
     return Factorized(numbered[0], numbered[1].astype(values.dtype), "hash")
