@@ -109,7 +109,14 @@ class Column:
     def of_counts(cls, values: AnyArray | Values, counts: AnyArray) -> Column:
         """Return a column whose rows are elsewhere: its distinct values, and how often each occurs.
 
-        An encoder learns from it; there are no codes of rows.
+        An encoder can learn from it; it has no rows to encode.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_categories,), or a library's column
+            Distinct, and none of them missing.
+        counts : ndarray of int64, shape (n_categories,)
+            In how many rows each occurs.
         """
         column = read_values(values).encode()
         column.counts = counts

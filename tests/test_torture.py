@@ -35,7 +35,7 @@ def test_part(part):
     if part == "files":
         for library in ("pyarrow", "click", "rich"):
             pytest.importorskip(library)
-    if part == "memory" and not shutil.which(sysconfig.get_config_var("CC").split()[0]):
+    if part in ("memory", "races") and not shutil.which(sysconfig.get_config_var("CC").split()[0]):
         pytest.skip("no compiler")
     if part == "memory" and "libasan" in os.environ.get("LD_PRELOAD", ""):
         pytest.skip("AddressSanitizer allocates itself")

@@ -48,21 +48,21 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
     """Tell whether Spark can count the values: texts, of which none is refused for its row.
 
-    That takes half the time of handing the rows to Python.
+    That takes less time than to hand the rows to Python, unless nearly every row has its own text.
     """
     options = encoder.get_params()
-    rules = options["handle_missing"]
+    categories, rules = options["categories"], options["handle_missing"]
     return (
         all(frame.schema[i].dataType == StringType() for i in positions)
-        and options["categories"] in (None, "auto")
+        and (categories is None or isinstance(categories, str))
         and "error" not in (rules.values() if isinstance(rules, dict) else [rules])
     )
 
 
-def _counted(frame: DataFrame, positions: Sequence[int]) -> Table:
+def _counted(frame: DataFrame, positions: list[int]) -> Table:
     """Return the distinct values of each column, with how often they occur, as a table."""
     pairs = ", ".join(f"{position}, c{position}" for position in positions)
-    values = positional(frame, [*positions]).selectExpr(f"stack({len(positions)}, {pairs})")
+    values = positional(frame, positions).selectExpr(f"stack({len(positions)}, {pairs})")
     found = values.toDF("column", "value").groupBy("column", "value").count().toArrow()
     n_rows = pc.sum(found.filter(pc.field("column") == positions[0])["count"]).as_py() or 0
 

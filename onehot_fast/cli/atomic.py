@@ -30,6 +30,7 @@ else:
 __all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
 
 MARK = "onehot-fast-part"
+# So long is written before the disk is asked for it again.
 SYNC_SECONDS = 0.2
 # Of Linux.
 AT_FDCWD, RENAME_EXCHANGE = -100, 2
