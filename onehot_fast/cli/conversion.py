@@ -195,6 +195,8 @@ def _write(
     """Write the rows, a batch at a time: read, encoded and written by a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
+    if output.format(source).kind == "parquet":
+        coded += tuple(source.repeated)
     schema = source.coded_schema(coded)
     if change.reads is not None:
         schema = pa.schema([field for field in schema if field.name in change.reads])

@@ -98,6 +98,7 @@ class KeyedReader(Reader):
         self.compression: str | None = inner.compression
         self.group_rows: int | None = inner.group_rows
         self.plain: Collection[str] = inner.plain
+        self.repeated: Collection[str] = inner.repeated
         self._keys = {
             name: pa.scalar(value, pa.string()).cast(kind) for name, (kind, value) in keys.items()
         }

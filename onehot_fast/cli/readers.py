@@ -30,6 +30,8 @@ __all__ = [
 BUFFER_BYTES = 1 << 20
 # Of a value of Parquet in Arrow's memory, whatever it is in the file.
 BYTES_OF_PHYSICAL = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+# Before each text that stands in a file by itself.
+BYTES_OF_LENGTH = 4
 # Numbers that take more than this share of what they do without a dictionary have one for nothing.
 LEAST_GAIN = 0.9
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
@@ -45,6 +47,8 @@ class Reader(ABC):
     group_rows: int | None = None
     # The paths of columns whose values hardly repeat: a dictionary would be for nothing.
     plain: Collection[str] = ()
+    # The texts whose values repeat so much that they are read, and written, by their dictionaries.
+    repeated: Collection[str] = ()
 
     def __init__(self, path: Place, name: str, form: Format) -> None:
         self.path: Place = path
@@ -92,6 +96,17 @@ class ParquetReader(Reader):
             self.compression: str | None = codec.replace("uncompressed", "none")
             chunks = [first.column(i) for i in range(first.num_columns)]
             self.plain: Collection[str] = {c.path_in_schema for c in chunks if _is_plain(c)}
+            self.repeated: Collection[str] = self._repeated()
+
+    def _repeated(self) -> set[str]:
+        """Return the texts that take less in each row group than their lengths alone would."""
+        found = set(self._texts(self.schema.names))
+        for number in range(self.metadata.num_row_groups):
+            group = self.metadata.row_group(number)
+            for chunk in (group.column(i) for i in range(group.num_columns)):
+                if chunk.total_uncompressed_size >= BYTES_OF_LENGTH * chunk.num_values:
+                    found.discard(chunk.path_in_schema)
+        return found
 
     @cached_property
     def row_bytes(self) -> float:

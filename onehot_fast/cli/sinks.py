@@ -151,7 +151,8 @@ class ParquetSink(Sink):
     def _flush(self) -> None:
         """Write a row group."""
         if self._rows:
-            self._writer.write(pa.Table.from_batches(self._waiting))
+            # The writer keeps codes as long as the dictionary stays the same.
+            self._writer.write(pa.Table.from_batches(self._waiting).unify_dictionaries())
             self.n_rows += self._rows
             self._waiting = []
             self._rows = self._bytes = 0

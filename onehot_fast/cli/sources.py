@@ -108,6 +108,11 @@ class Source:
         """Return the schema of the batches of all columns."""
         return self.readers[0].coded_schema(coded)
 
+    @property
+    def repeated(self) -> set[str]:
+        """The texts whose values repeat much in all files; see `Reader.repeated`."""
+        return set.intersection(*(set(reader.repeated) for reader in self.readers))
+
     def share(self) -> float:
         """Return which share of the rows has been read."""
         if self._done >= len(self.readers):

@@ -119,6 +119,35 @@ def test_dictionaries_where_they_pay(call: Any, tmp_path: Path) -> None:
     assert parquet.read_table(target).select(list(columns)).equals(table.select(list(columns)))
 
 
+def test_texts_that_repeat(call: Any, tmp_path: Path) -> None:
+    """They are read and written by their dictionaries, which differ between row groups."""
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    rows = range(6000)
+    texts = [None if row % 11 == 0 else f"{row // 2000}: {row % 7}" for row in rows]
+    table = pa.table(
+        {
+            "size": ["S", "L"] * 3000,
+            "text": pa.array(texts, pa.string()),
+            "large": pa.array(texts, pa.large_string()),
+            "bytes": pa.array(texts, pa.binary()),
+            "nothing": pa.nulls(6000, pa.string()),
+            "once": [f"{row}" for row in rows],
+            "at first": [f"{0 if row < 2000 else row}" for row in rows],
+        }
+    )
+    parquet.write_table(table, source, row_group_size=2000)
+    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+    assert reader.repeated == {"size", "text", "large", "bytes", "nothing"}
+
+    for rows_of_group in "2000", "5000":
+        options = "-c", "size", "--row-group-size", rows_of_group, "--overwrite"
+        assert call("encode", source, *options, "-o", target) == (0, b"", "")
+        kept = table.drop_columns(["size"])
+        assert parquet.read_table(target).select(kept.column_names).equals(kept)
+        found = parquet.read_metadata(target).row_group(0).column(2).statistics
+        assert (found.min, found.max) == ("0: 0", "2: 6" if rows_of_group == "5000" else "0: 6")
+
+
 def test_nothing_is_kept(run: Any, tmp_path: Path) -> None:
     """A file of nothing but features is written without pyarrow's writer, or pandas."""
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
