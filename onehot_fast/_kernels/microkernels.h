@@ -31,6 +31,9 @@ enum {
 #define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
 #define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
 #define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
+#define OHF_CSR_COLUMNS 1024               /* most columns of a call of csr, */
+#define OHF_CSR_ROOM 8192                  /* positions that it composes at a time, */
+#define OHF_CSR_LAG 256                    /* and those behind a line that leaves: 33 KiB on the stack */
 #define OHF_EDGES_BLOCK 512                /* most values of a call of count_edges: 4 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
@@ -52,6 +55,13 @@ typedef struct {
     int only_adds;         /* entry i is entry 0 + i, for all codes */
     uint64_t base, span;
 } ohf_table;
+
+/* A column of codes that a number is added to: those of [0, top] are there. The sum fits. */
+typedef struct {
+    const unsigned char *codes;
+    int kind;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
+    int32_t first, top;
+} ohf_shifted;
 
 /* What to write: a group is the output of `inner` neighbouring indices, depth * inner elements. */
 typedef struct {
@@ -97,7 +107,11 @@ typedef struct {
      * OHF_BIT_MASKS bytes of scratch. */
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
                  unsigned char *out, unsigned char *masks);
-    void (*interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out);
+    /* Write the positions of rows of up to OHF_CSR_COLUMNS columns one after the other, and where each row ends,
+     * counted from `place`, up to a row that lacks a code or to one shortly before it; return how many. What is
+     * written of later rows has no meaning. */
+    size_t (*csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
+                  int32_t *ends, int streaming);
     /* Write how many of the sorted edges each value is not below: all of them for NaN. */
     void (*count_edges)(const double *values, size_t n, const double *edges, size_t n_edges, int32_t *counts);
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);

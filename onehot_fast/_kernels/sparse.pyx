@@ -8,12 +8,16 @@ Both come out canonical: sorted, without duplicates, given that the tables name 
 from one input column to the next.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, ohf_table, stream_bytes
+from onehot_fast._kernels.simd cimport (
+    OHF_CSR_COLUMNS, OHF_I8, OHF_I16, OHF_I32, OHF_U8, OHF_U16, OHF_U32, microkernels, ohf_microkernels, ohf_shifted,
+    ohf_table, stream_bytes,
+)
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
@@ -35,51 +39,74 @@ cdef struct Job:
     const CodeSource *sources
     void *indices
     void *indptr
-    Py_ssize_t n_columns, n_rows, span
+    const ohf_shifted *shifted      # of each column; without codes where these have to be looked up
+    Py_ssize_t n_columns, n_rows, span, n_looked_up
     bint wide               # of the positions: int64
     bint streaming
 
 
-cdef inline bint any_negative(const int32_t *codes, Py_ssize_t n) noexcept nogil:
-    """Tell whether one of the codes is negative; without a branch, which the compiler turns into vectors."""
-    cdef int32_t signs = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        signs |= codes[i]
-    return signs < 0
+cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
+    """Describe a column whose codes become positions by an addition; False for any other."""
+    cdef const ohf_table *table = source.table
+    if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
+        return False
+    # What is above the sign bit of 32 bits is none of the codes either way.
+    shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
+    shifted.first = 0
+    if table == NULL:
+        shifted.top = <int32_t> min(span - 1, <Py_ssize_t> INT32_MAX)
+        return span > 0
+    if not table.only_adds or table.entries[0] < 0:
+        return False
+    shifted.first = table.entries[0]
+    shifted.top = <int32_t> (table.n_codes - 1)
+    return table.n_codes > 0 and shifted.first + <Py_ssize_t> table.n_codes <= span <= INT32_MAX
 
 
-cdef inline void write_full(
-    const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
-    position_t *ends, position_t first,
-) noexcept nogil:
-    """Write rows that lack no column: every position has its place from the start."""
-    cdef position_t room[CODES + 32]
-    cdef position_t *block = <position_t *> ((<uintptr_t> room + 63) & ~<uintptr_t> 63)
-    cdef position_t *to = ends
-    cdef Py_ssize_t i, column, n_columns = job.n_columns
-    if position_t is int32_t:
-        if job.streaming:
-            to = block + (<uintptr_t> indices & 63) // sizeof(position_t)
-            job.microkernels.interleave(codes, step, n_rows, n_columns, to)
-            copy_past(job, indices, to, n_rows * n_columns)
-            to = block + (<uintptr_t> ends & 63) // sizeof(position_t)
+cdef Py_ssize_t describe(const Job *job, ohf_shifted *shifted) noexcept nogil:
+    """Describe all columns to the microkernel; return how many have to be looked up."""
+    cdef Py_ssize_t column, n_looked_up = 0
+    for column in range(job.n_columns):
+        if shift_of(&job.sources[column], job.span, &shifted[column]):
+            shifted[column].codes = <const unsigned char *> job.sources[column].indices
         else:
-            job.microkernels.interleave(codes, step, n_rows, n_columns, indices)
-    else:
+            shifted[column] = ohf_shifted(NULL, OHF_I32, 0, INT32_MAX)
+            n_looked_up += 1
+    return n_looked_up
+
+
+cdef Py_ssize_t write_full(
+    const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
+) noexcept nogil:
+    """Write rows from ``row`` on, up to about the first that lacks a column; return how many."""
+    cdef int32_t codes[CODES]
+    cdef ohf_shifted shifted[OHF_CSR_COLUMNS]
+    cdef Py_ssize_t n_columns = job.n_columns, done = 0, count, column, at, written
+    cdef Py_ssize_t step = max(<Py_ssize_t> CODES // max(job.n_looked_up, <Py_ssize_t> 1), <Py_ssize_t> 1)
+    if step > 16:
+        step -= step % 16
+    if job.n_looked_up == 0:
+        step = n_rows
+    while done < n_rows:
+        count = min(n_rows - done, step)
+        at = 0
         for column in range(n_columns):
-            for i in range(n_rows):
-                indices[i * n_columns + column] = codes[column * step + i]
-    for i in range(n_rows):
-        first += <position_t> n_columns
-        to[i] = first
-    if to != ends:
-        copy_past(job, ends, to, n_rows)
-
-
-cdef inline void copy_past(const Job *job, position_t *out, const position_t *block, Py_ssize_t n) noexcept nogil:
-    """Copy a block past the caches."""
-    job.microkernels.copy(<unsigned char *> out, <const unsigned char *> block, n * sizeof(position_t))
+            shifted[column] = job.shifted[column]
+            if shifted[column].codes == NULL:
+                read(&job.sources[column], row + done, count, 0, job.span, codes + at)
+                shifted[column].codes = <const unsigned char *> (codes + at)
+                at += step
+            else:
+                shifted[column].codes += (row + done) * job.sources[column].index_bytes
+        written = job.microkernels.csr(
+            shifted, n_columns, count, <int32_t> place, indices, ends + done, job.streaming
+        )
+        done += written
+        indices += written * n_columns
+        place += written * n_columns
+        if written < count:
+            break
+    return done
 
 
 cdef Py_ssize_t write_rows(
@@ -89,28 +116,23 @@ cdef Py_ssize_t write_rows(
     cdef int32_t codes[CODES]
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, i, column, n, first
-    cdef bint has_gaps
-    if step > 16:
-        step -= step % 16   # whole lines
     while row < end:
-        count = min(end - row, step)
-        first = 0
-        if n_columns <= CODES:
-            has_gaps = False
-            for column in range(n_columns):
-                if not read(&job.sources[column], row, count, 0, job.span, codes + column * step):
-                    has_gaps |= any_negative(codes + column * step, count)
-            if not has_gaps:
-                write_full(job, codes, step, count, indices + place, indptr + row + 1, <position_t> place)
+        if position_t is int32_t:
+            if n_columns <= OHF_CSR_COLUMNS:
+                count = write_full(job, row, end - row, indices + place, indptr + row + 1, place)
                 place += count * n_columns
                 row += count
-                continue
+        count = min(end - row, step)
+        if n_columns <= CODES:
+            for column in range(n_columns):
+                read(&job.sources[column], row, count, 0, job.span, codes + column * step)
             for i in range(count):
                 for column in range(n_columns):
                     indices[place] = codes[column * step + i]
                     place += codes[column * step + i] >= 0
                 indptr[row + i + 1] = <position_t> place
-        else:
+        elif count:
+            first = 0
             while first < n_columns:   # one row at a time, as many of its columns as fit
                 n = min(n_columns - first, <Py_ssize_t> CODES)
                 for column in range(n):
@@ -165,6 +187,7 @@ def csr(
     The codes have four bytes; ``n_columns`` are those of the whole matrix, ``result_bytes`` its size in memory.
     """
     cdef Job job
+    cdef ohf_shifted *shifted
     cdef Py_ssize_t total
     columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
@@ -183,10 +206,17 @@ def csr(
     job.streaming = (
         not job.wide and job.microkernels.copy != NULL and <size_t> result_bytes > stream_bytes()
     )
-    for_each_chunk(
-        run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
-        CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,
-    )
+    job.shifted = shifted = <ohf_shifted *> calloc(job.n_columns, sizeof(ohf_shifted))
+    if shifted == NULL:
+        raise MemoryError("no memory for the columns' descriptions")
+    try:
+        job.n_looked_up = describe(&job, shifted)
+        for_each_chunk(
+            run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
+            CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,
+        )
+    finally:
+        free(shifted)
     with nogil:
         total = close_gaps(&indices[0], &indptr[0], job.n_rows, job.n_columns)
     return total
