@@ -17,7 +17,6 @@ cdef extern from "microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
-        OHF_CSR_COLUMNS
         OHF_EDGES_BLOCK
         OHF_BIT_MASKS
         OHF_BIT_ROWS
@@ -72,7 +71,7 @@ cdef extern from "microkernels.h":
         const uint8_t *, size_t, size_t, size_t, bint, unsigned char *, unsigned char *
     ) noexcept nogil
     ctypedef size_t (*ohf_csr)(
-        const ohf_shifted *, size_t, size_t, int32_t, int32_t *, int32_t *, bint
+        const ohf_shifted *, size_t, size_t, int32_t, int32_t *, int32_t *
     ) noexcept nogil
     ctypedef void (*ohf_count_edges)(const double *, size_t, const double *, size_t, int32_t *) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
