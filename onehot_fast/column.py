@@ -67,6 +67,8 @@ class Column:
 
     # In how many rows each category occurs, where others have counted.
     counts: npt.NDArray[np.int64] | None = None
+    # What never changes and holds the categories: where it comes again, they are the same.
+    holder: object = None
 
     def __init__(
         self,

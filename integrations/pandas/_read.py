@@ -167,13 +167,15 @@ def read_column(values: Any) -> Column | Values:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         categories = numpy_values(dtype.categories)
-        return Column(category_codes(series), categories, bool(dtype.ordered), "category")
+        column = Column(category_codes(series), categories, bool(dtype.ordered), "category")
+        column.holder = dtype.categories
+        return column
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
         return Values(arrow_chunks(pa_array(series)))
     if isinstance(dtype, pd.StringDtype):
         return Values([python_texts(series)])
-    column, levels = code_series(series)
+    coded, levels = code_series(series)
     source = "dictionary" if is_arrow_dictionary(dtype) else "hash"
-    return Column(level_codes(column), numpy_values(levels), source=source)
+    return Column(level_codes(coded), numpy_values(levels), source=source)

@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 # What reading one value touches, about: a code, or a short text.
 VALUE_BYTES = 8
+# Look-up tables of so many categories are kept for the next table.
+MOST_KEPT = 4096
 # So few texts are objects of Python in less time than their column is read.
 FEW_TEXTS = 16
 # How a refusal says what to do.
@@ -100,8 +102,30 @@ def _code_column(
         if coded is not None:
             return coded
     column = named(schema.name, read.encode)
+    lut, shifted = _luts_of(schema, column, outputs)
+    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing, shifted)
+
+
+def _luts_of(
+    schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
+) -> tuple[npt.NDArray[np.int32], dict[int, npt.NDArray[np.int32]] | None]:
+    """Return the look-up table of a column, and those that were made of it, kept if they are small.
+
+    Without unknown categories they follow from the categories alone.
+    """
+    holder, lut, shifted = schema.met.get("last", (None, None, None))
+    if holder is not None and holder is column.holder and lut is not None:
+        if schema.options.handle_missing == "error":
+            check_no_missing(schema.name, column.codes)
+        return lut, shifted
     lut = _lut_of(schema, column.codes, column.stored, outputs)
-    return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing)
+    if column.holder is None or len(lut) > MOST_KEPT:
+        return lut, None
+    if (schema.outputs_of(column.stored)[:-1] == UNKNOWN).any():
+        return lut, None
+    shifted = {}
+    schema.met["last"] = column.holder, lut, shifted
+    return lut, shifted
 
 
 def named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:

@@ -170,6 +170,11 @@ class ColumnSchema:
         return {}
 
     @cached_property
+    def met(self) -> dict[str, tuple[object, npt.NDArray[np.int32], dict[int, Any]]]:
+        """The last categories of a table that were all known: their holder and look-up tables."""
+        return {}
+
+    @cached_property
     def propagates_missing(self) -> bool:
         """Whether all outputs of a missing value are NaN."""
         return self.options.handle_missing == "propagate"

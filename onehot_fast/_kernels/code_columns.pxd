@@ -7,6 +7,7 @@ from onehot_fast._kernels.simd cimport ohf_map, ohf_narrow, ohf_policy, ohf_tabl
 cdef struct CodeSource:
     const char *indices
     Py_ssize_t index_bytes      # of one index
+    int kind
     ohf_narrow narrow           # with a policy,
     const ohf_policy *policy
     ohf_map map                 # or with a table

@@ -72,6 +72,7 @@ cdef class CodeColumns:
             raise ValueError(f"column {i}: codes of {codes.dtype} {(<object> codes).shape} do not fit")
         self.items[i].indices = <const char *> cnp.PyArray_DATA(codes)
         self.items[i].index_bytes = kind_bytes(kind)
+        self.items[i].kind = kind
         if table is None:
             self.items[i].narrow = variant.narrow8[kind] if self.code_bytes == 1 else variant.narrow32[kind]
             self.items[i].policy = &self.policy

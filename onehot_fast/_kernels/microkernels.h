@@ -53,6 +53,13 @@ typedef struct {
     uint64_t base, span;
 } ohf_table;
 
+/* A column of codes that a number is added to: those of [0, top] are there. The sum fits. */
+typedef struct {
+    const unsigned char *codes;
+    int kind;              /* OHF_I8, OHF_U8, OHF_I16, OHF_U16 or OHF_I32 */
+    int32_t first, top;
+} ohf_shifted;
+
 /* What to write: a group is the output of `inner` neighbouring indices, depth * inner elements. */
 typedef struct {
     size_t width;          /* bytes of an element */
@@ -97,7 +104,10 @@ typedef struct {
      * OHF_BIT_MASKS bytes of scratch. */
     void (*bits)(const uint8_t *codes, size_t n, size_t n_classes, size_t plane_bytes, int streaming,
                  unsigned char *out, unsigned char *masks);
-    void (*interleave)(const int32_t *codes, size_t step, size_t n_rows, size_t n_columns, int32_t *out);
+    /* Write the positions of rows one after the other, and where each row ends, counted from `place`, up to a row that
+     * lacks a code or to one shortly before it; return how many. What is written of later rows has no meaning. */
+    size_t (*csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
+                  int32_t *ends);
     /* Write how many of the sorted edges each value is not below: all of them for NaN. */
     void (*count_edges)(const double *values, size_t n, const double *edges, size_t n_edges, int32_t *counts);
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);

@@ -9,6 +9,7 @@
 #  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
 /* It forgets as well where this integer comes from: what is compared is what is used. */
 #  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
+#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* of x86 */
 #else
 #  include <intrin.h>
 #  define OHF_FORGET(MEMORY) _ReadWriteBarrier()

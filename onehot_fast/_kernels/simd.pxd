@@ -37,6 +37,12 @@ cdef extern from "microkernels.h":
         uint64_t base
         uint64_t span
 
+    ctypedef struct ohf_shifted:
+        const unsigned char *codes
+        int kind
+        int32_t first
+        int32_t top
+
     ctypedef struct ohf_fill:
         size_t width
         size_t depth
@@ -64,7 +70,9 @@ cdef extern from "microkernels.h":
     ctypedef void (*ohf_bits)(
         const uint8_t *, size_t, size_t, size_t, bint, unsigned char *, unsigned char *
     ) noexcept nogil
-    ctypedef void (*ohf_interleave)(const int32_t *, size_t, size_t, size_t, int32_t *) noexcept nogil
+    ctypedef size_t (*ohf_csr)(
+        const ohf_shifted *, size_t, size_t, int32_t, int32_t *, int32_t *
+    ) noexcept nogil
     ctypedef void (*ohf_count_edges)(const double *, size_t, const double *, size_t, int32_t *) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
@@ -86,7 +94,7 @@ cdef extern from "microkernels.h":
         ohf_map *map8
         ohf_map *map32
         ohf_bits bits
-        ohf_interleave interleave
+        ohf_csr csr
         ohf_count_edges count_edges
         ohf_put fill
         ohf_copy copy

@@ -11,7 +11,6 @@ def csr(
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
     n_columns: int,
-    result_bytes: int,
     num_threads: int,
 ) -> int: ...
 def csc_counts(columns: CodeColumns, counts: npt.NDArray[Any], num_threads: int) -> None: ...

@@ -1,22 +1,25 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """CSR and CSC: the positions of the ons, without the matrix.
 
-CSR writes the columns of every row where they belong if no row lacks one, past the caches where the matrix is
-large, and closes the gaps afterwards where some do: one pass over the codes, and a second over the positions only
-when there are gaps. CSC counts the rows of each column, part by part of the rows, then every part places its own.
-Both come out canonical: sorted, without duplicates, given that the tables name increasing and disjoint columns
-from one input column to the next.
+CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
+some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
+each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without
+duplicates, given that the tables name increasing and disjoint columns from one input column to the next.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t, uintptr_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.simd cimport microkernels, ohf_microkernels, ohf_table, stream_bytes
+from onehot_fast._kernels.simd cimport (
+    OHF_I8, OHF_I16, OHF_I32, OHF_U8, OHF_U16, OHF_U32, microkernels, ohf_microkernels, ohf_shifted,
+    ohf_table,
+)
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
+    MOST_COLUMNS = 1024     # that are turned to rows; a wider row is written by itself
     CHUNK_ROWS = 16384
     LANES = 8               # parts of a group of rows, taken in turns,
     LANE_CODES = 256        # and codes of a block of each
@@ -35,51 +38,72 @@ cdef struct Job:
     const CodeSource *sources
     void *indices
     void *indptr
+    const ohf_shifted *shifted      # of each column, or NULL where one has to be looked up
     Py_ssize_t n_columns, n_rows, span
     bint wide               # of the positions: int64
-    bint streaming
 
 
-cdef inline bint any_negative(const int32_t *codes, Py_ssize_t n) noexcept nogil:
-    """Tell whether one of the codes is negative; without a branch, which the compiler turns into vectors."""
-    cdef int32_t signs = 0
-    cdef Py_ssize_t i
-    for i in range(n):
-        signs |= codes[i]
-    return signs < 0
+cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
+    """Describe a column whose codes become positions by an addition; False for any other."""
+    cdef const ohf_table *table = source.table
+    if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
+        return False
+    # What is above the sign bit of 32 bits is none of the codes either way.
+    shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
+    shifted.first = 0
+    if table == NULL:
+        shifted.top = <int32_t> min(span - 1, <Py_ssize_t> INT32_MAX)
+        return span > 0
+    if not table.only_adds or table.entries[0] < 0:
+        return False
+    shifted.first = table.entries[0]
+    shifted.top = <int32_t> (table.n_codes - 1)
+    return table.n_codes > 0 and shifted.first + <Py_ssize_t> table.n_codes <= span <= INT32_MAX
 
 
-cdef inline void write_full(
-    const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
-    position_t *ends, position_t first,
+cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
+    """Describe all columns; False where one has to be looked up."""
+    cdef Py_ssize_t column
+    for column in range(job.n_columns):
+        if not shift_of(&job.sources[column], job.span, &shifted[column]):
+            return False
+        shifted[column].codes = <const unsigned char *> job.sources[column].indices
+    return True
+
+
+cdef Py_ssize_t write_added(
+    const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows that lack no column: every position has its place from the start."""
-    cdef position_t room[CODES + 32]
-    cdef position_t *block = <position_t *> ((<uintptr_t> room + 63) & ~<uintptr_t> 63)
-    cdef position_t *to = ends
-    cdef Py_ssize_t i, column, n_columns = job.n_columns
+    """Write rows from ``row`` on, up to about the first that lacks a column; return how many."""
+    cdef ohf_shifted shifted[MOST_COLUMNS]
+    cdef Py_ssize_t column
+    for column in range(job.n_columns):
+        shifted[column] = job.shifted[column]
+        shifted[column].codes += row * job.sources[column].index_bytes
+    return job.microkernels.csr(shifted, job.n_columns, n_rows, <int32_t> place, indices, ends)
+
+
+cdef Py_ssize_t write_block(
+    const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
+    position_t *ends, Py_ssize_t place,
+) noexcept nogil:
+    """Write a block of rows whose positions were looked up, ``step`` apart; return where they end."""
+    cdef ohf_shifted shifted[MOST_COLUMNS]
+    cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
+    cdef const unsigned char *at
     if position_t is int32_t:
-        if job.streaming:
-            to = block + (<uintptr_t> indices & 63) // sizeof(position_t)
-            job.microkernels.interleave(codes, step, n_rows, n_columns, to)
-            copy_past(job, indices, to, n_rows * n_columns)
-            to = block + (<uintptr_t> ends & 63) // sizeof(position_t)
-        else:
-            job.microkernels.interleave(codes, step, n_rows, n_columns, indices)
-    else:
+        if n_columns <= MOST_COLUMNS:
+            for column in range(n_columns):
+                at = <const unsigned char *> (codes + column * step)
+                shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
+            row = job.microkernels.csr(shifted, n_columns, n_rows, <int32_t> place, indices + place, ends)
+            place += row * n_columns
+    for i in range(row, n_rows):
         for column in range(n_columns):
-            for i in range(n_rows):
-                indices[i * n_columns + column] = codes[column * step + i]
-    for i in range(n_rows):
-        first += <position_t> n_columns
-        to[i] = first
-    if to != ends:
-        copy_past(job, ends, to, n_rows)
-
-
-cdef inline void copy_past(const Job *job, position_t *out, const position_t *block, Py_ssize_t n) noexcept nogil:
-    """Copy a block past the caches."""
-    job.microkernels.copy(<unsigned char *> out, <const unsigned char *> block, n * sizeof(position_t))
+            indices[place] = codes[column * step + i]
+            place += codes[column * step + i] >= 0
+        ends[i] = <position_t> place
+    return place
 
 
 cdef Py_ssize_t write_rows(
@@ -88,29 +112,20 @@ cdef Py_ssize_t write_rows(
     """Write the columns of rows [begin, end) from their place on; return where they end."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
-    cdef Py_ssize_t place = begin * n_columns, row = begin, count, i, column, n, first
-    cdef bint has_gaps
-    if step > 16:
-        step -= step % 16   # whole lines
+    cdef Py_ssize_t place = begin * n_columns, row = begin, count, column, n, first
     while row < end:
-        count = min(end - row, step)
-        first = 0
-        if n_columns <= CODES:
-            has_gaps = False
-            for column in range(n_columns):
-                if not read(&job.sources[column], row, count, 0, job.span, codes + column * step):
-                    has_gaps |= any_negative(codes + column * step, count)
-            if not has_gaps:
-                write_full(job, codes, step, count, indices + place, indptr + row + 1, <position_t> place)
+        if position_t is int32_t:
+            if job.shifted != NULL:
+                count = write_added(job, row, end - row, indices + place, indptr + row + 1, place)
                 place += count * n_columns
                 row += count
-                continue
-            for i in range(count):
-                for column in range(n_columns):
-                    indices[place] = codes[column * step + i]
-                    place += codes[column * step + i] >= 0
-                indptr[row + i + 1] = <position_t> place
-        else:
+        count = min(end - row, step)
+        if n_columns <= CODES:
+            for column in range(n_columns):
+                read(&job.sources[column], row, count, 0, job.span, codes + column * step)
+            place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
+        elif count:
+            first = 0
             while first < n_columns:   # one row at a time, as many of its columns as fit
                 n = min(n_columns - first, <Py_ssize_t> CODES)
                 for column in range(n):
@@ -132,8 +147,6 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         write_rows(job, begin, end, <int64_t *> job.indices, <int64_t *> job.indptr)
     else:
         write_rows(job, begin, end, <int32_t *> job.indices, <int32_t *> job.indptr)
-    if job.streaming:
-        job.microkernels.fence()
 
 
 cdef Py_ssize_t close_gaps(
@@ -157,14 +170,14 @@ cdef Py_ssize_t close_gaps(
 
 
 def csr(
-    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns,
-    Py_ssize_t result_bytes, int num_threads,
+    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads,
 ):
     """Fill ``indptr`` (rows + 1) and ``indices`` (room for a column per row and source); return how many.
 
-    The codes have four bytes; ``n_columns`` are those of the whole matrix, ``result_bytes`` its size in memory.
+    The codes have four bytes; ``n_columns`` are those of the whole matrix.
     """
     cdef Job job
+    cdef ohf_shifted shifted[MOST_COLUMNS]
     cdef Py_ssize_t total
     columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
@@ -180,9 +193,10 @@ def csr(
     job.span = n_columns
     job.wide = position_t is int64_t
     job.microkernels = microkernels()
-    job.streaming = (
-        not job.wide and job.microkernels.copy != NULL and <size_t> result_bytes > stream_bytes()
-    )
+    if job.n_columns <= MOST_COLUMNS and shifts_of(&job, shifted):
+        job.shifted = shifted
+    else:
+        job.shifted = NULL
     for_each_chunk(
         run_chunk, &job, (job.n_rows + CHUNK_ROWS - 1) // CHUNK_ROWS,
         CHUNK_ROWS * job.n_columns * sizeof(position_t), num_threads,

@@ -142,6 +142,21 @@
 #  define OHF_STORE_FENCE() ((void)0)
 #endif
 
+#if OHF_ISA == OHF_ISA_AVX2 || OHF_ISA == OHF_ISA_AVX512
+/* A bit for each of 32 codes: its highest one after a shift. */
+static inline uint32_t OHF(high_bits)(const uint8_t *codes, int shift)
+{
+    const __m256i v = _mm256_loadu_si256((const __m256i *)codes);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_sll_epi16(v, _mm_cvtsi32_si128(shift)));
+}
+#elif OHF_ISA == OHF_ISA_SSE2
+static inline uint32_t OHF(high_bits)(const uint8_t *codes, int shift)
+{
+    const __m128i a = load(codes), b = load(codes + 16), by = _mm_cvtsi32_si128(shift);
+    return (uint32_t)_mm_movemask_epi8(_mm_sll_epi16(a, by)) | (uint32_t)_mm_movemask_epi8(_mm_sll_epi16(b, by)) << 16;
+}
+#endif
+
 /* A few codes loaded without reading past them or assuming alignment. */
 static inline int OHF(load32)(const void *p)
 {

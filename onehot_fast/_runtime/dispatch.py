@@ -215,7 +215,7 @@ def csr(
     indices, _ = memory.allocate((room,), position)
     indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
     n_bytes = indices.nbytes + indptr.nbytes + room * np.dtype(data_dtype).itemsize
-    total = sparse.csr(columns, indices, indptr, n_columns, n_bytes, num_threads)
+    total = sparse.csr(columns, indices, indptr, n_columns, num_threads)
     return _ones(total, data_dtype, n_bytes), indices[:total], indptr
 
 

@@ -228,3 +228,26 @@ def test_parts_of_a_frame_merge():
 
     assert tuple(merged.get_feature_names_out()) == tuple(whole.get_feature_names_out())
     assert merged.to_json() == whole.to_json()
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "pandas"])
+def test_categories_that_come_again_mean_the_same(output):
+    """What is kept of an index of categories holds for other rows, but not for their checks."""
+    dtype = pd.CategoricalDtype(["b", "a", "c"])
+    tables = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (["a", "c"], ["b"])]
+    tables += [pd.DataFrame({"x": pd.Categorical(["c", "a"])}), tables[0]]
+    learned = pd.DataFrame({"x": ["a", "b", "c"]})
+    encoder = Encoder(handle_missing="error").fit(learned)
+    for table in tables:
+        texts = table.astype({"x": object})
+        encoded, expected = (encoder.transform(each, "numpy") for each in (table, texts))
+        np.testing.assert_array_equal(encoded, expected)
+        other = encoder.transform(table, output)
+        np.testing.assert_array_equal(getattr(other, "toarray", lambda o=other: o)(), expected)
+    lacking = pd.DataFrame({"x": pd.Series(["a", None], dtype=dtype)})
+    strange = pd.DataFrame({"x": pd.Categorical(["a", "z"])})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="row 1: the value is missing"):
+            encoder.transform(lacking, output)
+        with pytest.raises(ValueError, match="'z' is unknown"):
+            encoder.transform(strange, output)

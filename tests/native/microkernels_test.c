@@ -162,22 +162,57 @@ static void test_bits(const ohf_microkernels *microkernels)
     free(expected);
 }
 
-static void test_interleave(const ohf_microkernels *microkernels)
+/* Columns of every kind, of which a code now and then is none: all rows before it may be written, and none beyond. */
+static void test_csr(const ohf_microkernels *microkernels)
 {
-    const size_t n = draw(40), n_columns = 1 + draw(20), step = n + draw(5);
-    int32_t *codes = malloc((step * n_columns + 1) * sizeof *codes);
-    int32_t *expected = malloc((n * n_columns + 1) * sizeof *codes);
-    unsigned char *buffer = guarded(n * n_columns * sizeof *codes);
-    for (size_t i = 0; i < step * n_columns; i++)
-        codes[i] = (int32_t)draw(1u << 30);
-    for (size_t i = 0; i < n * n_columns; i++)
-        expected[i] = codes[i % n_columns * step + i / n_columns];
-    microkernels->interleave(codes, step, n, n_columns, (int32_t *)(buffer + GUARD));
-    if (!same(buffer, 0, (unsigned char *)expected, n * n_columns * sizeof *codes))
-        fail(microkernels, "interleave", 4, n_columns, n, 0);
-    free(buffer);
+    static const int kinds[] = {OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32};
+    static const size_t sizes[] = {1, 1, 2, 2, 4};
+    const size_t n_columns = draw(8) ? 1 + draw(12) : PICK(depths);
+    const size_t n = draw(n_columns < 20 ? 600 : 40), mixed = draw(2), kind = draw(5), hole = draw(2) ? draw(2 * n + 1) : n;
+    const int32_t place = (int32_t)draw(1000);
+    const size_t shift = 4 * draw(17), ends_shift = 4 * draw(17), n_bytes = n * n_columns * 4;
+    ohf_shifted *columns = malloc((n_columns + 1) * sizeof *columns);
+    int32_t *expected = malloc(n_bytes + 4), *ends = malloc(4 * n + 4);
+    unsigned char *buffer = guarded(n_bytes + 64), *end_buffer = guarded(4 * n + 64);
+    for (size_t j = 0; j < n_columns; j++) {
+        const size_t k = mixed ? draw(5) : kind;
+        unsigned char *codes = malloc(sizes[k] * n + 1);
+        ohf_shifted column = {codes, kinds[k], (int32_t)draw(1u << 20), k > 3 ? INT32_MAX >> draw(31) : (int32_t)draw(120)};
+        for (size_t i = 0; i < n; i++) {
+            int32_t code = (int32_t)draw((uint64_t)column.top + 1) & 0xFFFFF;
+            expected[i * n_columns + j] = column.first + code;
+            if (i == hole && j == draw(n_columns))
+                code = column.top < INT32_MAX && draw(2) ? column.top + 1 : -1;
+            if (sizes[k] == 4)
+                ((int32_t *)codes)[i] = code;
+            else if (sizes[k] == 2)
+                ((int16_t *)codes)[i] = (int16_t)code;
+            else
+                codes[i] = (unsigned char)code;
+        }
+        columns[j] = column;
+    }
+    for (size_t i = 0; i < n; i++)
+        ends[i] = place + (int32_t)((i + 1) * n_columns);
+    const size_t done = microkernels->csr(columns, n_columns, n, place, (int32_t *)(buffer + GUARD + shift),
+                                          (int32_t *)(end_buffer + GUARD + ends_shift));
+    const size_t ready = done * n_columns * 4;
+    if (done > n || done + 128 < (hole < n ? hole : n) || (done < n && hole >= n))
+        fail(microkernels, "the number of rows of csr", 4, n_columns, n, done);
+    /* What lies behind the last row that is written has no meaning, but for the guard. */
+    memcpy((unsigned char *)expected + ready, buffer + GUARD + shift + ready, n_bytes - ready);
+    memcpy(ends + done, end_buffer + GUARD + ends_shift + 4 * done, 4 * (n - done));
+    if (!same(buffer, shift, (unsigned char *)expected, n_bytes))
+        fail(microkernels, "csr", 4, n_columns, n, shift);
+    if (!same(end_buffer, ends_shift, (unsigned char *)ends, 4 * n))
+        fail(microkernels, "the ends of csr", 4, n_columns, n, ends_shift);
+    for (size_t j = 0; j < n_columns; j++)
+        free((void *)columns[j].codes);
+    free(columns);
     free(expected);
-    free(codes);
+    free(ends);
+    free(buffer);
+    free(end_buffer);
 }
 
 /* What is moved leaves off behind, whatever the width and the place in a line. */
@@ -376,7 +411,7 @@ int main(void)
             test_map(found[v]);
             test_writers(found[v]);
             test_bits(found[v]);
-            test_interleave(found[v]);
+            test_csr(found[v]);
             if (found[v]->move != NULL)
                 test_move(found[v]);
         }
