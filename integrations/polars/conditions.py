@@ -40,7 +40,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     >>> frame.select(expressions(Encoder().fit(frame), frame)).to_dict(as_series=False)
     {'size_S': [True, False]}
     """
-    require_release("polars", "1.30", "Encoder.expressions")  # before, is_in compares other dtypes
+    require_release("polars", "1.32", "Encoder.expressions")  # before, names are patterns
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions = schema.positions_in(dtypes.names())
     features = []

@@ -93,7 +93,7 @@ class ExprNamespace:
         Raises
         ------
         ImportError
-            If polars is older than 1.32 and no categories are named.
+            If polars is older than 1.34 and no categories are named.
         TypeError, ValueError
             If an option is refused, an Encoder does not know the column, or a Struct would have no
             names. A value that is no category is refused, unless `handle_unknown` says otherwise,
@@ -116,7 +116,7 @@ class ExprNamespace:
             return encode_expr(self._expr, _column_of(categories, name), layout, num_threads)
         _check(categories, options)
         if categories is None:
-            require_release("polars", "1.32", "pl.col(...).onehot() without categories")
+            require_release("polars", "1.34", "pl.col(...).onehot() without categories")
             # polars learns the dtype from rows that it makes up, and hides what is raised then.
             like = self._expr.map_batches(partial(_like_encoded, layout, options))
             dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)
