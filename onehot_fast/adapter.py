@@ -53,7 +53,7 @@ from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.parallel import one_thread
-from onehot_fast._runtime.registry import integration, reader_of, require
+from onehot_fast._runtime.registry import integration, reader_of, require, require_release
 from onehot_fast.column import Column, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
@@ -101,6 +101,7 @@ __all__ = [
     "reader_of",
     "refusals",
     "require",
+    "require_release",
     "write",
 ]
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 from collections import defaultdict
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +28,17 @@ settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
 settings.register_profile("leg", max_examples=20, derandomize=True, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, Any, Any]:
+    """Skip what one feature needs a newer library for, and says so."""
+    try:
+        return (yield)
+    except ImportError as error:
+        if re.search("needs .* or newer, and .* is installed", str(error)):
+            pytest.skip(str(error))
+        raise
 
 
 @pytest.fixture(scope="session", params=LIBRARIES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from numbers import Real
 from typing import Any
 
@@ -36,7 +37,14 @@ def plan_encoder(encoder: Any) -> list[Plan]:
     drops = nothing if encoder.drop_idx_ is None else encoder.drop_idx_
     rare = encoder._infrequent_indices if encoder._infrequent_enabled else nothing
     columns = zip(names, encoder.categories_, drops, rare, strict=True)
-    return [_plan_sklearn(encoder.handle_unknown, *column) for column in columns]
+    rule = encoder.handle_unknown
+    if rule == "warn" and _release_of_sklearn() < (1, 8):
+        rule = "ignore"  # which is what it did then, whatever was infrequent
+    return [_plan_sklearn(rule, *column) for column in columns]
+
+
+def _release_of_sklearn() -> tuple[int, ...]:
+    return tuple(map(int, sys.modules["sklearn"].__version__.split(".")[:2]))
 
 
 def input_names(encoder: Any) -> list[str]:

@@ -171,7 +171,7 @@ def read_column(series: Any) -> Column | Values:
     if dtype == pl.String or dtype == pl.Boolean:
         return _plain_values(series)
     if dtype == pl.Enum:
-        return Column(_codes(series), dtype.categories.to_numpy(), True, "enum")
+        return Column(_codes(series.to_physical()), dtype.categories.to_numpy(), True, "enum")
     if dtype.base_type() is pl.Categorical:  # `==` holds for that of global categories alone
         return _read_categorical(series)
     if dtype.is_temporal():
@@ -312,8 +312,10 @@ def _read_times(series: pl.Series, name: str) -> Values:
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
         if physical.min() == LOWEST:
-            series = physical.replace(LOWEST, None).cast(dtype)
-        return _plain_values(series)
+            physical = physical.replace(LOWEST, None)
+        # As integers: before 1.34 a Series exports them with the dtype that they do not have.
+        kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
+        return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))
 
     def as_times(counts: AnyArray) -> AnyArray:
         _check_times(counts, dtype, is_zoned, name)

@@ -17,6 +17,7 @@ from onehot_fast.adapter import (
     conditions,
     read_values,
     refusals,
+    require_release,
 )
 
 from ._dtypes import element_of
@@ -39,6 +40,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     >>> frame.select(expressions(Encoder().fit(frame), frame)).to_dict(as_series=False)
     {'size_S': [True, False]}
     """
+    require_release("polars", "1.32", "Encoder.expressions")  # before, names are patterns
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions = schema.positions_in(dtypes.names())
     features = []

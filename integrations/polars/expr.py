@@ -14,6 +14,7 @@ from onehot_fast.adapter import (
     Schema,
     checks,
     lookup,
+    require_release,
     write,
 )
 from onehot_fast.encoder import HandleMissing, HandleUnknown
@@ -91,6 +92,8 @@ class ExprNamespace:
 
         Raises
         ------
+        ImportError
+            If polars is older than 1.34 and no categories are named.
         TypeError, ValueError
             If an option is refused, an Encoder does not know the column, or a Struct would have no
             names. A value that is no category is refused, unless `handle_unknown` says otherwise,
@@ -103,7 +106,7 @@ class ExprNamespace:
         >>> encoded = frame.select(pl.col("size").onehot(["S", "M", "L"]))
         >>> encoded.collect_schema()
         Schema([('size', Array(UInt8, shape=(3,)))])
-        >>> encoded.collect(engine="streaming").to_series().to_list()
+        >>> encoded.collect().to_series().to_list()
         [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
         """
         checks.check_choice(layout, "layout", ("array", "struct"))
@@ -113,6 +116,7 @@ class ExprNamespace:
             return encode_expr(self._expr, _column_of(categories, name), layout, num_threads)
         _check(categories, options)
         if categories is None:
+            require_release("polars", "1.34", "pl.col(...).onehot() without categories")
             # polars learns the dtype from rows that it makes up, and hides what is raised then.
             like = self._expr.map_batches(partial(_like_encoded, layout, options))
             dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)

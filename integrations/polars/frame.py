@@ -7,7 +7,14 @@ import polars as pl
 from polars.selectors import by_name
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import EncodedLayout, Schema, TableAccessor, TableKeywords, checks
+from onehot_fast.adapter import (
+    EncodedLayout,
+    Schema,
+    TableAccessor,
+    TableKeywords,
+    checks,
+    require_release,
+)
 
 from ._options import declared_encoder, new_encoder
 from .expr import encode_expr
@@ -132,9 +139,12 @@ class LazyFrameNamespace:
 
         Raises
         ------
+        ImportError
+            If polars is older than 1.34, which has no batches to give.
         TypeError, ValueError
             As for `onehot_fast.Encoder.fit`; a row is counted from the beginning of its batch.
         """
+        require_release("polars", "1.34", "LazyFrame.onehot.fit")  # the first one with batches
         encoder = new_encoder(columns, options)
         # No row yet, but which columns there are, in their order.
         encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))

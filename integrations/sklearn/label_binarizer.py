@@ -36,7 +36,7 @@ __all__ = ["LabelBinarizer", "label_binarize"]
 INT64_END = 2.0**63
 # The kinds of labels whose dtype the result keeps. 1.8 keeps unsigned ones, in which -1 is 255;
 # from 1.9 on the classes are converted to the dtype of integer labels.
-KEPT_KINDS = "iu" if VERSION < (1, 9) else "i"
+KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
 class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):

@@ -17,7 +17,7 @@ from onehot_fast.adapter import CodedColumn, write
 from ._categories import LIMIT, Feature, Features, Positions, encode_columns
 from ._coded_input import CodedInput
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
-from ._read import FLOATS, AnyArray, Coded, DType, LeftToSklearn
+from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
 from ._small_batches import encode_few
 from ._sparse import decode_ones, wrap_csr
 from .conversion import check_one_hot_encoder
@@ -205,7 +205,8 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
     def _encode(self, columns: list[CodedColumn], with_unknown: list[int], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
         if with_unknown and self._warns:
-            name = "all zeros" if self._unknown == "ignore" else "the infrequent category."
+            zeros = self._unknown == "ignore" or VERSION < (1, 8)  # older words do not tell
+            name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
                 f" unknown categories will be encoded as {name}",
@@ -233,7 +234,10 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
     @property
     def _unknown(self) -> str:
         """What becomes of unknown values."""
-        return "infrequent_if_exist" if self.handle_unknown == "warn" else str(self.handle_unknown)
+        if self.handle_unknown == "warn":
+            # Before 1.8 none of the outputs is one, whatever the documents say.
+            return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
+        return str(self.handle_unknown)
 
     @property
     def _warns(self) -> bool:

@@ -20,10 +20,10 @@ REQUIRED = {
     "narwhals": ("narwhals", "2.29"),
     "onnx": ("onnx", "1.16"),
     "pandas": ("pandas", "2.2.2"),
-    "polars": ("polars", "1.34"),
+    "polars": ("polars", "1.20"),
     "pyarrow": ("arrow", "18.0"),
     "pyspark": ("spark", "4.0"),
-    "sklearn": ("sklearn", "1.8"),
+    "sklearn": ("sklearn", "1.6"),
     "torch": ("torch", "2.13"),
 }
 # Those that make expressions for frames of their library.
@@ -51,6 +51,16 @@ def require(name: str) -> ModuleType:
     if _release(version) < _release(least):
         raise ImportError(f"{needs}, and {version} is installed: {_remedy(name)}", name=name)
     return module
+
+
+def require_release(name: str, least: str, what: str) -> None:
+    """Refuse a library that is there, and older than what only one method needs."""
+    version = str(importlib.import_module(name).__version__)
+    if _release(version) < _release(least):
+        remedy = f'pip install "{name}>={least}"'
+        raise ImportError(
+            f"{what} needs {name} {least} or newer, and {version} is installed: {remedy}", name=name
+        )
 
 
 def library(name: str, what: str) -> ModuleType:

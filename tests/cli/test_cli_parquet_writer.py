@@ -132,8 +132,10 @@ def test_the_table_comes_back(
     check_layout(path)
     assert facts(path, new) == facts(wanted, new)
     if find_spec("polars"):
-        polars = import_module("polars")
-        assert polars.read_parquet(path).equals(polars.read_parquet(wanted))
+        read = import_module("polars").read_parquet
+        # Not by `equals`: to polars 1.20 no Categorical of nulls alone equals another one.
+        assert read(path).schema == read(wanted).schema
+        assert repr(read(path).rows()) == repr(read(wanted).rows())
     if find_spec("duckdb"):
         query = import_module("duckdb").connect().sql
         assert query(f"from '{path}'").fetchall() == query(f"from '{wanted}'").fetchall()

@@ -49,7 +49,8 @@ LISTS = {
 }
 TEXTS = {
     "pandas": [*TEXT, "category"],
-    "polars": [pl.String, pl.Categorical, pl.Categorical(pl.Categories("labels"))],
+    "polars": [pl.String, pl.Categorical]
+    + ([pl.Categorical(pl.Categories("labels"))] if hasattr(pl, "Categories") else []),
     "arrow": [*arrow_strategies.TEXTS, pa.dictionary(pa.int8(), pa.string())],
 }
 WHOLE = {

@@ -108,7 +108,7 @@ frame = pl.DataFrame({
     "day": [datetime.date(2020, 1, 2)] * 600, "moment": [datetime.datetime(2020, 1, 2)] * 600,
     "bytes": [b"a"] * 600, "real": [1.5] * 600, "truth": [True] * 600,
 })
-encoder = frame.lazy().onehot.fit(frame.columns)
+encoder = frame.onehot.fit(frame.columns)
 encoded = encoder.transform(frame)
 assert encoded.equals(frame.lazy().onehot(encoder).collect())
 assert encoded[:1].equals(encoder.transform(frame[:1]))

@@ -24,12 +24,20 @@ FRAME = pl.DataFrame(
     {"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]},
     schema_overrides={"size": SIZES},
 )
-ENGINES = ("in-memory", "streaming")
+try:
+    FRAME.lazy().collect(engine="streaming")
+except ValueError:  # before polars 1.25 the engines have other names
+    ENGINES: tuple[str, ...] = ("cpu",)
+else:
+    ENGINES = ("in-memory", "streaming")
 # Before polars 2.0 even a selector by name takes such names for patterns.
 takes_any_name = pytest.mark.skipif(
-    pl.DataFrame({"*": [1], "b": [1]}).select(cs.by_name("*")).columns != ["*"],
+    pl.DataFrame({"*": [1], "^b$": [1], "b": [1]}).select(cs.by_name("*", "^b$")).columns
+    != ["*", "^b$"],
     reason="this polars takes some names for patterns",
 )
+# Older ones wrap what Python raises.
+REFUSED = (ValueError, pl.exceptions.ComputeError)
 every_engine = pytest.mark.parametrize("engine", ENGINES)
 LAYOUTS = st.sampled_from(["array", "struct"])
 
@@ -105,7 +113,7 @@ class TestExpr:
         with pytest.raises(TypeError, match=message):
             frame.select(pl.col("k").onehot())
         with pytest.raises(TypeError, match=message):
-            frame.lazy().select(pl.col("k").onehot()).collect(engine="streaming")
+            frame.lazy().select(pl.col("k").onehot()).collect(engine=ENGINES[-1])
 
     def test_an_array_is_the_kernels_memory(self):
         column = FRAME.select(pl.col("size").onehot(SIZES))["size"]
@@ -146,7 +154,7 @@ class TestExpr:
         ignored = lazy.select(pl.col("kind").onehot(["x"], handle_unknown="ignore"))
 
         assert ignored.collect(engine=engine)["kind"].to_list() == [[1], [0], [1]]
-        with pytest.raises(ValueError, match="column 'kind', row 1: 'y' is unknown"):
+        with pytest.raises(REFUSED, match="column 'kind', row 1: 'y' is unknown"):
             refused.collect(engine=engine)
 
     @pytest.mark.parametrize(
@@ -242,7 +250,7 @@ class TestFrames:
         expected = table.onehot(["size", "code"], categories={"code": range(100)})
 
         with ThreadPoolExecutor(4) as pool:
-            results = list(pool.map(lambda _: query.collect(engine="streaming"), range(8)))
+            results = list(pool.map(lambda _: query.collect(engine=ENGINES[-1]), range(8)))
 
         assert all(result.equals(expected) for result in results)
 
@@ -278,6 +286,8 @@ class TestFrames:
         for encode in (numbers.onehot, lambda: numbers.lazy().onehot().collect()):
             with pytest.warns(UserWarning, match="nothing is encoded"):
                 assert encode().equals(numbers)
+        if not hasattr(pl.LazyFrame, "collect_batches"):
+            return  # `fit` is refused
         with pytest.warns(UserWarning, match="nothing is encoded"):
             assert numbers.lazy().onehot.fit().n_features == 0
 

@@ -127,6 +127,7 @@ class TestRead:
         with pytest.raises(ValueError, match="has years outside 1 to 9999"):
             read_column(column)
 
+    @pytest.mark.skipif(not hasattr(pl, "Categories"), reason="came with polars 1.32")
     @pytest.mark.parametrize("physical", [pl.UInt8, pl.UInt16, pl.UInt32])
     def test_named_categories(self, physical):
         """A Categorical of its own categories does not equal pl.Categorical, and is one."""

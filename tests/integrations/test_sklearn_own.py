@@ -36,7 +36,7 @@ ABOUT_THEM = {
         [f"KBinsDiscretizer.{name}" for name in ("fit", "transform", "inverse_transform")],
     ),
     "sklearn.preprocessing.tests.test_label": (
-        60,
+        55,  # 1.6 has so many
         [f"MultiLabelBinarizer.{name}" for name in METHODS]
         + [f"LabelBinarizer.{name}" for name in ("fit", "fit_transform", "inverse_transform")]
         + ["label_binarize"],
