@@ -139,7 +139,8 @@ def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
     with contextlib.suppress(KeyboardInterrupt):
         for batch in batches:
             batch.result()
-    pool.shutdown(cancel_futures=True)
+    with contextlib.suppress(KeyboardInterrupt):  # a second one: what is counted is not lost
+        pool.shutdown(cancel_futures=True)
     return results
 
 
