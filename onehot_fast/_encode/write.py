@@ -27,10 +27,9 @@ Lut: TypeAlias = npt.NDArray[np.int32]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 
 INT32_MAX = np.iinfo(np.int32).max
+MOST_BYTES = np.iinfo(np.intp).max  # of an array
 # So few codes Python handles in less time than NumPy or a kernel needs to begin.
 FEW_CODES = 32
-# Bytes that are there, whatever else is free.
-LITTLE = 1 << 20
 # Bytes of a cache line, and of bits of a column from which on it is worth to begin with one.
 LINE, LONG_BITS = 64, 4096
 
@@ -393,7 +392,7 @@ def _check_sparse_size(n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTy
     n_ons = max(n_ons, 0)
     arrays = n_ons * np.dtype(dtype).itemsize, n_ons * position, n_ends * position
     # What was kept of the last result needs no more memory; to ask the system takes 0.3 ms.
-    if not all(n_bytes < LITTLE or memory.is_kept(n_bytes) for n_bytes in arrays):
+    if max(arrays) > MOST_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_ons,), np.uint8)
 
 
