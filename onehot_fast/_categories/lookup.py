@@ -118,10 +118,12 @@ def _luts_of(
         if schema.options.handle_missing == "error":
             check_no_missing(schema.name, column.codes)
         return lut, shifted
+    if column.holder is None:
+        return _lut_of(schema, column.codes, column.stored, outputs), None
+    if outputs is None:
+        outputs = schema.outputs_of(column.stored)
     lut = _lut_of(schema, column.codes, column.stored, outputs)
-    if column.holder is None or len(lut) > MOST_KEPT:
-        return lut, None
-    if (schema.outputs_of(column.stored)[:-1] == UNKNOWN).any():
+    if len(lut) > MOST_KEPT or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
     schema.met["last"] = column.holder, lut, shifted
