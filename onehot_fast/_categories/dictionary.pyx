@@ -35,6 +35,7 @@ from onehot_fast._categories.abi cimport (
 )
 from onehot_fast._categories.source cimport IN_BUFFERS_TEXTS, IN_OBJECTS, IN_PACKED_TEXTS, Source, source_of
 from onehot_fast._categories.strings cimport Strings, new_strings
+from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import os
 import threading
@@ -69,6 +70,8 @@ def _count_fork():
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_count_fork)
+if ohf_lock_over_forks():
+    raise MemoryError("no memory to register what happens at a fork")
 
 
 class NotCommonError(TypeError):
@@ -163,35 +166,49 @@ cdef class Dictionary:
     cdef int begin_reading(self) except -1:
         """Enter as one of those that look up; the table is built by the first of them."""
         cdef bint was_learning, was_open
-        with cython.critical_section(self):
-            was_learning = self.is_learning
-            was_open = self.is_open
-            self.n_readers += not was_learning
-            if self.n_forks != n_forks:  # a thread that is not here any more may hold it
-                self.lock, self.n_forks = threading.Lock(), n_forks
+        ohf_lock()
+        was_learning = self.is_learning
+        was_open = self.is_open
+        self.n_readers += not was_learning
+        ohf_unlock()
         if was_learning:
             raise RuntimeError("another thread makes this dictionary learn")
         if not was_open:
             try:
-                with self.lock:
+                with self.building():
                     self.open()
             except BaseException:
                 self.end_reading()
                 raise
         return 0
 
+    cdef object building(self):
+        """Return the lock of whoever builds the table or the values."""
+        cdef object lock, fresh = None
+        if self.n_forks != n_forks:     # a child: the thread that held it may be none of this process
+            fresh = threading.Lock()
+        ohf_lock()
+        if fresh is not None and self.n_forks != n_forks:
+            self.lock, fresh = fresh, self.lock
+            self.n_forks = n_forks
+        lock = self.lock
+        ohf_unlock()
+        return lock
+
     cdef void end_reading(self) noexcept:
         """Leave what `begin_reading` entered."""
-        with cython.critical_section(self):
-            self.n_readers -= 1
+        ohf_lock()
+        self.n_readers -= 1
+        ohf_unlock()
 
     cdef int begin_learning(self) except -1:
         """Enter as the only one."""
         cdef bint was_used
-        with cython.critical_section(self):
-            was_used = self.is_learning or self.n_readers > 0
-            if not was_used:
-                self.is_learning = True
+        ohf_lock()
+        was_used = self.is_learning or self.n_readers > 0
+        if not was_used:
+            self.is_learning = True
+        ohf_unlock()
         if was_used:
             raise RuntimeError("another thread uses this dictionary, which cannot learn meanwhile")
         try:
@@ -203,8 +220,9 @@ cdef class Dictionary:
 
     cdef void end_learning(self) noexcept:
         """Leave what `begin_learning` entered."""
-        with cython.critical_section(self):
-            self.is_learning = False
+        ohf_lock()
+        self.is_learning = False
+        ohf_unlock()
 
     # ---- The table ----
 
@@ -214,8 +232,9 @@ cdef class Dictionary:
         cdef bytes name
         cdef uint64_t seed[8]
         cdef int failed
-        with cython.critical_section(self):
-            was_open = self.is_open
+        ohf_lock()
+        was_open = self.is_open
+        ohf_unlock()
         if was_open:
             return 0
         name = simd.active().encode()
@@ -230,8 +249,9 @@ cdef class Dictionary:
         except BaseException:
             ohf_dictionary_close(&self.table)
             raise
-        with cython.critical_section(self):
-            self.is_open = True
+        ohf_lock()
+        self.is_open = True
+        ohf_unlock()
         return 0
 
     cdef int enter_known(self) except -1:
@@ -439,7 +459,7 @@ cdef class Dictionary:
         if self.is_open and self.table.n_codes != self.n_known:
             self.begin_reading()
             try:
-                with self.lock:
+                with self.building():
                     self.known = self.read_values()
                     self.n_known = self.table.n_codes
             finally:

@@ -113,8 +113,8 @@ def _luts_of(
 
     Without unknown categories they follow from the categories alone.
     """
-    holder, lut, shifted = schema.met.get("last", (None, None, None))
-    if holder is not None and holder is column.holder and lut is not None:
+    holder, lut, shifted = schema.met[0]
+    if holder is not None and holder is column.holder:
         if schema.options.handle_missing == "error":
             check_no_missing(schema.name, column.codes)
         return lut, shifted
@@ -126,7 +126,7 @@ def _luts_of(
     if len(lut) > MOST_KEPT or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
-    schema.met["last"] = column.holder, lut, shifted
+    schema.met[0] = column.holder, lut, shifted
     return lut, shifted
 
 

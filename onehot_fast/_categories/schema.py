@@ -170,9 +170,9 @@ class ColumnSchema:
         return {}
 
     @cached_property
-    def met(self) -> dict[str, tuple[object, npt.NDArray[np.int32], dict[int, Any]]]:
-        """The last categories of a table that were all known: their holder and look-up tables."""
-        return {}
+    def met(self) -> list[tuple[object, Any, dict[int, Any]]]:
+        """Its one item: the last categories of a table that were all known, and their tables."""
+        return [(None, None, {})]
 
     @cached_property
     def propagates_missing(self) -> bool:
@@ -238,7 +238,12 @@ class Schema:
         if len(names) > MOST_NAMES or not {str} >= set(map(type, names)):
             return make(self, names)
         key = (make, names)
-        made: Made | None = self._remembered.get(key)
+        # Without a GIL threads would queue for the lock of the dict that `get` takes.
+        made: Made | None
+        try:
+            made = self._remembered[key]
+        except KeyError:
+            made = None
         if made is None:
             made = make(self, names)
             if len(self._remembered) >= MOST_REMEMBERED:

@@ -22,8 +22,11 @@ cimport numpy as cnp
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
+from libc.math cimport INFINITY
 from libc.stdint cimport uintptr_t
 from libc.string cimport memmove
+
+from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
 
 import numpy as np
 
@@ -68,26 +71,31 @@ cdef struct FreeBlock:
 
 
 cdef class Cache:
-    """The free blocks, oldest first."""
+    """The free blocks, oldest first. What is ``nogil`` is called under the lock; nothing of Python may be."""
 
     cdef FreeBlock blocks[MOST_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
     cdef size_t n_bytes, n_unlent, limit
     cdef bint has_limit
 
-    cdef size_t bound(self):
-        """Return the bound in bytes, asking the system the first time."""
+    cdef int find_limit(self) except -1:
+        """Ask the system for the bound, the first time."""
+        cdef size_t limit
         if not self.has_limit:
-            self.limit = (system.total_memory() or 0) // 16
-            self.has_limit = True
-        return self.limit
+            limit = (system.total_memory() or 0) // 16
+            ohf_lock()
+            if not self.has_limit:
+                self.limit = limit
+                self.has_limit = True
+            ohf_unlock()
+        return 0
 
-    cdef void drop(self, Py_ssize_t at) noexcept:
+    cdef void drop(self, Py_ssize_t at) noexcept nogil:
         """Give one free block back to the system."""
         ohf_pages_unmap(self.blocks[at].address, self.blocks[at].size)
         self.forget(at)
 
-    cdef void forget(self, Py_ssize_t at) noexcept:
+    cdef void forget(self, Py_ssize_t at) noexcept nogil:
         """Take one block out of the list."""
         self.n_bytes -= self.blocks[at].size
         if self.blocks[at].size < LENT:
@@ -95,7 +103,7 @@ cdef class Cache:
         self.n_blocks -= 1
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
-    cdef Py_ssize_t best_fit(self, size_t size) noexcept:
+    cdef Py_ssize_t best_fit(self, size_t size) noexcept nogil:
         """Return the place of the smallest free block of at least ``size`` bytes, the latest of equals, or -1.
 
         A block may be larger than asked by a quarter: more would waste memory that the bound does not see.
@@ -107,7 +115,7 @@ cdef class Cache:
                     best = i
         return best
 
-    cdef void *take(self, size_t *size) noexcept:
+    cdef void *take(self, size_t *size) noexcept nogil:
         """Hand out the best-fitting free block, or NULL; sets its true size."""
         cdef Py_ssize_t best = self.best_fit(size[0])
         cdef void *address
@@ -118,7 +126,7 @@ cdef class Cache:
         self.forget(best)
         return address
 
-    cdef void give(self, void *address, size_t size) noexcept:
+    cdef void give(self, void *address, size_t size) noexcept nogil:
         """Keep a block, making room for it within the bounds, or give it back to the system."""
         cdef double now = ohf_seconds()
         self.drop_older(now - IDLE_SECONDS)
@@ -139,14 +147,14 @@ cdef class Cache:
         self.n_blocks += 1
         self.n_bytes += size
 
-    cdef Py_ssize_t oldest_unlent(self) noexcept:
+    cdef Py_ssize_t oldest_unlent(self) noexcept nogil:
         """Return the place of the oldest block that the system may not take; there is one."""
         cdef Py_ssize_t at = 0
         while self.blocks[at].size >= LENT:
             at += 1
         return at
 
-    cdef size_t drop_older(self, double moment) noexcept:
+    cdef size_t drop_older(self, double moment) noexcept nogil:
         """Give back all blocks that were free before ``moment``; return their bytes."""
         cdef size_t before = self.n_bytes
         while self.n_blocks > 0 and self.blocks[0].since <= moment:
@@ -172,9 +180,10 @@ cdef class Block:
             PyMem_RawFree(self.address)
             return
         PyTraceMalloc_Untrack(NUMPY_DOMAIN, <uintptr_t> self.data)
-        with cython.critical_section(cache):
-            cache.live -= 1
-            cache.give(self.address, self.size)
+        ohf_lock()
+        cache.live -= 1
+        cache.give(self.address, self.size)
+        ohf_unlock()
 
 
 cdef Block small_block(size_t n_bytes):
@@ -198,13 +207,14 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     cdef Block block = Block.__new__(Block)
     cdef size_t size = mapped_size(n_bytes)
     cdef void *address
-    with cython.critical_section(cache):
-        cache.bound()
-        cache.drop_older(ohf_seconds() - IDLE_SECONDS)
-        address = cache.take(&size)
-        fresh[0] = address == NULL
-        cache.hits += address != NULL
-        cache.misses += address == NULL
+    cache.find_limit()
+    ohf_lock()
+    cache.drop_older(ohf_seconds() - IDLE_SECONDS)
+    address = cache.take(&size)
+    fresh[0] = address == NULL
+    cache.hits += address != NULL
+    cache.misses += address == NULL
+    ohf_unlock()
     if address == NULL:
         address = ohf_pages_map(size)
     if address == NULL:
@@ -215,8 +225,9 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     block.address = block.data = address
     block.size = size
     PyTraceMalloc_Track(NUMPY_DOMAIN, <uintptr_t> address, n_bytes)
-    with cython.critical_section(cache):
-        cache.live += 1
+    ohf_lock()
+    cache.live += 1
+    ohf_unlock()
     return block
 
 
@@ -280,8 +291,11 @@ def allocate(tuple shape, cnp.dtype dtype):
 
 def is_kept(size_t n_bytes):
     """Tell whether an array of ``n_bytes`` would get a kept block."""
-    with cython.critical_section(cache):
-        return n_bytes >= LARGE and cache.best_fit(mapped_size(n_bytes)) >= 0
+    cdef Py_ssize_t place
+    ohf_lock()
+    place = cache.best_fit(mapped_size(n_bytes))
+    ohf_unlock()
+    return n_bytes >= LARGE and place >= 0
 
 
 class CacheInfo(NamedTuple):
@@ -325,10 +339,14 @@ def cache_info():
     >>> info.n_bytes <= info.max_bytes
     True
     """
-    with cython.critical_section(cache):
-        return CacheInfo(
-            cache.n_blocks, cache.n_bytes, cache.bound(), cache.live, cache.hits, cache.misses,
-        )
+    cdef Py_ssize_t n_blocks, live, hits, misses
+    cdef size_t n_bytes, limit
+    cache.find_limit()
+    ohf_lock()
+    n_blocks, n_bytes, limit = cache.n_blocks, cache.n_bytes, cache.limit
+    live, hits, misses = cache.live, cache.hits, cache.misses
+    ohf_unlock()
+    return CacheInfo(n_blocks, n_bytes, limit, live, hits, misses)
 
 
 def empty_cache():
@@ -348,17 +366,23 @@ def empty_cache():
     >>> onehot_fast.cache_info().n_bytes
     0
     """
-    with cython.critical_section(cache):
-        return cache.drop_older(float("inf"))
+    cdef size_t freed
+    ohf_lock()
+    freed = cache.drop_older(INFINITY)
+    ohf_unlock()
+    return freed
 
 
 def set_limit(size_t n_bytes):
     """Set the bound of what is kept, and drop what is above it; return the bound before."""
-    with cython.critical_section(cache):
-        before = cache.bound()
-        cache.limit = n_bytes
-        while cache.n_bytes > n_bytes:
-            cache.drop(0)
+    cdef size_t before
+    cache.find_limit()
+    ohf_lock()
+    before = cache.limit
+    cache.limit = n_bytes
+    while cache.n_bytes > n_bytes:
+        cache.drop(0)
+    ohf_unlock()
     return before
 
 
@@ -382,3 +406,5 @@ def _read_environment():
 
 
 _read_environment()
+if ohf_lock_over_forks():
+    raise MemoryError("no memory to register what happens at a fork")
