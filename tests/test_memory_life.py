@@ -273,14 +273,21 @@ print(memory.cache_info().n_bytes >> 20)
     assert run(program) == "60"
 
 
-@pytest.mark.skipif(not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells it there")
-def test_the_system_may_take_large_kept_blocks():
-    """A large block is kept as memory that the system takes when it needs some."""
-    program = f"""{PRELUDE}
+needs_smaps = pytest.mark.skipif(
+    not Path("/proc/self/smaps_rollup").exists(), reason="Linux tells it there"
+)
+LENT = """
 def lent():
     for line in open("/proc/self/smaps_rollup"):
         if line.startswith("LazyFree:"):
             return int(line.split()[1]) >> 10
+"""
+
+
+@needs_smaps
+def test_the_system_may_take_large_kept_blocks():
+    """A large block is kept as memory that the system takes when it needs some."""
+    program = f"""{PRELUDE}{LENT}
 before = lent()
 array = make(64 << 20)
 array.fill(1)
@@ -293,3 +300,27 @@ print(before, in_use, kept, lent(), (again == 2).all())
 """
 
     assert run(program) == "0 0 64 0 True"
+
+
+@needs_smaps
+def test_what_is_used_again_and_again_is_lent_when_it_is_idle():
+    """A block that comes and goes is not lent in between; a later call lends it, or a bound."""
+    program = f"""{PRELUDE}{LENT}
+memory.set_idle_seconds(60, busy_seconds=0.2)
+memory.set_limit(3 << 30)
+told = []
+for _ in range(3):
+    make(64 << 20).fill(1)
+    told.append(lent())
+sleep(0.3)
+make(1 << 20)
+told.append(lent())
+for _ in range(2):
+    large = [make(640 << 20) for _ in range(2)]
+    [array[::4096].fill(1) for array in large]
+    del large
+told.append(lent())
+print(*told)
+"""
+
+    assert run(program) == "64 0 0 64 704"

@@ -117,7 +117,8 @@ def rows(
             codes = columns[0].codes
             dispatch.encode(codes, out, shape[1], 1, *values, num_threads=threads, zeroed=is_zero)
         else:
-            dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, *values, threads)
+            parts = _codes_and_luts(columns, starts)
+            dispatch.encode_matrix(*parts, out, *values, threads, zeroed=is_zero)
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan

@@ -10,4 +10,5 @@ def encode(
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
     num_threads: int,
+    fresh: bool = False,
 ) -> None: ...

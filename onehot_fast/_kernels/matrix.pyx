@@ -124,9 +124,12 @@ cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
 
 def encode(
     CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
-    const unsigned char[::1] off, int num_threads,
+    const unsigned char[::1] off, int num_threads, bint fresh=False,
 ):
-    """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns."""
+    """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns.
+
+    ``fresh`` memory was just cleared by the system and lies in the caches: it is not streamed to.
+    """
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0], n_chunks
@@ -147,7 +150,7 @@ def encode(
     job.step = CODES // columns.n_columns
     job.window = 0
     if (
-        job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and width in (1, 2, 4, 8, 16)
+        not fresh and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and width in (1, 2, 4, 8, 16)
         and <uintptr_t> job.out % width == 0 and <size_t> job.n_bytes > stream_bytes()
     ):
         job.window = whole_lines(min(<Py_ssize_t> WINDOW, (job.step - 2) * job.row_bytes))

@@ -9,6 +9,7 @@ cdef enum Strategy:
     MERGE = 3
     EXPAND = 4
     SCATTER = 5
+    IN_CACHE = 6
 
 cdef enum:
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of

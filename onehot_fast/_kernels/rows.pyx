@@ -10,6 +10,9 @@ scratch  the same in a scratch block that is streamed out and cleaned
 merge    wide rows: stream off, composing only the one vector that holds the on
 scatter  store only the ons, into memory that already holds off
 
+`IN_CACHE` is whichever of the first two fits: for memory that the system cleared just before, which is still in the
+caches, and out of which a streaming store would have to drive it (1M rows of 10 float32: 7.9 ms instead of 12.4).
+
 The output is written once. The work is O(bytes of output + bytes of indices).
 """
 
@@ -23,7 +26,7 @@ from onehot_fast._kernels.simd cimport (
 )
 from onehot_fast._kernels.types cimport index_t
 
-SCATTER_ONLY = SCATTER   # for the dispatch
+SCATTER_ONLY, NOT_STREAMED = SCATTER, IN_CACHE   # for the dispatch
 
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
@@ -150,10 +153,11 @@ cdef int encode_rows(
         # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
         job.chunk_groups -= job.chunk_groups % 64
     can_stream = (
-        job.microkernels.streams and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
+        strategy != IN_CACHE and job.microkernels.streams
+        and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
         and job.group_bytes * <size_t> n_groups > stream_bytes()
     )
-    if strategy == AUTO:
+    if strategy in (AUTO, IN_CACHE):
         strategy = choose(&job, &fill, can_stream)
     fill.stream = can_stream
     job.narrow = job.microkernels.narrow32[kind]

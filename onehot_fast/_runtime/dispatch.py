@@ -98,10 +98,12 @@ def encode(
     write = kernel(name, indices.dtype)
     arguments = (depth, inner, on, off, wrap, _bits(ignore_index), num_threads)
     group_bytes = depth * inner * out.itemsize
-    if zeroed and name == "rows" and group_bytes >= _SPARSE_BYTES and not off.any():
-        write(indices.reshape(-1), _memory_of(out), *arguments, rows.SCATTER_ONLY)
-    else:
+    if not (zeroed and name == "rows"):
         write(indices.reshape(-1), _memory_of(out), *arguments)
+        return
+    is_sparse = group_bytes >= _SPARSE_BYTES and not off.any()
+    how = rows.SCATTER_ONLY if is_sparse else rows.NOT_STREAMED
+    write(indices.reshape(-1), _memory_of(out), *arguments, how)
 
 
 def first_invalid(
@@ -155,6 +157,7 @@ def encode_matrix(
     on: npt.NDArray[np.uint8],
     off: npt.NDArray[np.uint8],
     num_threads: int = 1,
+    zeroed: bool = False,
 ) -> None:
     """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
 
@@ -163,7 +166,7 @@ def encode_matrix(
     """
     if out.nbytes:
         columns = CodeColumns(list(codes), list(tables), 4)
-        matrix.encode(columns, _memory_of(out), out.shape[1], on, off, num_threads)
+        matrix.encode(columns, _memory_of(out), out.shape[1], on, off, num_threads, zeroed)
 
 
 def encode_block(
@@ -340,9 +343,9 @@ def _position_dtype(*largest: int) -> np.dtype[Any]:
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
     """Return ones in recycled memory, written past the caches in a large result."""
-    ones, _ = memory.allocate((n,), np.dtype(dtype))
+    ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
-    is_large = result_bytes > simd.get_stream_bytes()
+    is_large = result_bytes > simd.get_stream_bytes() and not is_fresh
     if not (is_large and simd.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
         ones.fill(1)
     return ones

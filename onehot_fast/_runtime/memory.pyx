@@ -4,8 +4,12 @@
 The first touch of fresh memory costs several times what the kernels cost (4 - 9 GB/s against 28 - 75), so a
 large block that its array gave back is kept and handed out again. What is kept stays below a bound (a sixteenth
 of the memory, or ``ONEHOT_FAST_CACHE_MB``), and the least recently used goes first. The largest blocks are kept
-only as long as nobody else needs their memory: the system may take it at any time (``MADV_FREE``, 0.1 ms for
-40 MB). Of the others little is kept, and what was idle for some seconds goes back with the next call.
+only as long as nobody else needs their memory: they are lent to the system, which may take it at any time
+(``MADV_FREE``). Of the others little is kept, and what was idle for some seconds goes back with the next call.
+
+To lend a block costs 0.1 ms for 40 MB on one thread, and where a second one runs on another processor of a virtual
+machine, which is told of each page, 3 ms for 400 MB, a third of what the kernels need to write them. So a block that
+is handed out again and again is lent only when a later call finds that it was idle for a second.
 
 There is no thread that would do this in the background: a process with threads that its user did not start is
 warned, and rightly, when it forks (CPython 3.12 and later).
@@ -57,17 +61,20 @@ cdef enum:
     ALIGNMENT = 64
     PAGE = 65536            # a multiple of every system's page
     LARGE = 256 << 10       # from here on a block is mapped and recycled; below, malloc recycles well
-    LENT = 16 << 20         # from here on the system may take the memory of a kept block
+    LENT = 16 << 20         # from here on kept blocks are lent to the system
     MOST_BLOCKS = 64
-    MOST_UNLENT = 64 << 20  # bytes of kept blocks that the system may not take
+    MOST_UNLENT = 64 << 20  # bytes of smaller kept blocks, which are not lent
+    MOST_BUSY = 1 << 30     # bytes of larger ones that are handed out again and again
     NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
 
 cdef double IDLE_SECONDS = 10.0
+cdef double BUSY_SECONDS = 1.0
 
 cdef struct FreeBlock:
     void *address
     size_t size
     double since            # when it came back, seconds of the monotonic clock
+    bint is_busy            # large, and not lent yet
 
 
 cdef class Cache:
@@ -75,7 +82,7 @@ cdef class Cache:
 
     cdef FreeBlock blocks[MOST_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
-    cdef size_t n_bytes, n_unlent, limit
+    cdef size_t n_bytes, n_unlent, n_busy, limit
     cdef bint has_limit
 
     cdef int find_limit(self) except -1:
@@ -100,6 +107,8 @@ cdef class Cache:
         self.n_bytes -= self.blocks[at].size
         if self.blocks[at].size < LENT:
             self.n_unlent -= self.blocks[at].size
+        if self.blocks[at].is_busy:
+            self.n_busy -= self.blocks[at].size
         self.n_blocks -= 1
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
@@ -126,24 +135,25 @@ cdef class Cache:
         self.forget(best)
         return address
 
-    cdef void give(self, void *address, size_t size) noexcept nogil:
+    cdef void give(self, void *address, size_t size, bint was_kept) noexcept nogil:
         """Keep a block, making room for it within the bounds, or give it back to the system."""
         cdef double now = ohf_seconds()
-        self.drop_older(now - IDLE_SECONDS)
+        cdef bint is_busy = was_kept and size >= LENT and self.n_busy + size <= MOST_BUSY
+        self.age(now)
         if size > self.limit:
             ohf_pages_unmap(address, size)
             return
         while self.n_bytes + size > self.limit or self.n_blocks == MOST_BLOCKS:
             self.drop(0)
-        if size >= LENT:
+        if is_busy:
+            self.n_busy += size
+        elif size >= LENT:
             ohf_pages_lend(address, size)
         else:
             while self.n_unlent + size > MOST_UNLENT:
                 self.drop(self.oldest_unlent())
             self.n_unlent += size
-        self.blocks[self.n_blocks].address = address
-        self.blocks[self.n_blocks].size = size
-        self.blocks[self.n_blocks].since = now
+        self.blocks[self.n_blocks] = FreeBlock(address, size, now, is_busy)
         self.n_blocks += 1
         self.n_bytes += size
 
@@ -153,6 +163,16 @@ cdef class Cache:
         while self.blocks[at].size >= LENT:
             at += 1
         return at
+
+    cdef void age(self, double now) noexcept nogil:
+        """Give back what was idle for long, and lend what was idle for a moment."""
+        cdef Py_ssize_t at
+        self.drop_older(now - IDLE_SECONDS)
+        for at in range(self.n_blocks):
+            if self.blocks[at].is_busy and self.blocks[at].since <= now - BUSY_SECONDS:
+                ohf_pages_lend(self.blocks[at].address, self.blocks[at].size)
+                self.n_busy -= self.blocks[at].size
+                self.blocks[at].is_busy = False
 
     cdef size_t drop_older(self, double moment) noexcept nogil:
         """Give back all blocks that were free before ``moment``; return their bytes."""
@@ -172,6 +192,7 @@ cdef class Block:
     cdef void *address      # where the block begins
     cdef size_t size        # of a mapped block, 0 for one of malloc's
     cdef void *data         # where the array begins
+    cdef bint was_kept      # a mapped block: it is not fresh
 
     def __dealloc__(self):
         if self.address == NULL:
@@ -182,7 +203,7 @@ cdef class Block:
         PyTraceMalloc_Untrack(NUMPY_DOMAIN, <uintptr_t> self.data)
         ohf_lock()
         cache.live -= 1
-        cache.give(self.address, self.size)
+        cache.give(self.address, self.size, self.was_kept)
         ohf_unlock()
 
 
@@ -209,12 +230,13 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     cdef void *address
     cache.find_limit()
     ohf_lock()
-    cache.drop_older(ohf_seconds() - IDLE_SECONDS)
+    cache.age(ohf_seconds())
     address = cache.take(&size)
-    fresh[0] = address == NULL
     cache.hits += address != NULL
     cache.misses += address == NULL
     ohf_unlock()
+    fresh[0] = address == NULL
+    block.was_kept = address != NULL
     if address == NULL:
         address = ohf_pages_map(size)
     if address == NULL:
@@ -386,11 +408,11 @@ def set_limit(size_t n_bytes):
     return before
 
 
-def set_idle_seconds(double seconds):
-    """Set how long a block is kept without use; return how long it was before."""
-    global IDLE_SECONDS
+def set_idle_seconds(double seconds, double busy_seconds=1.0):
+    """Set how long a block is kept without use, and one in steady use not lent; return how long it was kept."""
+    global IDLE_SECONDS, BUSY_SECONDS
     before = IDLE_SECONDS
-    IDLE_SECONDS = seconds
+    IDLE_SECONDS, BUSY_SECONDS = seconds, busy_seconds
     return before
 
 
