@@ -10,12 +10,10 @@
 #  define OHF_INLINE static inline __attribute__((always_inline))
 #  define OHF_NOINLINE __attribute__((noinline))
 #  define OHF_LIKELY(x) __builtin_expect(!!(x), 1)
-#  define OHF_PREFETCH(p) __builtin_prefetch(p)
 #else
 #  define OHF_INLINE static __inline
 #  define OHF_NOINLINE
 #  define OHF_LIKELY(x) (x)
-#  define OHF_PREFETCH(p) ((void)(p))
 #  define restrict __restrict
 #endif
 
@@ -30,6 +28,7 @@ enum {
     FEWEST_SLOT_BITS = 10,
     SPARSE_SLOT_BITS = 16,    /* below, a quarter of the slots may be taken: most keys are at home */
     QUICK_SLOT_BITS = 18,     /* below, a table grows fourfold */
+    OHF_FAR_BYTES = 2048,     /* so far ahead are rows fetched that are read one after the other */
     OHF_FAR_CODES = 6000,     /* from here on slots and keys are fetched ahead: 64 + 16 bytes each */
     WATCHED_ROWS = 4096,      /* between two looks at how many keys are away from home */
     MOST_AWAY = WATCHED_ROWS / 64,

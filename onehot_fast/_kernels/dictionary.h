@@ -12,6 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if defined(__GNUC__)
+#  define OHF_PREFETCH(p) __builtin_prefetch(p)
+#else
+#  define OHF_PREFETCH(p) ((void)(p))
+#endif
+/* What lies so many bytes ahead, be it memory or not. */
+#define OHF_PREFETCH_AT(p, n_bytes) OHF_PREFETCH((const void *)((uintptr_t)(p) + (uintptr_t)(n_bytes)))
+
 /* What a row gets that is no code, and why a loop ends early. */
 enum {
     OHF_MISSING = -1,

@@ -11,12 +11,6 @@
 
 #include "dictionary.h"
 
-#if defined(__GNUC__)
-#  define OHF_PREFETCH(p) __builtin_prefetch(p)
-#else
-#  define OHF_PREFETCH(p) ((void)(p))
-#endif
-
 /* After OHF_TRIAL rows a memo that knew less than half of them is given up: so many, as thousands of objects that are
  * met for the first time fill it. */
 enum { OHF_BLOCK = 256, OHF_MEMO_BITS = 13, OHF_TRIAL = 16384, OHF_AHEAD = 32, OHF_MOST_MISSING = 4 };
@@ -146,7 +140,7 @@ static inline int64_t ohf_read_objects(ohf_objects *objects, ohf_block *block, i
             const char *ahead;
             memcpy(&ahead, objects->rows + (i + OHF_AHEAD) * objects->stride, sizeof ahead);
             OHF_PREFETCH(ahead);
-            OHF_PREFETCH((const char *)((uintptr_t)ahead + 48));    /* where the characters begin */
+            OHF_PREFETCH_AT(ahead, 48);     /* where the characters begin */
         }
         if (objects->memo != NULL) {
             const ohf_memo *known = ohf_memo_of(objects, object);

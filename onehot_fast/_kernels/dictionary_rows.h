@@ -187,6 +187,7 @@ static int64_t ohf_read_wide(ohf_wide_block *block, const uint32_t *rows, int64_
     uint8_t *out = block->memory + 16;
     for (int64_t i = 0; i < n; i++, rows += width, out += block->row_bytes) {
         block->texts[i] = out;
+        OHF_PREFETCH_AT(rows, OHF_FAR_BYTES);
         block->lengths[i] = ohf_put_text(out, rows, width);
         if (block->lengths[i] < 0)
             return i;

@@ -10,8 +10,8 @@ scratch  the same in a scratch block that is streamed out and cleaned
 merge    wide rows: stream off, composing only the one vector that holds the on
 scatter  store only the ons, into memory that already holds off
 
-`IN_CACHE` is whichever of the first two fits: for memory that the system cleared just before, which is still in the
-caches, and out of which a streaming store would have to drive it (1M rows of 10 float32: 7.9 ms instead of 12.4).
+`IN_CACHE` is whichever of the first two fits: for memory that the system cleared just before, which is still in
+the caches; streaming stores would have to drive it out (1M rows of 10 float32: 12.4 ms in place of 7.9).
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 """

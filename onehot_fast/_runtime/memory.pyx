@@ -7,9 +7,9 @@ of the memory, or ``ONEHOT_FAST_CACHE_MB``), and the least recently used goes fi
 only as long as nobody else needs their memory: they are lent to the system, which may take it at any time
 (``MADV_FREE``). Of the others little is kept, and what was idle for some seconds goes back with the next call.
 
-To lend a block costs 0.1 ms for 40 MB on one thread, and where a second one runs on another processor of a virtual
-machine, which is told of each page, 3 ms for 400 MB, a third of what the kernels need to write them. So a block that
-is handed out again and again is lent only when a later call finds that it was idle for a second.
+To lend a block costs 0.1 ms for 40 MB on one thread, and where a second one runs on another processor of a
+virtual machine, which is told of each page, 3 ms for 400 MB, a third of what the kernels need to write them. So a
+block that is handed out again and again is lent only when a later call finds that it was idle for a second.
 
 There is no thread that would do this in the background: a process with threads that its user did not start is
 warned, and rightly, when it forks (CPython 3.12 and later).
