@@ -398,11 +398,14 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
     uint8_t special[OHF_NUMBERS_BLOCK];
     const int is_plain = numbers->bits == NULL && !numbers->has_nat && numbers->kind == numbers->into
                          && numbers->into != OHF_F64;
+    const int is_wide = numbers->kind == OHF_I64 || numbers->kind == OHF_U64 || numbers->kind == OHF_F64;
     for (int64_t done = begin; done < end; done += OHF_NUMBERS_BLOCK) {
         const int64_t n = end - done < OHF_NUMBERS_BLOCK ? end - done : OHF_NUMBERS_BLOCK;
         const uint64_t *block = patterns;
         int any_special = 0;
         int64_t coded;
+        for (int64_t row = done + n; is_wide && row < done + 2 * n; row += 8)   /* the next block, a line at a time */
+            OHF_PREFETCH_AT(numbers->rows, 8 * row);
         if (is_plain && !learn)
             block = (const uint64_t *)numbers->rows + done;
         else if (is_plain)  /* copied: what is hashed and entered must be one number */
