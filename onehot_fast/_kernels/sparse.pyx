@@ -7,7 +7,7 @@ each column, part by part of the rows, then every part places its own. Both come
 duplicates, given that the tables name increasing and disjoint columns from one input column to the next.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
 from libc.string cimport memmove
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
@@ -16,6 +16,16 @@ from onehot_fast._kernels.simd cimport (
     OHF_I8, OHF_I16, OHF_I32, OHF_U8, OHF_U16, OHF_U32, microkernels, ohf_microkernels, ohf_shifted,
     ohf_table,
 )
+
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #  define OHF_PREFETCH_WRITE(p) __builtin_prefetch(p, 1)
+    #else
+    #  define OHF_PREFETCH_WRITE(p) ((void)(p))
+    #endif
+    """
+    void OHF_PREFETCH_WRITE(const void *) noexcept nogil
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
@@ -26,6 +36,9 @@ cdef enum:
     # Fewer in turns the more lines are written to at a time: the first-level cache holds 512.
     LANE_COLUMNS = 64
     HALF_LANE_COLUMNS = 128
+    # Positions of so many bytes do not fit the second-level cache: the line behind one is fetched when it is
+    # written. 10M rows of 50 columns take 22 ms in place of 42, 1M (4 MB) 1.9 in place of 1.4.
+    FAR_BYTES = 8 << 20
 
 GROUP_PARTS = LANES   # for the dispatch
 
@@ -223,7 +236,7 @@ cdef inline Py_ssize_t part_start(const PartsJob *job, Py_ssize_t part) noexcept
 
 cdef inline void take(
     int32_t code, position_t row, Py_ssize_t stride, position_t *places, position_t *indices,
-    size_t n_indices,
+    size_t n_indices, bint is_far,
 ) noexcept nogil:
     """Count a row in its column, or write it where it belongs."""
     cdef position_t place
@@ -232,37 +245,39 @@ cdef inline void take(
         places[<Py_ssize_t> code * stride] = place + 1
         # A place is out of bounds only where the codes changed since they were counted.
         if indices != NULL and <size_t> place < n_indices:
+            if is_far:
+                OHF_PREFETCH_WRITE(<const void *> (<uintptr_t> (indices + place) + 64))
             indices[place] = row
 
 
 cdef inline void take_lanes(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, Py_ssize_t stride,
-    position_t *places, position_t *indices, size_t n_indices,
+    position_t *places, position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Take as many rows of each of some parts, in turns; the compiler knows ``lanes`` and ``stride``."""
+    """Take as many rows of each of some parts, in turns; the compiler knows what is the same for all."""
     cdef Py_ssize_t i
     cdef int lane
     for i in range(n_rows):
         for lane in range(lanes):
             take(
                 codes[lane * LANE_CODES + i], rows[lane] + <position_t> i, stride, places + lane, indices,
-                n_indices,
+                n_indices, is_far,
             )
 
 
 cdef inline void take_block(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, position_t *places,
-    position_t *indices, size_t n_indices,
+    position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
     """Choose the number of lanes."""
     if lanes == LANES:
-        take_lanes(codes, rows, n_rows, LANES, LANES, places, indices, n_indices)
+        take_lanes(codes, rows, n_rows, LANES, LANES, places, indices, n_indices, is_far)
     elif lanes == LANES // 2:
-        take_lanes(codes, rows, n_rows, LANES // 2, LANES, places, indices, n_indices)
+        take_lanes(codes, rows, n_rows, LANES // 2, LANES, places, indices, n_indices, is_far)
     elif lanes == 1:
-        take_lanes(codes, rows, n_rows, 1, 1, places, indices, n_indices)
+        take_lanes(codes, rows, n_rows, 1, 1, places, indices, n_indices, is_far)
     else:
-        take_lanes(codes, rows, n_rows, LANES // 4, LANES, places, indices, n_indices)
+        take_lanes(codes, rows, n_rows, LANES // 4, LANES, places, indices, n_indices, is_far)
 
 
 cdef void walk_source(
@@ -280,6 +295,7 @@ cdef void walk_source(
     cdef Py_ssize_t counts[LANES]
     cdef Py_ssize_t done = 0, common = 1, i, row
     cdef int lane
+    cdef bint is_far = job.n_indices * <Py_ssize_t> sizeof(position_t) >= FAR_BYTES
     while common > 0:
         common = LANE_CODES
         for lane in range(lanes):
@@ -291,14 +307,16 @@ cdef void walk_source(
                 read(source, row, counts[lane], 0, job.n_columns, codes + lane * LANE_CODES)
         common = max(common, <Py_ssize_t> 0)
         if indices == NULL:
-            take_block(codes, rows, common, lanes, places, <position_t *> NULL, 0)
+            take_block(codes, rows, common, lanes, places, <position_t *> NULL, 0, False)
+        elif is_far:
+            take_block(codes, rows, common, lanes, places, indices, job.n_indices, True)
         else:
-            take_block(codes, rows, common, lanes, places, indices, job.n_indices)
+            take_block(codes, rows, common, lanes, places, indices, job.n_indices, False)
         for lane in range(lanes):   # a part has at most one row more than another
             for i in range(common, counts[lane]):
                 take(
                     codes[lane * LANE_CODES + i], rows[lane] + <position_t> i, job.group_parts, places + lane,
-                    indices, job.n_indices,
+                    indices, job.n_indices, False,
                 )
         done += LANE_CODES
 
