@@ -90,15 +90,29 @@ def wrap(
         else:
             name = table.names[part.position]
             columns.append(_from_numpy(table.values(part.position), name))
-    is_decoded = any(isinstance(part, Decoded) for part in parts)  # its values make its type
-    if memo is None or source is None or is_decoded:
+    return table_of(columns, _known_schema(table, parts, columns, memo), table.n_rows)
+
+
+def _known_schema(
+    table: Table, parts: Sequence[Part], columns: Sequence[Any], memo: dict[str, Any] | None
+) -> pa.Schema:
+    """Return the schema of a table of parts, that of the last such table where it is the same."""
+    source = table.source.schema if isinstance(table.source, pa.Table) else None
+    # Other values than outputs make their types themselves, if they have none in the source.
+    own = Decoded if source is not None else (Decoded, Categorical, PassThrough)
+    if memo is None or any(isinstance(part, own) for part in parts):
+        return _schema(table, parts, columns)
+    before, schema = memo.get("arrow", (None, None))
+    if schema is None or not _are_equal(before, source):
         schema = _schema(table, parts, columns)
-    else:
-        before, schema = memo.get("arrow", (None, None))
-        if before is None or not before.equals(source.schema, check_metadata=True):
-            schema = _schema(table, parts, columns)
-            memo["arrow"] = source.schema, schema
-    return table_of(columns, schema, table.n_rows)
+        memo["arrow"] = source, schema
+    return schema
+
+
+def _are_equal(one: pa.Schema | None, other: pa.Schema | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return bool(one.equals(other, check_metadata=True))
 
 
 def _are_plain_outputs(parts: Sequence[Part]) -> TypeGuard[Sequence[Outputs]]:
