@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -85,6 +84,8 @@ def check_no_options(options: Mapping[str, Any]) -> None:
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return a question about the most similar of the known names, "" if none is similar."""
     texts = [other for other in known if isinstance(other, str)]
+    from difflib import get_close_matches  # 1 ms that only an error pays for
+
     close = get_close_matches(name, texts, 1) if isinstance(name, str) else []
     if not close and isinstance(name, str):  # difflib takes capitals for other letters
         close = [other for other in texts if other.casefold() == name.casefold()]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import operator
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TypeVar
 
@@ -31,7 +31,8 @@ WORTH_THREADS = 8 << 20
 MOST_THREADS = 1024
 
 
-_here = threading.local()  # `is_alone`: this thread is to start no other
+# Whether this thread is to start no other.
+_is_alone = ContextVar("is_alone", default=False)
 
 
 @contextmanager
@@ -40,12 +41,11 @@ def one_thread() -> Iterator[None]:
 
     It is for the threads of an engine, which has one for each processor.
     """
-    was_alone = getattr(_here, "is_alone", False)
-    _here.is_alone = True
+    token = _is_alone.set(True)
     try:
         yield
     finally:
-        _here.is_alone = was_alone
+        _is_alone.reset(token)
 
 
 def available() -> int:
@@ -79,7 +79,7 @@ def _idle_threads(requested: int) -> int:
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return the threads for an output of ``n_bytes``: as asked, or by the work and the machine."""
     if num_threads is None:
-        is_one = n_bytes < WORTH_THREADS or getattr(_here, "is_alone", False)
+        is_one = n_bytes < WORTH_THREADS or _is_alone.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
     kind = type(num_threads).__name__
