@@ -68,7 +68,8 @@ class Column:
     # In how many rows each category occurs, where others have counted.
     counts: npt.NDArray[np.int64] | None = None
     # What never changes and holds the categories: where it comes again, they are the same.
-    holder: object = None
+    holder: Any = None
+    _read_holder: Callable[[Any], AnyArray]
 
     def __init__(
         self,
@@ -108,6 +109,31 @@ class Column:
         return column
 
     @classmethod
+    def of_holder(
+        cls,
+        codes: AnyArray,
+        holder: Any,
+        read: Callable[[Any], AnyArray],
+        ordered: bool,
+        source: str,
+    ) -> Column:
+        """Return a column whose categories are ``read(holder)``, for whoever asks for them.
+
+        Where an encoder meets the same holder again it knows already what they stand for.
+        """
+        column = cls.__new__(cls)
+        column.codes, column.ordered, column.source = codes, ordered, source
+        column.holder, column._read_holder, column._is_distinct = holder, read, False
+        _check_array(codes, "codes")
+        _check_codes(codes, len(holder))
+        return column
+
+    @cached_property
+    def stored(self) -> AnyArray | Strings:
+        """The categories as they were given."""
+        return self._read_holder(self.holder)
+
+    @classmethod
     def of_counts(cls, values: AnyArray | Values, counts: AnyArray) -> Column:
         """Return a column whose rows are elsewhere: its distinct values, and how often each occurs.
 
@@ -134,7 +160,7 @@ class Column:
     @property
     def n_categories(self) -> int:
         """How many categories there are."""
-        return len(self.stored)
+        return len(self.stored if self.holder is None else self.holder)
 
     def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
         """Return the distinct categories, and the position there of each one here (None: its own).

@@ -166,10 +166,8 @@ def read_column(values: Any) -> Column | Values:
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        categories = numpy_values(dtype.categories)
-        column = Column(category_codes(series), categories, bool(dtype.ordered), "category")
-        column.holder = dtype.categories
-        return column
+        codes, ordered = category_codes(series), bool(dtype.ordered)
+        return Column.of_holder(codes, dtype.categories, numpy_values, ordered, "category")
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):
