@@ -82,8 +82,7 @@ class GroupWriter:
             "compression": compression,
             "write_batch_size": WRITTEN_AT_ONCE,
         }
-        self._codec_number, codec = CODECS.get(compression, (-1, None))
-        self._codec = None if codec is None else pa.Codec(codec)
+        self._codec_number, self._codec_name = CODECS.get(compression, (-1, None))
         is_open = self._codec_number >= 0
         is_bits = [is_open and f.name in outputs and _is_required(f) for f in schema]
         runs = itertools.groupby(range(len(schema)), is_bits.__getitem__)
@@ -131,11 +130,13 @@ class GroupWriter:
 
     def _bits(self, rows: pa.Table) -> _Piece:
         """Return columns of bits as pages with their headers."""
+        # Of this piece alone: that of gzip keeps what it works on.
+        codec = None if self._codec_name is None else pa.Codec(self._codec_name)
         content: list[bytes] = []
         chunks: list[Chunk] = []
         start = 0
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            pages, n_plain, n_true = _pages(column, self._codec)
+            pages, n_plain, n_true = _pages(column, codec)
             n_packed = sum(map(len, pages))
             chunk = BitsChunk(start, n_plain, n_packed, len(pages) // 2, rows.num_rows, n_true)
             chunks.append(chunk.described(name, self._codec_number))

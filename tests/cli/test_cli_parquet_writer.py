@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,3 +166,21 @@ typed = (
 def test_thrift_comes_back(struct: thrift.Struct) -> None:
     """What was encoded is decoded, whatever follows it."""
     assert thrift.decode(thrift.encode(struct) + b"\xff") == struct
+
+
+@pytest.mark.parametrize("codec", list(CODECS))
+def test_threads_compress_without_each_other(codec: str, tmp_path: Path) -> None:
+    """Pieces that several threads compress at a time are what each alone would make of them."""
+    n_rows, n_groups, names = 4000, 60, [f"x_{i}" for i in range(20)]
+    draw = np.random.default_rng(0)
+    schema = pa.schema([pa.field(name, pa.bool_(), nullable=False) for name in names])
+    values = [draw.random(n_rows * n_groups) < share for share in draw.random(len(names))]
+    table = pa.Table.from_arrays([pa.array(each) for each in values], schema=schema)
+    path = tmp_path / "bits.parquet"
+    with pa.OSFile(str(path), "wb") as file:
+        writer = GroupWriter(file, schema, names, codec)
+        for start in range(0, len(table), n_rows):
+            writer.write(table.slice(start, n_rows))
+        writer.close()
+
+    assert parquet.read_table(path).equals(table)
