@@ -25,6 +25,7 @@ from onehot_fast._arguments.indices import (
     mark_ignored,
     resolve_depth,
     resolve_policy,
+    unraveled,
 )
 from onehot_fast._arguments.shapes import (
     check_size,
@@ -439,7 +440,7 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
     """Return a row of a tensor as one would index it: [2, :, 5]."""
-    where = [str(i) for i in np.unravel_index(row, shape)] if shape else []
+    where = [*map(str, unraveled(row, shape))]
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
 
 

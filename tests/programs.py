@@ -30,6 +30,8 @@ class NoPyArrow:
 
 sys.meta_path.insert(0, NoPyArrow())
 """
+# The same of pandas.
+WITHOUT_PANDAS = WITHOUT_PYARROW.replace("pyarrow", "pandas")
 
 
 def run(program: str, *options: str, **environment: str) -> str:

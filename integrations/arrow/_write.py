@@ -284,7 +284,9 @@ def _single_row(
 
 @cache
 def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
-    values = np.arange(2).astype(kind.to_pandas_dtype())
+    # pyarrow's own `to_pandas_dtype` needs pandas.
+    dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
+    values = np.arange(2).astype(dtype)
     return pa.array(values[:1], kind), pa.array(values[1:], kind)
 
 

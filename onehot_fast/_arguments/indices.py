@@ -211,6 +211,18 @@ def _depth_number(depth: object) -> int:
         raise ValueError(f"depth = {array.item()} is not finite") from None
 
 
+def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the indices of an element, for a message.
+
+    ``np.unravel_index`` ends in a SystemError where memory runs out.
+    """
+    where = []
+    for size in reversed(shape):
+        position, i = divmod(position, size)
+        where.append(i)
+    return tuple(reversed(where))
+
+
 def check_range(
     indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
 ) -> None:
@@ -229,7 +241,7 @@ def check_range(
         too_large=policy.check_large,
     )
     if position >= 0:
-        where = tuple(map(int, np.unravel_index(position, indices.shape))) if indices.ndim else ()
+        where = unraveled(position, indices.shape)
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
         lowest = -depth if policy.wrap else 0
         raise ValueError(f"{place} = {source[where]!s} is outside [{lowest}, {depth})")

@@ -74,6 +74,14 @@ if ohf_lock_over_forks():
     raise MemoryError("no memory to register what happens at a fork")
 
 
+cdef object new_lock():
+    """Return a lock; where Python has no memory for one it raises another error."""
+    try:
+        return threading.Lock()
+    except RuntimeError as error:
+        raise MemoryError(str(error)) from None
+
+
 class NotCommonError(TypeError):
     """A value that a dictionary of this kind cannot hold.
 
@@ -145,7 +153,7 @@ cdef class Dictionary:
         self.kind = kind
         self.counting = counting
         self.known = no_values(kind)
-        self.lock, self.n_forks = threading.Lock(), n_forks
+        self.lock, self.n_forks = new_lock(), n_forks
 
     def __dealloc__(self):
         ohf_dictionary_close(&self.table)
@@ -175,18 +183,25 @@ cdef class Dictionary:
             raise RuntimeError("another thread makes this dictionary learn")
         if not was_open:
             try:
-                with self.building():
+                lock = self.building()
+                lock.acquire()
+                try:
                     self.open()
+                finally:
+                    lock.release()
             except BaseException:
                 self.end_reading()
                 raise
         return 0
 
     cdef object building(self):
-        """Return the lock of whoever builds the table or the values."""
+        """Return the lock of whoever builds the table or the values.
+
+        Not for ``with``: Cython's takes for granted that Python had the memory for a traceback.
+        """
         cdef object lock, fresh = None
         if self.n_forks != n_forks:     # a child: the thread that held it may be none of this process
-            fresh = threading.Lock()
+            fresh = new_lock()
         ohf_lock()
         if fresh is not None and self.n_forks != n_forks:
             self.lock, fresh = fresh, self.lock
@@ -459,9 +474,13 @@ cdef class Dictionary:
         if self.is_open and self.table.n_codes != self.n_known:
             self.begin_reading()
             try:
-                with self.building():
+                lock = self.building()
+                lock.acquire()
+                try:
                     self.known = self.read_values()
                     self.n_known = self.table.n_codes
+                finally:
+                    lock.release()
             finally:
                 self.end_reading()
         return self.known

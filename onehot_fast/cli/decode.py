@@ -13,6 +13,7 @@ from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders, parse
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
 from onehot_fast.cli.labels import without_features
 from onehot_fast.cli.output import Output
+from onehot_fast.cli.pipeline import no_rows
 from onehot_fast.cli.progress import tell
 from onehot_fast.cli.sources import Input, Source, open_source
 from onehot_fast.integrations.arrow import decode
@@ -89,9 +90,8 @@ def decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
         return refusals(source.name, without_features(decoded, encoders.labels))
 
     try:
-        empty = decode(source.schema.empty_table(), values, layout=layout)
-        row = pa.RecordBatch.from_pylist([], empty.schema)
-        after = next(without_features([row], encoders.labels)).schema
+        empty = decode(no_rows(source.schema), values, layout=layout)
+        after = next(without_features([no_rows(empty.schema)], encoders.labels)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

@@ -13,7 +13,7 @@ from onehot_fast.adapter import identifiers
 from onehot_fast.cli.encoders import Encoders
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
 from onehot_fast.cli.labels import holds_lists
-from onehot_fast.cli.pipeline import MOST_ROWS, ahead
+from onehot_fast.cli.pipeline import MOST_ROWS, ahead, no_rows
 from onehot_fast.cli.progress import Step
 from onehot_fast.cli.sources import Source
 from onehot_fast.integrations.arrow import read_table
@@ -34,7 +34,7 @@ def chosen_columns(
         names = [name for parts in split for name in parts]
         source.require(names)
         return tuple(name for name in source.schema.names if name in names)
-    table = read_table(source.schema.empty_table())
+    table = read_table(no_rows(source.schema))
     found = tuple(
         str(name)
         for name, is_one in zip(table.names, table.encodable, strict=True)
@@ -63,7 +63,8 @@ def learn(source: Source, encoders: Encoders, step: Step, most: float, is_early:
                     with suppress(ValueError):  # what a later part brings may settle it
                         _check_features(source, encoders, most)
         if not source.n_rows:
-            _see(encoders, _empty(source.schema, columns))
+            # They are learned too, as columns without categories.
+            _see(encoders, no_rows(pa.schema([source.schema.field(name) for name in columns])))
         for encoder in encoders.each:
             encoder.get_feature_names_out()
         _check_features(source, encoders, most)
@@ -107,12 +108,6 @@ def notes_on(source: Source, encoders: Encoders) -> list[str]:
             what = f"column {column.name!r} makes {n_outputs:,} of {schema.n_features:,} features"
             notes.append(f"{source.name}: {what}; {hint}")
     return notes
-
-
-def _empty(schema: pa.Schema, columns: Sequence[str]) -> pa.RecordBatch:
-    """Return the columns without rows: they are learned too, as columns without categories."""
-    only = pa.schema([schema.field(name) for name in columns])
-    return pa.RecordBatch.from_pylist([], only)
 
 
 def require_fit(source: Source, encoders: Encoders) -> None:

@@ -75,7 +75,8 @@ class MatrixSink(Sink):
     ) -> None:
         self._file, self._schema, self._names = file, schema, list(options.new)
         kind = schema.field("data").type.value_type
-        self._dtype = np.dtype(kind.to_pandas_dtype())
+        # pyarrow's own `to_pandas_dtype` needs pandas.
+        self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
         made = [tempfile.TemporaryFile(dir=options.folder) for _ in range(3)]  # noqa: SIM115  see abandon
         self._indices, self._data, self._ends = made
         self._ends.write(bytes(8))

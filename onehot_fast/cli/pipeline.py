@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from onehot_fast.cli.errors import CommandError, Exit
 from onehot_fast.cli.signals import PATIENCE, raise_if_signalled
 
-__all__ = ["ahead", "batch_rows", "result_of", "sliced"]
+__all__ = ["ahead", "batch_rows", "no_rows", "result_of", "sliced"]
 
 T = TypeVar("T")
 
@@ -70,3 +71,26 @@ def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBa
     for batch in batches:
         for start in range(0, batch.num_rows, rows):
             yield batch.slice(start, rows)
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch without rows; pyarrow itself, in `Schema.empty_table`, makes no unions.
+
+    Raises
+    ------
+    CommandError
+        A type is a union of no types, of which pyarrow ends the process.
+    """
+    for field in schema:
+        if _has_empty_union(field.type):
+            text = f"the input is corrupt: column {field.name!r} holds a union of no types"
+            raise CommandError(Exit.CORRUPT, text)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _has_empty_union(kind: pa.DataType) -> bool:
+    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    if pa.types.is_dictionary(kind):
+        return _has_empty_union(kind.value_type)
+    is_empty = pa.types.is_union(kind) and kind.num_fields == 0
+    return is_empty or any(_has_empty_union(kind.field(i).type) for i in range(kind.num_fields))

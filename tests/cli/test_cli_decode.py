@@ -36,6 +36,25 @@ def test_there_and_back(
     assert result.schema.metadata[b"made_by"] == b"the tests"
 
 
+@pytest.mark.parametrize("mode", ["sparse", "dense"])
+def test_unions_are_kept(mode: str, files: Any, call: Any, tmp_path: Path) -> None:
+    """Pyarrow makes no empty table of a union."""
+    kinds = pa.array([0, 1, 0], pa.int8())
+    numbers, texts = pa.array([1, 2, 3]), pa.array(["x", "y", "z"])
+    if mode == "sparse":
+        union = pa.UnionArray.from_sparse(kinds, [numbers, texts])
+    else:
+        places = pa.array([0, 0, 1], pa.int32())
+        union = pa.UnionArray.from_dense(kinds, places, [numbers, texts])
+    table = pa.table({"union": union, "text": ["a", "b", "a"]})
+    path, middle, out = (tmp_path / f"{name}.arrow" for name in ("in", "middle", "out"))
+    files.write(table, path)
+
+    assert call("encode", path, "-o", middle) == (0, b"", "")
+    assert call("decode", middle, "-o", out) == (0, b"", "")
+    assert files.read(out).to_pydict() == table.to_pydict()
+
+
 @pytest.mark.parametrize("layout", ["columns", "dictionary"])
 def test_there_and_back_in_text(
     layout: str, table: Any, files: Any, call: Any, tmp_path: Path

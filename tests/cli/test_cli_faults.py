@@ -285,6 +285,18 @@ def test_a_name_that_is_not_utf8(
     assert "in.arrows" in ended.error
 
 
+def test_a_union_of_no_types(call: Any, tmp_path: Path) -> None:
+    """Pyarrow ends the process where it is asked for nulls of one."""
+    kind = pa.struct([("x", pa.list_(pa.sparse_union([])))])
+    path = tmp_path / "in.arrow"
+    with pa.ipc.new_file(path, pa.schema([("text", pa.string()), ("union", kind)])):
+        pass
+    ended = call("encode", path, "-o", tmp_path / "out.csv")
+
+    assert (ended.code, ended.error.count("\n")) == (Exit.CORRUPT, 1)
+    assert "'union' holds a union of no types" in ended.error
+
+
 @needs_posix
 def test_nobody_reads_any_more(big: Path, command: list[str]) -> None:
     """Where the reader of standard output has gone, the run ends quietly."""

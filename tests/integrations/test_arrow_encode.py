@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 pa = pytest.importorskip("pyarrow")
 
 from arrow_strategies import BYTES, INTEGERS, TEXTS, columns  # noqa: E402
+from programs import WITHOUT_PANDAS, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
@@ -441,3 +442,16 @@ def test_kept_columns_of_other_libraries():
     }
     with pytest.raises(TypeError, match="column 'o' has no type in Arrow"):
         encoder.transform({**table, "o": [1, "a"]}, "arrow")
+
+
+def test_without_pandas():
+    """A table of one row, whose columns are two arrays, is made without pandas too."""
+    program = f"""{WITHOUT_PANDAS}
+import pyarrow as pa
+from onehot_fast import Encoder
+table = pa.table({{"text": ["a"]}})
+encoder = Encoder(dtype="f2").fit(table)
+print(encoder.transform(table).to_pydict())
+"""
+
+    assert run(program) == "{'text_a': [1.0]}"

@@ -72,6 +72,7 @@ while time.monotonic() < until:
         is_armed = False
         n_rung += 1
     check(name)
+signal.setitimer(signal.ITIMER_REAL, 0)  # or it rings when the handler is gone
 print(n_rung)
 """,
         0,

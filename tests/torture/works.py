@@ -70,8 +70,8 @@ def _tables(rng: np.random.Generator, n: int) -> dict[str, Work]:
     options: dict[str, Any] = {"handle_unknown": "ignore", "min_frequency": 3, "dtype": "u1"}
     encoder = Encoder([*table], **options).fit(table)
     unseen = {**table, "text": np.array(["new"] * n, object)}
-    # Where memory runs out, SciPy's slices of a matrix end the process.
-    encoded, text = encoder.transform(table, "csr")[: n // 10], encoder.to_json()
+    # Where memory runs out, SciPy's slices and conversions of a matrix end the process.
+    encoded, text = encoder.transform(table, "numpy")[: n // 10], encoder.to_json()
     strict = Encoder(["text"]).fit(table)
     half = {name: column[: n // 2] for name, column in table.items()}
     return {
