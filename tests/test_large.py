@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onehot_fast import Encoder, decode, one_hot
+from onehot_fast import Column, Encoder, decode, one_hot
 
 pytestmark = pytest.mark.large
 BEYOND = 2**31
@@ -57,9 +57,10 @@ def test_csr_of_more_ons_than_int32():
     if int(free) * 1024 < needed:
         pytest.skip(f"{needed / 1e9:.0f} GB of memory are not free here")
     names = [f"c{i}" for i in range(n_columns)]
-    codes = (np.arange(n) % 7 % depth).astype("u1")
-    encoder = Encoder(names, dtype="i1").fit(dict.fromkeys(names, np.arange(depth, dtype="u1")))
-    matrix = encoder.transform(dict.fromkeys(names, codes), "csr")
+    codes = (np.arange(n) % 7 % depth).astype("i1")
+    column = Column(codes, np.arange(depth))
+    encoder = Encoder(names, dtype="i1").fit(dict.fromkeys(names, column))
+    matrix = encoder.transform(dict.fromkeys(names, column), "csr")
 
     assert (matrix.nnz, matrix.shape) == (n * n_columns, (n, n_columns * depth))
     assert matrix.indices.dtype == matrix.indptr.dtype == np.int64

@@ -289,7 +289,7 @@ def multi_hot_csr(
 ) -> SparseParts:
     """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
     n_ons, width = int(offsets[-1]) - int(offsets[0]), column.n_outputs
-    _check_sparse_size(n_ons, len(offsets), width, dtype)
+    _check_sparse_size(n_ons, len(offsets), width, dtype, counted=True)
     return dispatch.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
 
 
@@ -387,14 +387,16 @@ def _few_csr_parts(
     return np.ones(len(cells), dtype), indices, np.cumsum(indptr, dtype=position)
 
 
-def _check_sparse_size(n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike) -> None:
-    """Refuse a sparse result, with its counts, that the free memory cannot hold."""
+def _check_sparse_size(
+    n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike, counted: bool = False
+) -> None:
+    """Refuse a sparse result that the free memory cannot hold, with its counts if it has some."""
     position = 4 if max(n_ons, n_positions) <= INT32_MAX else 8
     n_ons = max(n_ons, 0)
     arrays = n_ons * np.dtype(dtype).itemsize, n_ons * position, n_ends * position
     # What was kept of the last result needs no more memory; to ask the system takes 0.3 ms.
     if max(arrays) > MOST_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
-        check_size((sum(arrays) + 8 * n_ons,), np.uint8)
+        check_size((sum(arrays) + 8 * n_ons * counted,), np.uint8)
 
 
 def _check_room(
