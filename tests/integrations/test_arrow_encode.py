@@ -450,7 +450,7 @@ def test_without_pandas():
 import pyarrow as pa
 from onehot_fast import Encoder
 table = pa.table({{"text": ["a"]}})
-encoder = Encoder(dtype="f2").fit(table)
+encoder = Encoder(dtype="f4").fit(table)
 print(encoder.transform(table).to_pydict())
 """
 
