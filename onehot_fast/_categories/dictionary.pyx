@@ -477,8 +477,9 @@ cdef class Dictionary:
                 lock = self.building()
                 lock.acquire()
                 try:
-                    self.known = self.read_values()
-                    self.n_known = self.table.n_codes
+                    if self.table.n_codes != self.n_known:  # nobody was quicker
+                        self.known = self.read_values()
+                        self.n_known = self.table.n_codes
                 finally:
                     lock.release()
             finally:

@@ -27,7 +27,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from libc.math cimport INFINITY
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport SIZE_MAX, uintptr_t
 from libc.string cimport memmove
 
 from onehot_fast._runtime.fork_lock cimport ohf_lock, ohf_lock_over_forks, ohf_unlock
@@ -89,7 +89,7 @@ cdef class Cache:
         """Ask the system for the bound, the first time."""
         cdef size_t limit
         if not self.has_limit:
-            limit = (system.total_memory() or 0) // 16
+            limit = min((system.total_memory() or 0) // 16, <object> SIZE_MAX)
             ohf_lock()
             if not self.has_limit:
                 self.limit = limit

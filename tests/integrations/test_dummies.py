@@ -14,7 +14,6 @@ pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
 from frame_strategies import PANDAS_3, frames, labels, series  # noqa: E402  after the skips
-from programs import run  # noqa: E402
 from side_by_side import assert_same, outcome  # noqa: E402
 
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
@@ -244,21 +243,3 @@ def test_the_collector_is_left_as_it_was(enabled):
         gc.enable()
 
     assert was_enabled is enabled
-
-
-@pytest.mark.parametrize(("n_levels", "are_old"), [(100, False), (50_000, True)])
-def test_many_new_columns_are_not_looked_through(n_levels, are_old):
-    """The objects of many columns are old when they are handed out, and nothing stays frozen."""
-    program = f"""
-import gc
-import pandas as pd
-from onehot_fast.integrations.pandas import get_dummies
-column = pd.Series(pd.Categorical(range({n_levels})))
-gc.collect()
-before = len(gc.get_objects(generation=2))
-frame = get_dummies(column, sparse=True)
-n_old = len(gc.get_objects(generation=2)) - before
-print(n_old > {n_levels}, frame.shape[1], gc.get_freeze_count())
-"""
-
-    assert run(program) == f"{are_old} {n_levels} 0"
