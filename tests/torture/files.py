@@ -219,7 +219,13 @@ def _read(path: Path) -> Any:
     if path.suffix == ".npz":
         return __import__("scipy.sparse").sparse.load_npz(path)
     if path.suffix == ".parquet":
-        return pa.parquet.read_table(path).validate(full=True)
+        try:
+            return pa.parquet.read_table(path).validate(full=True)
+        except pa.ArrowInvalid as error:
+            # A bit of a kept text, which neither pyarrow nor we look through.
+            if "Invalid UTF8" not in str(error):
+                raise
+            return None
     with pa.input_stream(str(path), compression="detect") as file:
         if path.suffix == ".arrow":
             return pa.ipc.open_file(pa.BufferReader(file.read())).read_all().validate(full=True)
