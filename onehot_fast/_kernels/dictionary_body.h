@@ -45,8 +45,7 @@ OHF_INLINE int OHF(read_text)(const uint8_t *text, uint64_t length, OHF(register
     return OHF(SHORT);
 }
 
-/* Have fetched what lies some rows behind a long text. Servers of Intel read a sequence of texts 2.5 times as fast so;
- * those of AMD fetch it by themselves. */
+/* Have fetched what lies some rows behind a long text. Servers of Intel read a sequence of texts 2.5 times as fast so. */
 OHF_INLINE void OHF(fetch_long)(const uint8_t *text, uint64_t length)
 {
     if (length > OHF_SHORT)
