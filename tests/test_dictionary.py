@@ -325,6 +325,25 @@ def test_all_different(variant: str, n: int, width: int) -> None:
         assert np.array_equal(Dictionary("int64").encode(spread), expected)
 
 
+@pytest.mark.parametrize("n_rows", [1023, 1024, 2049, 60_000, 150_000])
+@pytest.mark.parametrize("n_levels", [2, 900, 7000, 30_000])
+def test_objects_that_many_rows_share(n_rows: int, n_levels: int) -> None:
+    """What is remembered of an object by its address is its own code: known, unknown or missing."""
+    levels: list[str | None] = [f"level {i}" for i in range(n_levels - 1)]
+    objects = np.array([*levels, None], object)
+    draw = np.random.default_rng(n_rows)
+    drawn = draw.integers(0, n_levels, n_rows)
+    # From some row on all objects are new, or hardly any is.
+    drawn[n_rows // 2 :] = np.sort(drawn[n_rows // 2 :])
+    rows = objects[drawn]
+    codes, distinct = numbered(rows.tolist())
+    dictionary = Dictionary("string")
+    assert dictionary.encode(rows).tolist() == codes
+    assert dictionary.values.tolist() == distinct
+    half = Dictionary.from_values(dictionary.values.take(range(len(distinct) // 2)))
+    assert half.lookup(rows).tolist() == [code if code < len(half) else -2 for code in codes]
+
+
 def test_a_million_different_texts() -> None:
     """Counts, values and memory of a large dictionary."""
     n = 1_000_000

@@ -95,8 +95,10 @@ def test_nothing_is_read_outside_the_buffers(producer: Producer, variant: str, s
 def test_wide_characters_beside_a_page_that_cannot_be_read(variant: str) -> None:
     """Dtype U at both ends of a page."""
     guarded = Guarded()
-    for width in (1, 3, 4, 5, 16, 17):
-        rows = np.array(["", "a", "ab\0c", "é", "abcdefghijklmnopq", "a"], f"U{width}")
+    for width in range(1, 18):
+        alphabet = "abcdefghijklmnopq"[:width]
+        wide = [f"{alphabet[:i]}é{alphabet[i + 1 :]}" for i in range(width)]
+        rows = np.array(["", "a", "ab\0c", "\0\0\0\0\0\0\0\0a", alphabet, *wide, "a"], f"U{width}")
         for put in (guarded.at_end, guarded.at_begin):
             array = put(rows.tobytes()).view(rows.dtype)
             with instruction_set(variant):

@@ -72,7 +72,6 @@ cdef extern from "dictionary.h":
 
 cdef extern from "dictionary_objects.h":
     enum:
-        OHF_MEMO_BITS
         OHF_MOST_MISSING
 
     ctypedef struct ohf_memo:
@@ -88,6 +87,7 @@ cdef extern from "dictionary_objects.h":
         uint8_t *scratch
         size_t room
 
+    void ohf_make_memo(ohf_objects *, int64_t n_rows) noexcept
     int ohf_code_objects(
         ohf_dictionary *, ohf_objects *, bint learn, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept

@@ -4,7 +4,7 @@
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawCalloc, PyMem_RawFree
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -14,13 +14,12 @@ from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
 from onehot_fast._categories.abi cimport (
     OHF_BYTES_S,
-    OHF_MEMO_BITS,
     OHF_MOST_MISSING,
     OHF_OFFSETS32,
     OHF_OFFSETS64,
     OHF_UCS4,
     OHF_VIEWS,
-    ohf_memo,
+    ohf_make_memo,
 )
 from onehot_fast._categories.strings cimport Strings
 from onehot_fast._kernels.simd cimport (
@@ -195,8 +194,8 @@ cdef class Source:
             array = self.owner
             self.objects.rows = <const char *> cnp.PyArray_DATA(array)
             self.objects.stride = cnp.PyArray_STRIDES(array)[0]
-        if self.n_rows >= ROWS_WORTH_A_MEMO:    # without memory for it there is none
-            self.objects.memo = <ohf_memo *> PyMem_RawCalloc(1 << OHF_MEMO_BITS, sizeof(ohf_memo))
+        if self.n_rows >= ROWS_WORTH_A_MEMO:
+            ohf_make_memo(&self.objects, self.n_rows)
         return 0
 
     cdef void close_objects(self) noexcept:

@@ -113,34 +113,41 @@ static void ohf_close_wide(ohf_wide_block *block)
 
 #if OHF_HAS_AES    /* any x86-64: SSE2 */
 
-/* Write up to 16 ASCII characters as bytes; returns their number without the zeros at the end, -1 for others. */
+/* Up to four characters as bytes; `all` gets their bits. */
+static inline uint64_t ohf_four_as_bytes(const uint32_t *text, int64_t n, __m128i *all)
+{
+    __m128i four;
+    if (n >= 4)
+        four = _mm_loadu_si128((const __m128i *)text);
+    else
+        four = _mm_set_epi32(0, n > 2 ? (int)text[2] : 0, n > 1 ? (int)text[1] : 0, n > 0 ? (int)text[0] : 0);
+    *all = _mm_or_si128(*all, four);
+    four = _mm_packs_epi32(four, four);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_packus_epi16(four, four));
+}
+
+/* Write up to 16 ASCII characters as bytes; returns their number without the zeros at the end, -1 for others. They are
+ * put together in registers: what was just stored in pieces is not read again as a whole before it is in the cache. */
 static inline int64_t ohf_put_ascii(uint8_t *out, const uint32_t *text, int64_t width)
 {
-    const __m128i beyond = _mm_set1_epi32(~0x7F);
     __m128i all = _mm_setzero_si128();
-    uint32_t rest = 0;
-    unsigned used;
-    int64_t i = 0;
+    uint64_t halves[2] = {0, 0};
     if (width > 16)
         return -1;
-    _mm_storeu_si128((__m128i *)out, all);
-    for (; i + 4 <= width; i += 4) {
-        const __m128i four = _mm_loadu_si128((const __m128i *)(text + i));
-        const __m128i pairs = _mm_packs_epi32(four, four);
-        const int bytes = _mm_cvtsi128_si32(_mm_packus_epi16(pairs, pairs));
-        all = _mm_or_si128(all, four);
-        memcpy(out + i, &bytes, sizeof bytes);
-    }
-    for (; i < width; i++) {
-        const uint32_t c = text[i];
-        out[i] = (uint8_t)c;
-        rest |= c;
-    }
-    if (_mm_movemask_epi8(_mm_cmpeq_epi32(_mm_and_si128(all, beyond), _mm_setzero_si128())) != 0xFFFF || rest > 0x7F)
+    halves[0] = ohf_four_as_bytes(text, width, &all);
+    if (width > 4)
+        halves[0] |= ohf_four_as_bytes(text + 4, width - 4, &all) << 32;
+    if (width > 8)
+        halves[1] = ohf_four_as_bytes(text + 8, width - 8, &all);
+    if (width > 12)
+        halves[1] |= ohf_four_as_bytes(text + 12, width - 12, &all) << 32;
+    all = _mm_cmpeq_epi32(_mm_and_si128(all, _mm_set1_epi32(~0x7F)), _mm_setzero_si128());
+    if (_mm_movemask_epi8(all) != 0xFFFF)
         return -1;
-    used = 0xFFFFu & ~(unsigned)_mm_movemask_epi8(
-        _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)out), _mm_setzero_si128()));
-    return used == 0 ? 0 : 32 - __builtin_clz(used);
+    memcpy(out, halves, sizeof halves);
+    if (halves[1] != 0)
+        return 16 - (__builtin_clzll(halves[1]) >> 3);
+    return halves[0] == 0 ? 0 : 8 - (__builtin_clzll(halves[0]) >> 3);
 }
 
 #else
