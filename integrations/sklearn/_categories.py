@@ -127,6 +127,10 @@ class Known:
 
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
+        if self.type is str:
+            found = [*map(self._position_of.get, values)]
+            if None not in found:
+                return found
         types = set(map(type, values))
         # NumPy may compare integers as floats; below this bound that is exact.
         if int in types and any(type(v) is int and abs(v) >= EXACT for v in values):
@@ -181,6 +185,16 @@ class Feature:
     def known(self) -> Known:
         """The categories for look-ups."""
         return known_categories(self.categories)
+
+    @cached_property
+    def outputs(self) -> list[int]:
+        """The entries of `lut` as Python's integers, for a few rows."""
+        return self.lut.tolist()
+
+    @cached_property
+    def holds_object_numbers(self) -> bool:
+        """Whether the categories are numbers that NumPy keeps as objects."""
+        return self.categories.dtype == OBJECT and self.known.type is not str
 
 
 class Features:

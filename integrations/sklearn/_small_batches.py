@@ -11,7 +11,7 @@ import numpy as np
 from onehot_fast.adapter import read_table, reader_of
 
 from ._categories import UNKNOWN, Feature
-from ._read import OBJECT, PLAIN_KINDS, DType
+from ._read import PLAIN_KINDS, DType
 from ._sparse import wrap_csr
 
 # So many cells of an array are looked up faster than its columns are read.
@@ -43,10 +43,9 @@ def few_positions(encoder: Any, rows: Any, *, is_silent: bool) -> list[list[int]
         return None
     # To numbers that are kept as objects scikit-learn compares objects alone, and these NumPy makes
     # of rows that hold text beside numbers.
-    is_object = not hasattr(rows, "iat") and any(type(v) is str for v in chain(*columns))
-    objects = (feature for feature in features if feature.categories.dtype == OBJECT)
-    if not is_object and any(feature.known.type is not str for feature in objects):
-        return None
+    if any([feature.holds_object_numbers for feature in features]):
+        if hasattr(rows, "iat") or not any(type(v) is str for v in chain(*columns)):
+            return None
     found = []
     for column, feature in zip(columns, features, strict=True):
         positions = feature.known.few_positions(column)
@@ -64,7 +63,8 @@ def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
         return None
     ones, start = [], 0
     for feature, positions in zip(encoder._features.of(encoder), found, strict=True):
-        ones.append([start + k if k >= 0 else -1 for k in map(feature.lut.item, positions)])
+        outputs = feature.outputs
+        ones.append([start + outputs[k] if outputs[k] >= 0 else -1 for k in positions])
         start += feature.n_outputs
     rows_of_ones = [[k for k in row if k >= 0] for row in zip(*ones, strict=True)]
     indices, shape = np.array([*chain(*rows_of_ones)], np.int32), (len(rows_of_ones), start)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any, TypeVar
@@ -22,10 +21,11 @@ BATCH_BYTES = 16 << 20
 MOST_ROWS = 1 << 17
 
 
-def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
-    """Yield what a thread of its own takes from `items`, at most `depth` ahead.
+def ahead(items: Iterable[T]) -> Generator[T, None, None]:
+    """Yield what a thread of its own takes from `items`, one ahead.
 
-    Its exception is raised here. When the generator is closed, the thread ends before that returns.
+    More would be no faster, and batches are large. Its exception is raised here. When the generator
+    is closed, the thread ends before that returns.
 
     Raises
     ------
@@ -35,9 +35,9 @@ def ahead(items: Iterable[T], depth: int = 2) -> Generator[T, None, None]:
     iterator = iter(items)
     thread = ThreadPoolExecutor(1)
     try:
-        coming = deque(thread.submit(next, iterator, END) for _ in range(depth))
-        while (item := result_of(coming.popleft())) is not END:
-            coming.append(thread.submit(next, iterator, END))
+        coming = thread.submit(next, iterator, END)
+        while (item := result_of(coming)) is not END:
+            coming = thread.submit(next, iterator, END)
             yield item
     finally:
         thread.shutdown(cancel_futures=True)
