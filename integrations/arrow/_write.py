@@ -171,8 +171,12 @@ def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.S
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:
     """Return the values of a column; among objects NaN is null, as pandas means it."""
+    is_object = values.dtype == object
     try:
-        return pa.array(values, from_pandas=values.dtype == object)
+        try:
+            return pa.array(values, from_pandas=is_object)
+        except OverflowError:  # of integers pyarrow tries int64 alone
+            return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
         raise TypeError(f"column {name!r} has no type in Arrow: {error}") from error
 

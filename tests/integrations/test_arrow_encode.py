@@ -105,6 +105,16 @@ def test_what_was_encoded_is_decoded(drawn, layout):
         assert encoder.inverse_transform(encoded).to_pydict() == decoded.to_pydict()
 
 
+@pytest.mark.parametrize("values", [[0, 2**64 - 1], [2**63, None], [2**64 - 1] * 3])
+def test_integers_beyond_int64_come_back(values):
+    """Whoever decodes, and whatever else is in the column."""
+    table = pa.table({"c": pa.array(values, pa.uint64())})
+    encoder = Encoder(["c"], handle_missing="indicator").fit(table)
+    decoded = encoder.inverse_transform(encoder.transform(table))
+    assert decoded.to_pydict() == {"c": values}
+    assert decode(encode(table, encoder), encoder).to_pydict() == {"c": values}
+
+
 def test_features_take_the_place_of_their_columns():
     """Other columns stay where and what they are; `Encoder.transform` gives the same table."""
     encoder = Encoder(["kind", "size"]).fit(TABLE)
