@@ -43,9 +43,10 @@ def few_positions(encoder: Any, rows: Any, *, is_silent: bool) -> list[list[int]
         return None
     # To numbers that are kept as objects scikit-learn compares objects alone, and these NumPy makes
     # of rows that hold text beside numbers.
-    if any([feature.holds_object_numbers for feature in features]):
-        if hasattr(rows, "iat") or not any(type(v) is str for v in chain(*columns)):
-            return None
+    if any([feature.holds_object_numbers for feature in features]) and (
+        hasattr(rows, "iat") or not any(type(v) is str for v in chain(*columns))
+    ):
+        return None
     found = []
     for column, feature in zip(columns, features, strict=True):
         positions = feature.known.few_positions(column)
