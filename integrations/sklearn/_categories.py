@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -128,9 +128,9 @@ class Known:
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
         if self.type is str:
-            found = [*map(self._position_of.get, values)]
+            found = [self._position_of.get(value) for value in values]
             if None not in found:
-                return found
+                return cast(list[int], found)
         types = set(map(type, values))
         # NumPy may compare integers as floats; below this bound that is exact.
         if int in types and any(type(v) is int and abs(v) >= EXACT for v in values):
@@ -142,9 +142,9 @@ class Known:
         if not types <= {self.type, type(None)}:
             return None
         get, both = self._position_of.get, zip(values, is_nan, strict=True)
-        found = [self.nan if nan else get(value, UNKNOWN) for value, nan in both]
+        positions = [self.nan if nan else get(value, UNKNOWN) for value, nan in both]
         # Infinity is refused by scikit-learn.
-        return None if self.type is float and UNKNOWN in found else found
+        return None if self.type is float and UNKNOWN in positions else positions
 
 
 def known_categories(categories: AnyArray) -> Known:
@@ -189,12 +189,12 @@ class Feature:
     @cached_property
     def outputs(self) -> list[int]:
         """The entries of `lut` as Python's integers, for a few rows."""
-        return self.lut.tolist()
+        return cast(list[int], self.lut.tolist())
 
     @cached_property
     def holds_object_numbers(self) -> bool:
         """Whether the categories are numbers that NumPy keeps as objects."""
-        return self.categories.dtype == OBJECT and self.known.type is not str
+        return bool(self.categories.dtype == OBJECT) and self.known.type is not str
 
 
 class Features:
