@@ -1,7 +1,7 @@
 """Containers of Arrow → tables, columns of codes, and rows of several labels.
 
-Dictionary codes and plain values are read where they lie in memory; pyarrow hashes what the core
-has no hash table for: decimals, dates, times of day and instants with a zone.
+Dictionary codes and plain values are read where they lie in memory, times as the integers that they
+are; pyarrow hashes what the core has no hash table for: decimals and bytes of one width.
 """
 
 from __future__ import annotations
@@ -181,8 +181,7 @@ def read_column(column: Any) -> Column | Values:
     >>> column.codes, column.categories
     (array([ 0, -1,  1,  0], dtype=int32), array(['b', 'a'], dtype=object))
     """
-    values = storage(as_column(column))
-    return _values(values) if _is_plain(values.type) else ColumnReader().read(values)
+    return ColumnReader().read(as_column(column))
 
 
 class ColumnReader:
@@ -201,8 +200,9 @@ class ColumnReader:
         """Return a batch as codes or values; see `read_column`."""
         column = storage(column)
         kind = column.type
-        if _is_plain(kind):
-            return _values(column)
+        plain = _plain_values(column)
+        if plain is not None:
+            return plain
         if pa.types.is_null(kind):
             return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
         if pa.types.is_run_end_encoded(kind):
@@ -340,13 +340,29 @@ def _core_array(array: pa.Array) -> Any:
     return next(read_arrow(array))
 
 
-def _values(column: ArrowColumn) -> Values:
-    return Values([_core_array(chunk) for chunk in chunks_of(column)])
+def _plain_values(column: ArrowColumn) -> Values | None:
+    """Return values that the core reads where they lie; None for those of other types."""
+    kind = column.type
+    if kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None):
+        return Values([_core_array(chunk) for chunk in chunks_of(column)])
+    if not (pa.types.is_date(kind) or pa.types.is_time(kind) or pa.types.is_timestamp(kind)):
+        return None
+    counted = pa.int32() if kind.bit_width == 32 else pa.int64()
 
+    def as_times(counts: AnyArray) -> AnyArray:
+        try:
+            return as_categories(pa.array(counts, counted).view(kind))
+        except OverflowError as error:
+            raise ValueError(
+                f"values of type {kind} have years outside 1 to 9999, which Python's dates have"
+                " not: filter them, or cast them to a timestamp without a zone"
+            ) from error
+        except ValueError as error:
+            raise ValueError(
+                f"values of type {kind} have nanoseconds, which Python's times have not: round them"
+            ) from error
 
-def _is_plain(kind: pa.DataType) -> bool:
-    """Tell whether the core reads values of a type where they lie."""
-    return kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None)
+    return Values([_core_array(chunk.view(counted)) for chunk in chunks_of(column)], as_times)
 
 
 def _hashed(column: ArrowColumn) -> ArrowColumn:

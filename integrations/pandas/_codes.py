@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import infer_dtype
+from pandas.api.types import infer_dtype, is_float_dtype
 
 from onehot_fast.adapter import CodedColumn, Strings, Values, write
 
@@ -123,7 +123,10 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
     """Return what pandas makes of values that only pandas can hash."""
     try:
         values = pd.Categorical(series)
-    except ValueError:  # Arrow takes 0.0 and -0.0 for two values, and pandas for one
+    except ValueError:
+        if not is_float_dtype(series.dtype):
+            raise
+        # Arrow takes 0.0 and -0.0 for two values, and pandas for one.
         values = pd.Categorical((series + 0.0).astype(series.dtype))
     except NotImplementedError as error:  # Arrow's word for lists and structs
         raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error

@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from onehot_fast.adapter import Column, Table, Values, cached_property
+from onehot_fast.adapter import Column, Table, Values, cached_property, integration
 
 from ._codes import code_series, level_codes
 from ._values import (
+    Codes,
     arrow_chunks,
     as_series,
     category_codes,
@@ -167,6 +168,9 @@ def read_column(values: Any) -> Column | Values:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
+        if isinstance(dtype.categories.dtype, pd.ArrowDtype):
+            codes, values = _without_nan(codes, numpy_values(dtype.categories))
+            return Column(codes, values, ordered, "category")
         return Column.of_holder(codes, dtype.categories, numpy_values, ordered, "category")
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
@@ -174,6 +178,32 @@ def read_column(values: Any) -> Column | Values:
         return Values(arrow_chunks(pa_array(series)))
     if isinstance(dtype, pd.StringDtype):
         return Values([python_texts(series)])
+    if is_arrow_dictionary(dtype):
+        coded, levels = code_series(series)
+        codes, values = _without_nan(level_codes(coded), numpy_values(levels))
+        return Column(codes, values, source="dictionary")
+    if isinstance(dtype, pd.ArrowDtype):
+        read: Column | Values = integration("arrow").read_column(pa_array(series))
+        return read
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        instants = series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+        return Values([instants], lambda found: _in_zone(found, dtype.tz))
+    if hasattr(dtype, "numpy_dtype"):  # integers, floats and Booleans with a mask
+        numbers = series.array.to_numpy(dtype.numpy_dtype, na_value=0)
+        return Values([np.ma.MaskedArray(numbers, series.isna().to_numpy())])
     coded, levels = code_series(series)
-    source = "dictionary" if is_arrow_dictionary(dtype) else "hash"
-    return Column(level_codes(coded), numpy_values(levels), source=source)
+    return Column(level_codes(coded), numpy_values(levels))
+
+
+def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
+    """Return instants of UTC as the Timestamps of a zone."""
+    return pd.DatetimeIndex(instants).tz_localize("UTC").tz_convert(zone).to_numpy(object)
+
+
+def _without_nan(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
+    """Return codes and values without NaN, which Arrow, and so pandas, lets be one of them."""
+    is_nan = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
+    if not is_nan.any():
+        return codes, values
+    positions = np.append(np.where(is_nan, -1, np.cumsum(~is_nan) - 1), -1)
+    return positions[codes], values[~is_nan]

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 
+TEXT_TYPES = ("string", "large_string", "string_view")
+
 
 def as_series(values: Any) -> "pd.Series[Any]":
     """Return a Series of the same memory."""
@@ -31,7 +33,7 @@ def is_encodable(dtype: "np.dtype[Any] | ExtensionDtype") -> bool:
         return True
     if isinstance(dtype, pd.ArrowDtype):
         # Text, dictionaries, and what NumPy only knows as objects: binary, decimals, times.
-        text = dtype.type is str or hasattr(dtype.pyarrow_dtype, "index_type")
+        text = is_arrow_string(dtype) or hasattr(dtype.pyarrow_dtype, "index_type")
         return text or cast(Any, dtype).numpy_dtype == np.dtype(object)
     return bool(is_object_dtype(dtype))
 
@@ -40,7 +42,8 @@ def is_arrow_string(dtype: object) -> bool:
     """Tell whether columns of this dtype keep their strings in Arrow memory."""
     if isinstance(dtype, pd.StringDtype):
         return dtype.storage != "python"
-    return isinstance(dtype, pd.ArrowDtype) and dtype.type is str
+    # By its name: pandas knows no type of Python for string views.
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in TEXT_TYPES
 
 
 def is_arrow_dictionary(dtype: object) -> bool:

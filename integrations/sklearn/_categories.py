@@ -128,7 +128,10 @@ class Known:
     def few_positions(self, values: Sequence[Any]) -> list[int] | None:
         """Return the positions of a few objects; None where they are not as the categories."""
         if self.type is str:
-            found = [self._position_of.get(value) for value in values]
+            try:
+                found = [self._position_of.get(value) for value in values]
+            except TypeError:  # of what cannot be hashed, such as a list
+                return None
             if None not in found:
                 return cast(list[int], found)
         types = set(map(type, values))

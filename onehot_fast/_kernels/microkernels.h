@@ -84,7 +84,7 @@ typedef int (*ohf_map)(const void *local_codes, size_t n, const ohf_table *table
 typedef void (*ohf_rows)(const int32_t *codes, size_t n_groups, const ohf_fill *fill, unsigned char *out,
                          unsigned char *scratch);
 
-/* One variant's microkernels. Where `vector` is 0, only rows_scatter, rows_block and planes are there. */
+/* One variant's microkernels. Where `vector` is 0 the writers that need vectors are NULL. */
 typedef struct {
     const char *name;
     int vector;                            /* bytes of a vector register, 0 for plain C */

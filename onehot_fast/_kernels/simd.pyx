@@ -128,6 +128,8 @@ def _read_environment():
     if name := os.environ.get("ONEHOT_FAST_SIMD"):
         activate(name)
     if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):
+        if not (n_bytes.isascii() and n_bytes.isdigit() and int(n_bytes) < 1 << 63):
+            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES={n_bytes}: accepted is a number of bytes, as 16777216")
         set_stream_bytes(int(n_bytes))
 
 

@@ -22,7 +22,8 @@ def build_info() -> dict[str, Any]:
         ``openmp``: bool, and ``openmp_version``: the date of the standard (yyyymm), 0 without;
         ``simd``: str, the active variant of the kernels, and ``simd_variants``: tuple of str, those
         this processor can run, best first (``ONEHOT_FAST_SIMD`` forces one);
-        ``stream_bytes``: int, the output size in bytes above which stores bypass the caches;
+        ``stream_bytes``: int, the output size in bytes above which stores bypass the caches
+        (``ONEHOT_FAST_STREAM_BYTES`` forces another one);
         ``num_threads``: int, the threads a large call uses by default.
 
     Examples

@@ -94,6 +94,9 @@ def convert(source: Source, change: Change, output: Output) -> int:
             raise CommandError(Exit.USAGE, text)
         if pa.types.is_nested(change.before.field(name).type):
             raise CommandError(Exit.COLUMN, f"--partition-by {name}: holds lists or structures")
+        if name.startswith(("_", ".")):
+            text = f"--partition-by {name}: readers pass over folders named {name}=...; rename it"
+            raise CommandError(Exit.USAGE, text)
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
             with new_file(output.path, form, may_replace) as file:
@@ -104,7 +107,8 @@ def convert(source: Source, change: Change, output: Output) -> int:
             if output.partition_by or output.file_rows is not None:
                 opened = _parts(source, change, output, folder)
                 return _write(source, change, output, opened, step)
-            kept = [name for name in output.keys(source) if name in change.kept]
+            after = set(change.after.names)
+            kept = [name for name in output.keys(source) if name in change.kept and name in after]
             return _each_file(source, change.without(kept), output, folder, step)
 
 
@@ -115,7 +119,7 @@ def _each_file(source: Source, change: Change, output: Output, folder: Path, ste
         path = folder / name_within(source, reader.path, form)
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists():
-            text = f"{output.path}: two files would be named {path.name}"
+            text = f"{output.path}: {reader.name} and another file would both be {path.name}"
             raise CommandError(Exit.OUTPUT, text)
         part = Source(reader.name, [reader])
         with new_file(str(path), form) as file:

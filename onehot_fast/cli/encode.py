@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -22,7 +23,8 @@ from onehot_fast.cli.matrix import matrix_rows, matrix_schema
 from onehot_fast.cli.output import Output
 from onehot_fast.cli.progress import note, noting_warnings, showing, tell
 from onehot_fast.cli.sources import Input, Source, open_source
-from onehot_fast.cli.target import require_free, save_text
+from onehot_fast.cli.stores import place_of
+from onehot_fast.cli.target import STDOUT, require_free, save_text
 from onehot_fast.integrations.arrow import encode, encoded_schema
 
 __all__ = ["MOST_FEATURES", "Learning", "encoding", "run_encode"]
@@ -70,9 +72,7 @@ def run_encode(
         form = output.format(source)
         layout = _layout(layout, form, output)
         if save_encoder is not None:
-            require_free(save_encoder, source.identities(), output.may_replace, source.addresses())
-            if os.path.realpath(save_encoder) == os.path.realpath(output.path):
-                raise CommandError(Exit.USAGE, f"{save_encoder}: is the output too")
+            save_encoder = _place_for_encoder(save_encoder, source, output)
         encoders = find_encoders(source, learning, output, is_wide=layout != "dictionary")
         change = encoding(source, encoders, layout)
         with noting_warnings(source.name, output.is_quiet):
@@ -84,6 +84,25 @@ def run_encode(
     if form.is_text and save_encoder is None and learning.encoder_file is None:
         text = f"{form.kind} cannot hold the encoder: --save-encoder keeps it, for decode"
         tell(f"{text} and for later files", output.is_quiet)
+
+
+def _place_for_encoder(path: str, source: Source, output: Output) -> str:
+    """Return where the encoder is saved, once that is known to be possible."""
+    if path == STDOUT:
+        raise CommandError(Exit.USAGE, "--save-encoder -: name a file")
+    place = place_of(path)
+    if not isinstance(place, Path):
+        require_free(path, source.identities(), output.may_replace, source.addresses())
+        return path
+    require_free(str(place), source.identities(), output.may_replace, source.addresses())
+    saved = Path(os.path.realpath(place))
+    written = Path(os.path.realpath(output.path))
+    if saved == written or (output.is_folder and saved.is_relative_to(written)):
+        is_in = "is the output too" if saved == written else "lies in the output"
+        raise CommandError(Exit.USAGE, f"{path}: {is_in}")
+    if not saved.parent.is_dir():
+        raise CommandError(Exit.OUTPUT, f"{path}: there is no folder {saved.parent}")
+    return str(place)
 
 
 def _layout(chosen: str | None, form: Format, output: Output) -> str:
@@ -149,8 +168,8 @@ def encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     after = after.with_metadata(metadata)
     if layout == "csr":
         names = [name for encoder in encoders.each for name in encoder.get_feature_names_out()]
-        places = {name: i for i, name in enumerate(names)}
-        order = [places[name] for name in new]
+        positions = {name: i for i, name in enumerate(names)}
+        order = [positions[name] for name in new]
         after = matrix_schema(encoders, {ENCODER_KEY: metadata[ENCODER_KEY]})
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:

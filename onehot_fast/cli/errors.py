@@ -50,7 +50,7 @@ MEANINGS = {
     Exit.INPUT: "the input cannot be opened",
     Exit.CORRUPT: "the input is truncated, corrupt or not of its format",
     Exit.COLUMN: "a column is not there, is there twice or cannot be encoded",
-    Exit.SCHEMA: "the encoder cannot be read or does not fit the input",
+    Exit.SCHEMA: "the encoder cannot be read or does not fit the input; files of a folder differ",
     Exit.VALUE: "a value or a name is refused by an option",
     Exit.OUTPUT: "the output cannot be written, is there already, or is the input",
     Exit.BROKEN_PIPE: "nobody reads standard output any more",
@@ -78,7 +78,11 @@ def as_typed(error: BaseException) -> str:
     """Return the message of an encoder, with its options as one types them here."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = one_line(error)
-    return re.sub(rf"\b({names})=", lambda match: f"--{match[0].replace('_', '-')}", line)
+    return re.sub(
+        rf"\b({names})=('?)(\w*)\2",
+        lambda match: f"--{match[1].replace('_', '-')} {match[3]}".rstrip(),
+        line,
+    )
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,14 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["FORMATS", "Format", "format_of_content", "format_of_name", "parse_format"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "format_of_content",
+    "format_of_name",
+    "parse_format",
+    "without_suffix",
+]
 
 KINDS = {
     "parquet": "parquet", "pq": "parquet",
@@ -18,7 +25,7 @@ KINDS = {
 COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
 # Files that are read from front to back; the others are read in parts, from their end.
 SEQUENTIAL = {"arrows", "csv", "tsv"}
-FORMATS = "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br"  # noqa: E501
+FORMATS = "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv; npz (a matrix, only written); arrows, csv and tsv also as .gz, .bz2, .zst, .lz4 or .br"  # noqa: E501
 MAGIC = ((b"PAR1", "parquet"), (b"ARROW1", "arrow"), (b"\xff\xff\xff\xff", "arrows"))
 COMPRESSED_MAGIC = (
     (b"\x1f\x8b", "gzip"),
@@ -68,6 +75,13 @@ def format_of_name(path: str | os.PathLike[str]) -> Format | None:
         if found is not None:
             return found
     return None
+
+
+def without_suffix(name: str) -> str:
+    """Return the name of a file without the end that says its format."""
+    form, parts = format_of_name(name), name.split(".")
+    n_ends = 0 if form is None else 1 + (form.compression is not None)
+    return ".".join(parts[: len(parts) - n_ends])
 
 
 def format_of_content(start: bytes) -> Format:

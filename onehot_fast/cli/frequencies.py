@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -55,4 +56,6 @@ def frequencies(plain: Encoder, chosen: Encoder, n_rows: int, top: int) -> dict[
 def _plain(value: Any) -> Any:
     """Return a value as JSON has it, or else as text."""
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if isinstance(value, str | int | float | bool) else str(value)

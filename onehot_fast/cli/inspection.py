@@ -103,7 +103,8 @@ def run_inspect(spec: Input, looking: Looking) -> None:
         n_rows, facts = _facts(source, looking.limit, looking.is_quiet)
         kinds = {name: source.schema.field(name).type for name in chosen}
         # Of columns of too many values only that is told; the labels of lists were not counted.
-        kinds = {n: k for n, k in kinds.items() if not facts[n].is_large or holds_lists(k)}
+        large = {name for name, one in zip(source.schema.names, facts, strict=True) if one.is_large}
+        kinds = {n: k for n, k in kinds.items() if n not in large or holds_lists(k)}
         encoders, top = _learned(source, kinds, looking, n_rows)
         report = _report(source, n_rows, facts, chosen, looking.limit, encoders, top)
     for text in () if named else notes_on(source, encoders):
@@ -144,8 +145,8 @@ def _texts(source: Source) -> tuple[str, ...]:
         return ()
 
 
-def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, dict[str, ColumnFacts]]:
-    """Read all rows."""
+def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
+    """Read all rows, and return their number and what is known of each column."""
     names = source.schema.names
     facts = [ColumnFacts() for _ in names]
     n_rows = 0
@@ -160,13 +161,13 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, dict[str, C
                 with reading(source.name):  # a code may be outside of its dictionary
                     one.add(column, limit)
             step(source.share(), n_rows)
-    return n_rows, dict(zip(names, facts, strict=True))
+    return n_rows, facts
 
 
 def _report(
     source: Source,
     n_rows: int,
-    facts: dict[str, ColumnFacts],
+    facts: Sequence[ColumnFacts],
     chosen: Sequence[str],
     limit: int,
     encoders: Encoders,
@@ -175,13 +176,14 @@ def _report(
     """Return all that is printed."""
     columns = [
         {
-            "name": name,
-            "type": str(source.schema.field(name).type),
+            "name": field.name,
+            "type": str(field.type),
+            "nested": pa.types.is_nested(field.type),
             "nulls": one.nulls,
             "distinct": None if one.is_large else 0 if one.values is None else len(one.values),
-            "encoded": name in chosen,
+            "encoded": field.name in chosen,
         }
-        for name, one in facts.items()
+        for field, one in zip(source.schema, facts, strict=True)
     ]
     names, n_features = encoders.columns, encoders.n_features
     sizes = encoders.bytes(n_rows)
@@ -222,7 +224,7 @@ def _as_text(report: dict[str, Any]) -> str:
             printable(column["name"]),
             printable(column["type"]),
             f"{column['nulls']:,}",
-            f"> {report['limit']:,}" if column["distinct"] is None else f"{column['distinct']:,}",
+            _distinct(column, report["limit"]),
             "yes" if column["encoded"] else "",
         )
         for column in report["columns"]
@@ -238,6 +240,13 @@ def _as_text(report: dict[str, Any]) -> str:
         sizes = [(form, checks.human_size(size)) for form, size in encoding["bytes"].items()]
         lines += _aligned([("form", "size"), *sizes])
     return "\n".join(map(printable, lines))
+
+
+def _distinct(column: dict[str, Any], limit: int) -> str:
+    """Return how many values a column has, as people read it."""
+    if column["distinct"] is not None:
+        return f"{column['distinct']:,}"
+    return "not counted" if column["nested"] else f"> {limit:,}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -83,8 +83,8 @@ class LabelColumn:
         if is_null.any():
             lengths = np.diff(offsets)
             lengths[is_null] = 1
-            places = offsets[:-1][is_null]
-            order = np.insert(np.arange(len(labels)), places, -1)
+            positions = offsets[:-1][is_null]
+            order = np.insert(np.arange(len(labels)), positions, -1)
             labels = labels.take(pa.array(order, mask=order < 0))
             offsets = np.concatenate([[0], np.cumsum(lengths)])
         schema = self.encoder.schema.columns[0]
@@ -127,9 +127,15 @@ class LabelColumn:
         columns = [features.column(name).to_numpy(zero_copy_only=False) for name in known["name"]]
         matrix = np.column_stack(columns or [np.empty((features.num_rows, 0))]) == 1
         is_label = known["kind"] == "category"
-        is_null = matrix[:, known["kind"] == "missing"].any(axis=1)
-        row, label = np.nonzero(matrix[:, is_label])
-        categories = known["category"][is_label].tolist()
+        labels = matrix[:, is_label]
+        is_missing, is_empty = (
+            matrix[:, known["kind"] == "missing"].any(axis=1),
+            ~labels.any(axis=1),
+        )
+        # Among labels what is missing is an element of the list, which comes back as the last one.
+        is_null, is_element = is_missing & is_empty, is_missing & ~is_empty & (self.sep is None)
+        row, label = np.nonzero(np.column_stack([labels, is_element]))
+        categories = [*known["category"][is_label].tolist(), None]
         values = pa.array(categories, pa.string() if self.sep is not None else None)
         values = values.take(pa.array(label))
         offsets = np.searchsorted(row, np.arange(features.num_rows + 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from onehot_fast.cli.errors import CommandError, Exit
-from onehot_fast.cli.formats import Format
+from onehot_fast.cli.formats import Format, without_suffix
 from onehot_fast.cli.sources import Input, Source
 from onehot_fast.cli.stores import Place, is_remote, is_remote_folder, place_of
 from onehot_fast.cli.target import format_for, is_folder, require_free
@@ -83,8 +83,11 @@ class Output:
             raise CommandError(Exit.OUTPUT, text)
         require_free(path, source.identities(), self.may_replace, source.addresses())
         for other in others:
-            if other is not None and Path(other).exists():
-                require_free(path, [Path(other).stat()], may_replace=True)
+            place = None if other is None else place_of(other)
+            if isinstance(place, Path):
+                require_free(path, [place.stat()] if place.exists() else [], may_replace=True)
+            elif place is not None:
+                require_free(path, [], True, [str(place)])
         return replace(self, path=path, is_folder=into_folder, delimiter=spec.text.delimiter)
 
     def keys(self, source: Source) -> list[str]:
@@ -104,7 +107,8 @@ def _is_below(path: str, folder: Place) -> bool:
 def name_within(source: Source, path: Place, form: Format) -> Path:
     """Return the name that the output of a file has in the folder."""
     if source.folder is None:
-        return Path(f"{Path(source.name).name.split('.')[0]}{form.suffix}")
+        name = "stdin" if source.name == "standard input" else Path(source.name).name
+        return Path(f"{without_suffix(name)}{form.suffix}")
     folder: Any = source.folder  # a path of the same kind
     below = Path(str(path.relative_to(folder)))
-    return below.with_name(f"{below.name.split('.')[0]}{form.suffix}")
+    return below.with_name(f"{without_suffix(below.name)}{form.suffix}")

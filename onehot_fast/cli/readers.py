@@ -154,7 +154,7 @@ class ParquetReader(Reader):
 
     def _texts(self, names: Sequence[str]) -> list[str]:
         """Return those of some columns that can be read as dictionaries."""
-        return [name for name in names if _is_text(self.schema.field(name).type)]
+        return [field.name for field in self.schema if field.name in names and _is_text(field.type)]
 
     def open(self, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
         """Open the file; some texts, named by their paths, will be read as dictionaries."""

@@ -51,6 +51,8 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
     """Run the command; return its exit code, and why it failed."""
     try:
         raise_if_signalled()
+        if sys.stdout is None:  # closed: whatever writes to it fails as it does to a full disk
+            sys.stdout = open(os.devnull)  # noqa: SIM115  until the end
         asked = os.environ.get(COMPLETE)
         if asked:  # by a shell; see `onehot-fast completion`
             return shell_complete(commands, {}, "onehot-fast", COMPLETE, asked), ""
@@ -72,6 +74,10 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         return Exit.BROKEN_PIPE, ""
     except Interrupted:
         return Exit.FAILED, "interrupted"
+    except OSError as error:  # of all other files the errors say whose they are
+        if os.environ.get("ONEHOT_FAST_DEBUG"):
+            raise
+        return Exit.OUTPUT, f"standard output: {error.strerror or one_line(error)}"
     except MemoryError as error:
         return Exit.FAILED, f"out of memory: {one_line(error)}"
     except Exception as error:  # a bug, or a library's own idea of an error

@@ -272,6 +272,12 @@ class TextSink(Sink):
         for i in self._bits:
             name = batch.schema.names[i]
             batch = batch.set_column(i, name, batch.column(i).cast(pa.uint8()))
+        if batch.num_columns == 1 and batch.column(0).null_count:
+            # As nothing at all the line of a null would be no row: an empty text is one.
+            texts = pc.fill_null(batch.column(0).cast(pa.large_string()), "")
+            self._write(pa.RecordBatch.from_arrays([texts], names=batch.schema.names))
+            self.n_rows += batch.num_rows
+            return
         for i in self._views:
             batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
         if self._is_text:
@@ -310,7 +316,10 @@ def _without_view(column: pa.Array) -> pa.Array:
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
-    """Refuse a column that has no form as text."""
+    """Refuse a column that has no form as text, and rows without columns."""
+    if not len(schema):
+        text = f"no column is left to write, and {form.kind} has no form for rows without columns"
+        raise pa.ArrowInvalid(text)
     for field in schema:
         column = _without_view(pa.nulls(0, field.type))
         try:

@@ -209,6 +209,8 @@ def _source(path: str, chosen: Format | None, text: TextOptions, resources: Exit
 
 def _spool(file: Path) -> None:
     """Copy standard input to a file: it cannot be read a second time, nor from its end."""
+    if sys.stdin is None:
+        raise CommandError(Exit.INPUT, "standard input is closed")
     with reading("standard input"), file.open("wb") as copy:
         stdin = sys.stdin.fileno()
         wait_until_ready(readable=[stdin])

@@ -15,6 +15,7 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("rich")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 from onehot_fast import Encoder  # noqa: E402
 
@@ -196,3 +197,12 @@ def test_bars_on_a_terminal(no_color: bool, small: Path, command: list[str]) -> 
     assert (done.returncode, done.stderr) == (0, b"")
     assert "█".encode() in shown
     assert (b"\x1b[3" in shown) is not no_color
+
+
+def test_numbers_that_json_has_not(call: Any, tmp_path: Path) -> None:
+    """They are texts in a report for programs."""
+    path = tmp_path / "f.parquet"
+    parquet.write_table(pa.table({"f": [1.5, float("inf"), 1.5]}), path)
+    out = call("inspect", path, "-c", "f", "--json").out
+    top = json.loads(out, parse_constant=pytest.fail)["encoding"]["frequencies"]["f"]["top"]
+    assert [one["category"] for one in top] == [1.5, "inf"]

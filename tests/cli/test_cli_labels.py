@@ -162,3 +162,15 @@ def test_mistakes(
     assert (ended.code, ended.error.count("\n")) == (code, 1)
     assert words in ended.error
     assert os.listdir(tmp_path) == ["in.parquet"]
+
+
+def test_a_null_among_labels_comes_back_in_its_row(call: Any, tmp_path: Path) -> None:
+    """A row with labels is never taken for one that was null."""
+    rows = [["x"], ["y", None], None, [None, "x"], [], ["x", "y"]]
+    path, encoded, decoded = (tmp_path / f"{name}.parquet" for name in ("in", "encoded", "out"))
+    parquet.write_table(pa.table({"tags": rows}), path)
+    options = "-c", "tags", "--handle-missing", "indicator"
+    assert call("encode", path, *options, "-o", encoded).code == 0
+    assert call("decode", encoded, "-o", decoded).code == 0
+    expected = [["x"], ["y", None], None, ["x", None], [], ["x", "y"]]
+    assert parquet.read_table(decoded)["tags"].to_pylist() == expected

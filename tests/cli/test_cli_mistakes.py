@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import sys
 from pathlib import Path
@@ -390,7 +391,7 @@ def test_warnings_are_notes(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         ("--drop bb=x", Exit.USAGE, "did you mean 'b'?"),
         ("--drop x", Exit.USAGE, "--drop x: drop = 'x' is unknown: accepted are 'first'"),
         ("--drop x", Exit.USAGE, "a category is COLUMN=CATEGORY"),
-        ("--handle-missing propagate", Exit.VALUE, "pass --dtype='float32'"),
+        ("--handle-missing propagate", Exit.VALUE, "pass --dtype float32"),
         ("--drop b=z", Exit.VALUE, "'z' is not a category"),
         ("--dtype floot", Exit.USAGE, "such as bool, uint8 or float32"),
         ("--min-frequency many", Exit.USAGE, "a number of rows as 10, or a share of them as 0.01"),
@@ -462,3 +463,89 @@ def test_escape_sequences(call: Any) -> None:
     for each in ended:
         assert "a\\x1b[2J\\x07" in each.out.decode() + each.error
         assert b"\x1b" not in each.out + each.error.encode()
+
+
+# --- what would be lost, or land in another place
+
+
+def test_columns_that_readers_pass_over(refused: Any) -> None:
+    """A folder whose name begins with an underscore is hidden."""
+    Path("u.csv").write_text("c,_k\na,1\n")
+    refused("encode u.csv -c c --partition-by _k -o p/", Exit.USAGE, "_k", "rename it")
+
+
+def test_rows_without_columns_are_no_text(refused: Any) -> None:
+    """A file without a column has no lines to count."""
+    Path("n.csv").write_text("c,d\n,\n,\n")
+    refused("encode n.csv -c c -c d -o o.csv", Exit.OUTPUT, "no column is left")
+
+
+@pytest.mark.parametrize("address", ["file://{}/e.json", "{}/e.json", "e.json", "./e.json"])
+def test_the_encoder_is_not_overwritten(address: str, here: Path, done: Any, refused: Any) -> None:
+    """However it is named."""
+    done("encode t.csv -c b -o first.csv --save-encoder e.json")
+    line = f"encode t.csv --encoder {address.format(here)} --output-format csv --overwrite -o"
+    refused(f"{line} e.json", Exit.OUTPUT, "is the input")
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "says"),
+    [
+        ("-", Exit.USAGE, "name a file"),
+        ("nowhere/e.json", Exit.OUTPUT, "there is no folder"),
+        ("parts/e.json", Exit.USAGE, "lies in the output"),
+    ],
+)
+def test_places_for_the_encoder(place: str, code: Exit, says: str, refused: Any) -> None:
+    """What cannot be saved is said before anything is written."""
+    line = "encode t.csv -c b --rows-per-file 1 -o parts/ --save-encoder"
+    refused(f"{line} {place}", code, says)
+
+
+def test_an_encoder_by_its_address(here: Path, done: Any) -> None:
+    """The local disk has addresses too."""
+    done(f"encode t.csv -c b -o first.csv --save-encoder file://{here}/e.json")
+    done(f"encode t.csv -o second.csv --encoder file://{here}/e.json")
+    assert Path("first.csv").read_text() == Path("second.csv").read_text()
+
+
+def test_names_with_dots_stay_different(done: Any) -> None:
+    """Only the end that says the format is another one."""
+    for name in ("a.1.csv", "a.2.csv", "b.csv.gz"):
+        text = Path("t.csv").read_bytes()
+        Path("in").mkdir(exist_ok=True)
+        Path("in", name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    done("encode in -c b -o out/ --output-format parquet")
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "a.1.parquet", "a.2.parquet", "b.parquet",
+    ]  # fmt: skip
+
+
+def test_null_rows_of_one_column_stay_rows(done: Any) -> None:
+    """Nothing at all on a line would be no row."""
+    table = pa.table({"c": ["x", None, "y"]})
+    pq.write_table(table, "s.parquet")
+    done("encode s.parquet -c c -o e.parquet")
+    done("decode e.parquet -o d.csv")
+    assert Path("d.csv").read_text() == '"c"\n"x"\n""\n"y"\n'
+    done("encode d.csv -c c -o again.parquet")
+    assert pq.read_table("again.parquet").equals(pq.read_table("e.parquet"))
+
+
+def test_columns_of_one_name_that_stay(done: Any, call: Any) -> None:
+    """They are nobody's business: only columns that are encoded have to be told apart."""
+    columns = [pa.array(["a", "b"]), pa.array([1, 2]), pa.array(["p", "q"])]
+    pq.write_table(pa.Table.from_arrays(columns, names=["c", "n", "n"]), "dup.parquet")
+    done("encode dup.parquet -c c -o o.parquet")
+    after = parquet.ParquetFile("o.parquet").read()
+    assert after.column_names == ["c_a", "c_b", "n", "n"]
+    assert [column.to_pylist() for column in after.columns[2:]] == [[1, 2], ["p", "q"]]
+    assert call("inspect", "dup.parquet").out.count(b"\nn ") == 2
+
+
+def test_keys_of_folders_are_no_columns_of_a_matrix(done: Any) -> None:
+    """Which has the features alone."""
+    Path("h/year=2013").mkdir(parents=True)
+    pq.write_table(pa.table({"c": ["a", "b"]}), "h/year=2013/f.parquet")
+    done("encode h -c c -o out/ --output-format npz")
+    assert [str(path) for path in Path("out").rglob("*.npz")] == ["out/year=2013/f.npz"]
