@@ -208,7 +208,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
         """
         columns = self._params["columns"]
         learned, seen = self._learn(table, columns)
-        state = learned.settled()
+        state = learned.in_schema_order()
         schema = schema_of(state, self._options)
         is_unasked = columns is None and seen.is_named
         if is_unasked:
@@ -366,11 +366,11 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
     @property
     def schema(self) -> Schema:
         """The output columns of each encoded column."""
-        # Threads that decide it at once come to the same one.
+        # Two threads may make it at once: both results are equal.
         if self._known_schema is None:
             if self._state is None:
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-            self._state = self._state.settled()
+            self._state = self._state.in_schema_order()
             schema = schema_of(self._state, self._options)
             if self._is_unasked and self._input is not None:
                 check_unasked(schema, self._state, self._input.names)

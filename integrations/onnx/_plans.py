@@ -19,7 +19,7 @@ DTYPES = {
     *("bool", "float16", "bfloat16", "float32", "float64"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 }
-# As far every integer is a float64.
+# Integers up to here are exact in float64.
 EXACT = 2**53
 
 

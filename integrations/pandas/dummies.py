@@ -163,7 +163,7 @@ def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.Da
     if not is_untouched.any():
         return data.loc[:, is_untouched]
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
-    # Runs that are untouched and runs that are not take turns.
+    # Start and stop of each run of untouched columns, in turns.
     runs = zip(borders[::2], borders[1::2], strict=True)
     rest = side_by_side([data.iloc[:, first:stop] for first, stop in runs])
     rest.columns = data.columns[is_untouched]

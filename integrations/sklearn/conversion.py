@@ -43,9 +43,9 @@ def from_sklearn(encoder: Any) -> Encoder:
         for option in ("categories", "drop", "handle_missing", "min_frequency")
     }
     options |= {"handle_unknown": UNKNOWN[encoder.handle_unknown], "dtype": encoder.dtype}
-    met = [column["met"] for column in columns.values()]
-    rows = np.full((max(map(len, met), default=0), n_columns), None, object)
-    for i, categories in enumerate(met):
+    shown = [column["shown"] for column in columns.values()]
+    rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
+    for i, categories in enumerate(shown):
         rows[: len(categories), i] = categories
     # The rest of the rows is missing, which is refused, if at all, from then on.
     known = Encoder(names, **options | {"handle_missing": "ignore"})
@@ -54,9 +54,9 @@ def from_sklearn(encoder: Any) -> Encoder:
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return the options of a column, and the categories that are to be met in `fit`.
+    """Return the options of a column, and the categories that `fit` is shown.
 
-    Where some are infrequent, those that are not have been met, and the others were not.
+    Where some are infrequent it is shown those that are not.
     """
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
@@ -90,7 +90,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
         "drop": drop,
         "handle_missing": handle_missing,
         "min_frequency": None if infrequent is None else 1,
-        "met": [item for j, item in enumerate(known) if j not in rare] if rare else [],
+        "shown": [item for j, item in enumerate(known) if j not in rare] if rare else [],
     }
 
 
@@ -114,11 +114,11 @@ def to_sklearn(encoder: Encoder) -> Any:
     # As if from a table, each of whose columns has the dtype of its categories.
     known.categories_ = categories
     known.feature_names_in_ = np.array([str(column.name) for column in columns], object)
-    _settle(known.set_params(drop=_drop(columns)), columns)
+    _group_and_drop(known.set_params(drop=_drop(columns)), columns)
     return known
 
 
-def _settle(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
+def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
     """Decide which categories are infrequent, and which is dropped, as `fit` would."""
     is_infrequent = [column.is_infrequent for column in columns]
     if any(flags.any() for flags in is_infrequent):

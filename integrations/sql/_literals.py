@@ -15,7 +15,7 @@ from onehot_fast.adapter import ColumnSchema
 from ._dialects import Dialect, is_unicode
 
 NUMBERS = frozenset({"integer", "float", "decimal"})
-# What SQLite has beside each other in one column.
+# Types that one column of SQLite may mix.
 STORED = NUMBERS | {"boolean", "text", "bytes"}
 
 

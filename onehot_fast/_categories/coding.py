@@ -41,15 +41,15 @@ def grouping(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
 
 
 def _levels_of(column: ColumnSchema) -> ColumnSchema:
-    own, options = ~column.is_infrequent, column.options
-    words = [Special.INFREQUENT] if not own.all() else []
-    words += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
-    words += [Special.MISSING] if options.handle_missing == "indicator" else []
-    n = int(own.sum())
-    levels = np.where(own, own.cumsum() - 1, n).astype(np.int32)
-    specials = {special: n + i for i, special in enumerate(words)}
+    is_frequent, options = ~column.is_infrequent, column.options
+    has_level = [Special.INFREQUENT] if not is_frequent.all() else []
+    has_level += [Special.UNKNOWN] if options.handle_unknown == "indicator" else []
+    has_level += [Special.MISSING] if options.handle_missing == "indicator" else []
+    n = int(is_frequent.sum())
+    levels = np.where(is_frequent, is_frequent.cumsum() - 1, n).astype(np.int32)
+    specials = {special: n + i for i, special in enumerate(has_level)}
     return dataclasses.replace(
-        column, outputs=levels, specials=specials, n_outputs=n + len(words), all_off=()
+        column, outputs=levels, specials=specials, n_outputs=n + len(has_level), all_off=()
     )
 
 

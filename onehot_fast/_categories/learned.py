@@ -35,7 +35,7 @@ class Learned:
         How many are declared; None where no data declare any, or not all data the same.
     conflict : bool
         Parts of the data declare different categories or orders.
-    is_settled : bool
+    is_in_schema_order : bool
         The categories stand in the order that a schema has.
     """
 
@@ -43,7 +43,7 @@ class Learned:
     counts: Counts = field(default_factory=lambda: np.zeros(0, np.int64))
     n_declared: int | None = None
     conflict: bool = False
-    is_settled: bool = False
+    is_in_schema_order: bool = False
 
     @staticmethod
     def merge(parts: Sequence[Learned]) -> Learned:
@@ -52,8 +52,8 @@ class Learned:
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
         counts = np.zeros(len(categories), np.int64)
-        for part, places in zip(parts, positions, strict=True):
-            counts[places] += part.counts
+        for part, in_union in zip(parts, positions, strict=True):
+            counts[in_union] += part.counts
         n_declared = parts[0].n_declared
         conflict = any(part.conflict for part in parts) or any(
             not np.array_equal(places[: part.n_declared], np.arange(n_declared))
@@ -77,19 +77,19 @@ class Learned:
         It is the declared one where all data that declare any agree and no other value was met;
         otherwise all are sorted.
         """
-        if self.is_settled or self.n_declared == len(self.categories):
+        if self.is_in_schema_order or self.n_declared == len(self.categories):
             return self.categories, self.counts
         order = self.categories.argsort()
         return self.categories.take(order), self.counts[order]
 
-    def settled(self) -> Learned:
+    def in_schema_order(self) -> Learned:
         """Return the same in the order of a schema, which can share these arrays then.
 
         Values beside declared ones are sorted among them, and so have another order here.
         """
         if self.n_declared not in (None, len(self.categories)):
             return self
-        return Learned(*self.ordered(), self.n_declared, self.conflict, is_settled=True)
+        return Learned(*self.ordered(), self.n_declared, self.conflict, is_in_schema_order=True)
 
     def sorted_after_declared(self) -> tuple[Categories, Counts]:
         """Return the declared categories and then the others, sorted, and their counts."""
@@ -120,9 +120,9 @@ class State:
         merged = tuple(map(Learned.merge, columns))
         return State(self.names, merged, sum(state.n_rows for state in states))
 
-    def settled(self) -> State:
+    def in_schema_order(self) -> State:
         """Return the same in the order of a schema, which shares its categories then."""
-        return State(self.names, tuple(map(Learned.settled, self.columns)), self.n_rows)
+        return State(self.names, tuple(map(Learned.in_schema_order, self.columns)), self.n_rows)
 
     def is_same(self, other: State) -> bool:
         """Tell whether both were learned from tables that teach the same, their sizes included."""

@@ -113,7 +113,7 @@ def _luts_of(
 
     Without unknown categories they follow from the categories alone.
     """
-    holder, lut, shifted = schema.met[0]
+    holder, lut, shifted = schema.last_luts[0]
     if holder is not None and holder is column.holder:
         if schema.options.handle_missing == "error":
             check_no_missing(schema.name, column.codes)
@@ -126,7 +126,7 @@ def _luts_of(
     if len(lut) > MOST_KEPT or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
-    schema.met[0] = column.holder, lut, shifted
+    schema.last_luts[0] = column.holder, lut, shifted
     return lut, shifted
 
 

@@ -170,7 +170,7 @@ class ColumnSchema:
         return {}
 
     @cached_property
-    def met(self) -> list[tuple[object, Any, dict[int, Any]]]:
+    def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
         """Its one item: the last categories of a table that were all known, and their tables."""
         return [(None, None, {})]
 

@@ -157,7 +157,7 @@ def _option_to_json(option: str, value: Any) -> Json:
     """Return an option, one for all columns or one for each of some."""
     if not isinstance(value, Mapping):
         return _value_to_json(option, value)
-    pairs = [[to_json(name), _value_to_json(option, one)] for name, one in value.items()]
+    pairs = [[to_json(name), _value_to_json(option, chosen)] for name, chosen in value.items()]
     return {"per column": pairs}
 
 

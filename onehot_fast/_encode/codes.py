@@ -13,7 +13,7 @@ from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.write import CodedColumn, recode
 from onehot_fast._runtime import memory
 
-# What torch, too, has; and what its embeddings take.
+# Integers that torch has too; those that its embeddings accept.
 NARROW = np.uint8, np.int16, np.int32
 INDICES = np.int32, np.int64
 

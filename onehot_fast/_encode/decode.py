@@ -201,10 +201,14 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     """Return what some classes, in ascending order, stand for: categories or Specials."""
     n_labelled = len(column.labelled)
     every_special = [*column.specials]
-    is_own = (outputs >= 0) & (outputs < n_labelled)
+    is_category = (outputs >= 0) & (outputs < n_labelled)
     before = [Special.MISSING if i == NO_VALUE else column.all_off[0] for i in outputs[outputs < 0]]
-    own = column.known.take(column.labelled[outputs[is_own]]).tolist()
-    return before + own + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
+    categories = column.known.take(column.labelled[outputs[is_category]]).tolist()
+    return (
+        before
+        + categories
+        + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
+    )
 
 
 def decoded_layout(schema: Schema, names: Sequence[Hashable]) -> list[PassThrough | int]:

@@ -48,7 +48,7 @@ _KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
 }
 
 
-# From here on four tables of counts would be more memory than the waits are worth.
+# With more columns four partial histograms take longer to add up than they save.
 _MANY_COUNTS = 1 << 12
 # Groups at least this wide are worth not zeroing twice: of four cache lines one is written.
 _SPARSE_BYTES = 256
