@@ -5,8 +5,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +26,7 @@ __all__ = ["TextOptions", "TextReader"]
 BLOCK_BYTES = 4 << 20
 DELIMITERS = ",;\t|"
 HEADER_BYTES = 1 << 16
+LONG_DIGITS = 18
 # Digits that are no number, by the type they look like: a postal code; a telephone number, and
 # what a float holds no more.
 CODES = {
@@ -116,8 +118,10 @@ class TextReader(Reader):
         self.schema = schema
         types = {field.name: field.type for field in schema}
         # Read as texts and converted here, so that no digit is lost further down in the file.
-        self._integers = [n for n in types if types[n] == pa.int64() and schema.names.count(n) == 1]
-        self._convert.column_types = {**types, **dict.fromkeys(self._integers, pa.string())}
+        kinds = [pa.int64(), pa.float64()] if self._text.decimal == "." else [pa.int64()]
+        unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
+        self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
+        self._convert.column_types = {**types, **dict.fromkeys(self._numbers, pa.string())}
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
@@ -127,7 +131,7 @@ class TextReader(Reader):
             chosen = columns and [name for name in self.schema.names if name in columns]
             blocks = self._open(self._file, chosen)
             # Before they are sliced: in slices pyarrow 22 replaces texts by others.
-            made = (self._without_missing(self._with_integers(block), coded) for block in blocks)
+            made = (self._without_missing(self._with_numbers(block), coded) for block in blocks)
             yield from sliced(made, rows)
 
     def _open(
@@ -156,31 +160,34 @@ class TextReader(Reader):
             convert_options=convert,
         )
 
-    def _with_integers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with its integers, none of which had other digits."""
-        for name in self._integers:
+    def _with_numbers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch with its numbers, none of which had other digits."""
+        for name, kind in self._numbers.items():
             i = batch.schema.get_field_index(name)
             if i >= 0:
-                batch = batch.set_column(i, name, self._as_integers(name, batch.column(i)))
+                batch = batch.set_column(i, name, self._as_numbers(name, batch.column(i), kind))
         return batch
 
-    def _as_integers(self, name: str, texts: pa.Array) -> pa.Array:
-        with_zero = pc.and_(pc.starts_with(texts, "0"), pc.greater(pc.binary_length(texts), 1))
-        if pc.any(with_zero).as_py():
-            text = texts.filter(with_zero)[0].as_py()
+    def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+        what = "integers" if kind == pa.int64() else "numbers"
+        # Few begin as codes do, or are as long: only these are worth a regular expression.
+        suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
+        suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
+        suspect = texts.filter(reduce(pc.or_, suspects))
+        codes = suspect.filter(pc.match_substring_regex(suspect, CODES[kind]))
+        if len(codes):
             raise ValueError(
-                f"column {name!r} holds integers in its first rows, and then {text!r}, which is"
-                f" none: --text-column {name!r} reads it as text"
+                f"column {name!r} holds {what} in its first rows, and then {codes[0].as_py()!r},"
+                f" which is none: --text-column {name!r} reads it as text"
             )
+        if kind == pa.int64():
+            with suppress(pa.ArrowInvalid):
+                return pc.cast(texts, kind)
         try:
-            return pc.cast(texts, pa.int64())
-        except pa.ArrowInvalid:
-            trimmed = pc.utf8_trim_whitespace(self._nullified(texts))
-        try:
-            return pc.cast(trimmed, pa.int64())
+            return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
         except pa.ArrowInvalid as error:
             raise ValueError(
-                f"column {name!r} holds integers in its first rows, and then something else:"
+                f"column {name!r} holds {what} in its first rows, and then something else:"
                 f" {one_line(error)}; --text-column {name!r} reads it as text"
             ) from error
 

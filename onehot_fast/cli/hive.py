@@ -99,9 +99,8 @@ class KeyedReader(Reader):
         self.group_rows: int | None = inner.group_rows
         self.plain: Collection[str] = inner.plain
         self.repeated: Collection[str] = inner.repeated
-        self._keys = {
-            name: pa.scalar(value, pa.string()).cast(kind) for name, (kind, value) in keys.items()
-        }
+        self._texts = {name: pa.scalar(value, pa.string()) for name, (_, value) in keys.items()}
+        self._keys = {name: self._texts[name].cast(kind) for name, (kind, _) in keys.items()}
         self._add_keys()
 
     def _add_keys(self) -> None:
@@ -130,8 +129,11 @@ class KeyedReader(Reader):
         return self._inner.row_bytes + sum(len(t) if isinstance(t, str) else 8 for t in texts)
 
     def set_types(self, schema: pa.Schema) -> None:
-        """Read the columns of the file itself as these types."""
+        """Read the columns of the file itself as these types, and keys that are texts as texts."""
         self._inner.set_types(pa.schema([f for f in schema if f.name not in self._keys]))
+        for name, text in self._texts.items():
+            if schema.field(name).type == pa.string():
+                self._keys[name] = text
         self._add_keys()
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:

@@ -184,6 +184,8 @@ def open_source(spec: Input, resources: ExitStack) -> Source:
     if source.format.is_text:
         source.require(text.columns)
         source.read_as_text(source.schema.names if text.is_plain else text.columns)
+    else:
+        source.read_as_text([name for name in text.columns if name in source.keys])
     return source
 
 

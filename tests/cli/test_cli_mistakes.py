@@ -19,6 +19,7 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+Encoder = pytest.importorskip("onehot_fast").Encoder
 atomic = pytest.importorskip("onehot_fast.cli.atomic")
 
 SMALL = "a,b\n1,x\n2,y\n"
@@ -549,3 +550,41 @@ def test_keys_of_folders_are_no_columns_of_a_matrix(done: Any) -> None:
     pq.write_table(pa.table({"c": ["a", "b"]}), "h/year=2013/f.parquet")
     done("encode h -c c -o out/ --output-format npz")
     assert [str(path) for path in Path("out").rglob("*.npz")] == ["out/year=2013/f.npz"]
+
+
+@pytest.mark.parametrize("late", ["007", "-07.5", "12345678901234567890123", "+43123456789"])
+def test_digits_that_are_no_number_far_down(late: str, call: Any) -> None:
+    """Types are those of the first rows: what would lose digits as such a number is refused."""
+    n_rows = 800_000  # more than is parsed at once
+    Path("f.csv").write_text("c,v\n" + "x,15.5\n" * n_rows + f"y,{late}\n")
+    ended = call("encode", "f.csv", "-c", "c", "-o", "f.parquet")
+    assert ended.code == Exit.CORRUPT
+    assert late in ended.error
+    assert "--text-column 'v'" in ended.error
+    assert not Path("f.parquet").exists()
+
+
+def test_numbers_of_text_files_are_as_pyarrow_reads_them(done: Any) -> None:
+    """With signs, exponents, spaces, and what stands for no number."""
+    cells = ["15.5", "-0.5", "0.25", "", "1e3", " 7", "NA", "nan", "-0", "0", "+1.5", "inf", "1E-3"]
+    Path("f.csv").write_text("c,v\n" + "".join(f"x,{cell}\n" for cell in cells))
+    done("encode f.csv -c c -o f.parquet")
+    expected = pa.csv.read_csv("f.csv")["v"]
+    assert parquet.read_table("f.parquet")["v"].combine_chunks().equals(expected.combine_chunks())
+
+
+@pytest.mark.parametrize("name", ["f.parquet", "f.csv"])
+def test_keys_of_folders_as_texts(name: str, done: Any) -> None:
+    """Digits in the name of a folder are an integer, or what one says they are."""
+    Path("h/year=2013").mkdir(parents=True)
+    if name == "f.csv":
+        Path("h/year=2013", name).write_text("c\na\nb\n")
+    else:
+        parquet.write_table(pa.table({"c": ["a", "b"]}), f"h/year=2013/{name}")
+    done("encode h -c c -c year -o n.parquet")
+    done("encode h -c c -c year -o t.parquet --text-column year --save-encoder e.json")
+    assert (
+        parquet.read_table("t.parquet").column_names == parquet.read_table("n.parquet").column_names
+    )
+    categories = Encoder.load("e.json").categories
+    assert categories["year"].tolist() == ["2013"]
