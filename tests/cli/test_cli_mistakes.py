@@ -484,6 +484,8 @@ def test_rows_without_columns_are_no_text(refused: Any) -> None:
 @pytest.mark.parametrize("address", ["file://{}/e.json", "{}/e.json", "e.json", "./e.json"])
 def test_the_encoder_is_not_overwritten(address: str, here: Path, done: Any, refused: Any) -> None:
     """However it is named."""
+    if "://" in address:
+        pytest.importorskip("fsspec")
     done("encode t.csv -c b -o first.csv --save-encoder e.json")
     line = f"encode t.csv --encoder {address.format(here)} --output-format csv --overwrite -o"
     refused(f"{line} e.json", Exit.OUTPUT, "is the input")
@@ -505,6 +507,7 @@ def test_places_for_the_encoder(place: str, code: Exit, says: str, refused: Any)
 
 def test_an_encoder_by_its_address(here: Path, done: Any) -> None:
     """The local disk has addresses too."""
+    pytest.importorskip("fsspec")
     done(f"encode t.csv -c b -o first.csv --save-encoder file://{here}/e.json")
     done(f"encode t.csv -o second.csv --encoder file://{here}/e.json")
     assert Path("first.csv").read_text() == Path("second.csv").read_text()
