@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from onehot_fast.adapter import Column, Table, Values, cached_property, integration
 
@@ -168,7 +169,8 @@ def read_column(values: Any) -> Column | Values:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes, ordered = category_codes(series), bool(dtype.ordered)
-        if isinstance(dtype.categories.dtype, pd.ArrowDtype):
+        kind = dtype.categories.dtype
+        if isinstance(kind, pd.ArrowDtype) and is_float_dtype(kind):
             codes, values = _without_nan(codes, numpy_values(dtype.categories))
             return Column(codes, values, ordered, "category")
         return Column.of_holder(codes, dtype.categories, numpy_values, ordered, "category")

@@ -11,9 +11,10 @@
 
 #include "dictionary.h"
 
-/* After OHF_TRIAL rows a memo that knew less than half of them is given up: so many, as thousands of objects that are
- * met for the first time fill it. After OHF_GLANCE rows one that knew hardly any is. It has about a place for each row: objects that share one take turns in it, and are
- * read each time. Of 4,000 objects wherever they lie 6 % share one of 2**16 places, and 38 % one of 2**13. */
+/* A memo is given up that knew less than a sixteenth of the first OHF_GLANCE rows, or less than half of OHF_TRIAL rows:
+ * so many, as thousands of objects that come for the first time fill it. It has about a place for each row, for objects
+ * that share one take turns in it, and are read each time; the one beside it takes the second of two. Of 4,000 objects
+ * wherever they lie 6 % share one of 2**16 places, and 38 % one of 2**13. */
 enum {
     OHF_BLOCK = 256, OHF_LEAST_MEMO_BITS = 10, OHF_MOST_MEMO_BITS = 16, OHF_GLANCE = 2048, OHF_TRIAL = 16384,
     OHF_AHEAD = 32, OHF_MOST_MISSING = 4

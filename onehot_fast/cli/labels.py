@@ -128,10 +128,8 @@ class LabelColumn:
         matrix = np.column_stack(columns or [np.empty((features.num_rows, 0))]) == 1
         is_label = known["kind"] == "category"
         labels = matrix[:, is_label]
-        is_missing, is_empty = (
-            matrix[:, known["kind"] == "missing"].any(axis=1),
-            ~labels.any(axis=1),
-        )
+        is_missing = matrix[:, known["kind"] == "missing"].any(axis=1)
+        is_empty = ~labels.any(axis=1)
         # Among labels what is missing is an element of the list, which comes back as the last one.
         is_null, is_element = is_missing & is_empty, is_missing & ~is_empty & (self.sep is None)
         row, label = np.nonzero(np.column_stack([labels, is_element]))

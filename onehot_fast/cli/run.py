@@ -74,10 +74,11 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         return Exit.BROKEN_PIPE, ""
     except Interrupted:
         return Exit.FAILED, "interrupted"
-    except OSError as error:  # of all other files the errors say whose they are
+    except OSError as error:  # of a temporary file, which has a name, or of standard output
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
-        return Exit.OUTPUT, f"standard output: {error.strerror or one_line(error)}"
+        name = error.filename or "standard output"
+        return Exit.OUTPUT, f"{name}: {error.strerror or one_line(error)}"
     except MemoryError as error:
         return Exit.FAILED, f"out of memory: {one_line(error)}"
     except Exception as error:  # a bug, or a library's own idea of an error

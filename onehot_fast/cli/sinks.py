@@ -272,14 +272,12 @@ class TextSink(Sink):
         for i in self._bits:
             name = batch.schema.names[i]
             batch = batch.set_column(i, name, batch.column(i).cast(pa.uint8()))
+        for i in self._views:
+            batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
         if batch.num_columns == 1 and batch.column(0).null_count:
             # As nothing at all the line of a null would be no row: an empty text is one.
             texts = pc.fill_null(batch.column(0).cast(pa.large_string()), "")
-            self._write(pa.RecordBatch.from_arrays([texts], names=batch.schema.names))
-            self.n_rows += batch.num_rows
-            return
-        for i in self._views:
-            batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
+            batch = batch.set_column(0, batch.schema.names[0], texts)
         if self._is_text:
             # Texts in any encoding, as they came: nobody checks or changes them.
             columns = [
