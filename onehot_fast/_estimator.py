@@ -36,7 +36,7 @@ class NotFitted(RuntimeError, ValueError):
 
 
 @dataclasses.dataclass(frozen=True)
-class Input:
+class FittedTable:
     """The table that `fit` saw: its columns, whether they have names, and its library."""
 
     names: tuple[Hashable, ...]
@@ -44,7 +44,7 @@ class Input:
     library: str
 
     @classmethod
-    def of(cls, table: Table) -> Input:
+    def of(cls, table: Table) -> FittedTable:
         """Return what is kept of a table."""
         source = table.source
         is_array = isinstance(source, np.ndarray) and source.dtype.names is None
@@ -58,7 +58,7 @@ class Estimator:
     _options: Options  # the same, checked
     _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
     _state: State | None  # what was learned
-    _input: Input | None
+    _input: FittedTable | None
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
@@ -240,17 +240,17 @@ class Estimator:
         seen = self._input
         if seen is None or seen.is_named or len(seen.names) == len(table.names):
             return
-        if not Input.of(table).is_named:
+        if not FittedTable.of(table).is_named:
             raise ValueError(
                 f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
                 f" {len(seen.names)} features as input"
             )
 
     @property
-    def _seen(self) -> Input:
+    def _seen(self) -> FittedTable:
         """The table that `fit` saw; of an encoder that was read, its encoded columns."""
         columns = tuple(column.name for column in self.schema.columns)
-        return self._input or Input(columns, True, "numpy")
+        return self._input or FittedTable(columns, True, "numpy")
 
     def _check_is_fitted(self, attribute: str) -> None:
         """Refuse an attribute that only `fit` gives, as `hasattr` expects it."""

@@ -26,7 +26,7 @@ from onehot_fast._categories.options import (
 from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
 from onehot_fast._encode.sizes import Estimate
-from onehot_fast._estimator import Input, NotFitted
+from onehot_fast._estimator import FittedTable, NotFitted
 from onehot_fast._exports import ExportMixin
 from onehot_fast._reports import ReportMixin
 from onehot_fast._runtime.registry import engine_of
@@ -250,7 +250,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
 
     def _learn(
         self, table: Any, columns: ColumnChoice, is_more: bool = False
-    ) -> tuple[State, Input]:
+    ) -> tuple[State, FittedTable]:
         """Return what some columns of a table teach, and what is kept of the table."""
         engine = engine_of(table)
         if engine is None:
@@ -258,7 +258,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
             if is_more:
                 self._check_width(source)
             names = chosen_names(columns, source)
-            return learn_table(source, names, self._options), Input.of(source)
+            return learn_table(source, names, self._options), FittedTable.of(source)
         learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
         assert learned._state is not None
         assert learned._input is not None

@@ -30,7 +30,7 @@ COUNTABLE = frozenset(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "
 MAX_DEPTH = np.iinfo(np.int32).max - 1
 
 
-class _Keywords(TypedDict, total=False):
+class _MultiHotKeywords(TypedDict, total=False):
     """The keywords of `multi_hot` that have no influence on the type of its result."""
 
     categories: Any
@@ -48,15 +48,23 @@ def multi_hot(
     depth: int | None = None,
     *,
     output: Literal["numpy"] = "numpy",
-    **keywords: Unpack[_Keywords],
+    **keywords: Unpack[_MultiHotKeywords],
 ) -> AnyArray: ...
 @overload
 def multi_hot(
-    rows: Any, depth: int | None = None, *, output: Literal["csr"], **keywords: Unpack[_Keywords]
+    rows: Any,
+    depth: int | None = None,
+    *,
+    output: Literal["csr"],
+    **keywords: Unpack[_MultiHotKeywords],
 ) -> csr_array: ...
 @overload
 def multi_hot(
-    rows: Any, depth: int | None = None, *, output: Literal["csc"], **keywords: Unpack[_Keywords]
+    rows: Any,
+    depth: int | None = None,
+    *,
+    output: Literal["csc"],
+    **keywords: Unpack[_MultiHotKeywords],
 ) -> csc_array: ...
 def multi_hot(
     rows: Any,

@@ -47,7 +47,7 @@ _BLOCK = 1 << 18
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
-class _Keywords(TypedDict, total=False):
+class _OneHotKeywords(TypedDict, total=False):
     """The keywords of `one_hot` that have no influence on the type of its result."""
 
     on_value: Any
@@ -67,7 +67,7 @@ def one_hot(
     *,
     out: npt.NDArray[Scalar],
     dtype: npt.DTypeLike | None = None,
-    **keywords: Unpack[_Keywords],
+    **keywords: Unpack[_OneHotKeywords],
 ) -> npt.NDArray[Scalar]: ...
 @overload
 def one_hot(
@@ -76,7 +76,7 @@ def one_hot(
     *,
     dtype: type[Scalar] | np.dtype[Scalar],
     out: None = None,
-    **keywords: Unpack[_Keywords],
+    **keywords: Unpack[_OneHotKeywords],
 ) -> npt.NDArray[Scalar]: ...
 @overload
 def one_hot(
@@ -85,7 +85,7 @@ def one_hot(
     *,
     dtype: npt.DTypeLike | None = None,
     out: None = None,
-    **keywords: Unpack[_Keywords],
+    **keywords: Unpack[_OneHotKeywords],
 ) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,

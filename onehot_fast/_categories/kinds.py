@@ -7,17 +7,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from onehot_fast._arrow.array import Array
+from onehot_fast._categories.source import dtype_in_memory
 from onehot_fast._categories.strings import Strings
 
 # The kinds of values of which there are dictionaries.
 Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
 
-# The formats of Arrow whose values are numbers; instants without a zone and durations are below.
-ARROW_DTYPES = {
-    "b": "?", "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8",
-    "L": "u8", "e": "f2", "f": "f4", "g": "f8", "tdD": "i4", "tts": "i4", "ttm": "i4",
-    "tdm": "i8", "ttu": "i8", "ttn": "i8",
-}  # fmt: skip
 ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
@@ -33,9 +28,10 @@ def _arrow_dtype(form: str) -> np.dtype[Any] | None:
     """Return the dtype of a format of Arrow; instants with a zone are integers."""
     if form.startswith("tD"):
         return np.dtype(f"m8[{ARROW_UNITS[form[2]]}]")
-    if form.startswith("ts"):
-        return np.dtype("i8" if form[4:] else f"M8[{ARROW_UNITS[form[2]]}]")
-    return np.dtype(ARROW_DTYPES[form]) if form in ARROW_DTYPES else None
+    if form.startswith("ts") and not form[4:]:
+        return np.dtype(f"M8[{ARROW_UNITS[form[2]]}]")
+    in_memory = dtype_in_memory(form)
+    return np.dtype(in_memory) if in_memory else None
 
 
 def kind_of(values: Any) -> Kind:

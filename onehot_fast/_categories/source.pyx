@@ -43,11 +43,11 @@ from onehot_fast._arguments.choices import with_article
 
 cnp.import_array()
 
-# The dtype of each integer or float format of Arrow; dates, times and durations are integers.
+# The dtype of the memory of Arrow's formats; dates, times and durations are integers there.
 cdef dict ARROW_DTYPES = {
-    "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
+    "b": "b1", "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
     "e": "f2", "f": "f4", "g": "f8", "tdD": "i4", "tdm": "i8", "tts": "i4", "ttm": "i4", "ttu": "i8", "ttn": "i8",
-    "tDs": "i8", "tDm": "i8", "tDu": "i8", "tDn": "i8", "tiM": "i4",
+    "tDs": "i8", "tDm": "i8", "tDu": "i8", "tDn": "i8",
 }
 # Where another thread may change an array of objects while it is read, a copy is read.
 cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
@@ -241,9 +241,9 @@ cdef class Source:
         if array.schema.kind == "boolean":
             numbers = array.codes()
         elif array.length == 0:
-            numbers = np.empty(0, dtype_of(array.schema.format))
+            numbers = np.empty(0, dtype_in_memory(array.schema.format))
         else:
-            numbers = array.memory(np.dtype(dtype_of(array.schema.format)))
+            numbers = array.memory(np.dtype(dtype_in_memory(array.schema.format)))
         self.read_numbers(numbers, kind)
         if array.count_nulls() > 0:
             self.numbers.bits = array.bits
@@ -251,8 +251,8 @@ cdef class Source:
         return 0
 
 
-cdef str dtype_of(str format):
-    """Return the dtype of the integers or floats of an Arrow format, "" where it has none."""
+cpdef str dtype_in_memory(str format):
+    """Return the dtype in which Arrow keeps the values of a format, "" where NumPy has none."""
     return "i8" if format.startswith("ts") else ARROW_DTYPES.get(format, "")
 
 
@@ -273,7 +273,7 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
         return True
     if array.schema.dictionary is not None:
         return False
-    if not holds(kind, "b" if format == "b" else dtype_of(format)[:1]):
+    if not holds(kind, dtype_in_memory(format)[:1]):
         return False
     source.read_arrow_numbers(array, kind)
     return True

@@ -149,6 +149,45 @@ def small(table: Any, tmp_path: Path) -> Path:
     return write_table(table, tmp_path / "in.parquet")
 
 
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the tests run in a folder with a small file, and name files as one types them."""
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("a,b\n1,x\n2,y\n")
+    return tmp_path
+
+
+def content() -> dict[str, bytes]:
+    """Return all files below the folder."""
+    return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def refused(call: Any) -> Any:
+    """Return what insists that a line is refused with a code and a message, and changes nothing."""
+
+    def run(line: str, code: int, *says: str) -> None:
+        before = content()
+        ended = call(*line.split())
+        assert (ended.code, ended.out, ended.error.count("\n")) == (code, b"", 1), ended
+        assert [text for text in says if text not in ended.error] == [], ended.error
+        assert content() == before
+
+    return run
+
+
+@pytest.fixture
+def done(call: Any) -> Any:
+    """Return what insists that a line is understood; it returns what was said."""
+
+    def run(line: str) -> str:
+        ended = call(*line.split())
+        assert (ended.code, ended.out) == (0, b""), ended
+        return str(ended.error)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def files() -> Any:
     """Return the functions that write and read files, and look for leftovers."""
