@@ -230,9 +230,11 @@ class Values:
     def encode(self) -> Column:
         """Return the values as codes and the categories that occur."""
         codes, categories, source = factorize_chunks(self.chunks, self.missing)
-        if self.convert is None:
+        if self.convert is None and not _may_repeat(categories):
             return Column._of_distinct(codes, categories, source)
-        return Column(codes, self.convert(categories), source=source)
+        if self.convert is not None:
+            categories = self.convert(categories)
+        return Column(codes, categories, source=source)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
         """Return the position of each value among known categories.
@@ -252,6 +254,13 @@ class Values:
                 return None
             chunks.append(codes)
         return concatenated(chunks) if chunks else np.empty(0, np.int32)
+
+
+def _may_repeat(categories: AnyArray | Strings) -> bool:
+    """Tell whether Python's hash may have missed equal ones: NumPy's times among objects."""
+    if isinstance(categories, Strings) or categories.dtype != object:
+        return False
+    return not {np.datetime64, np.timedelta64}.isdisjoint(map(type, categories.tolist()))
 
 
 def _check_array(array: Any, name: str) -> None:

@@ -208,10 +208,10 @@ def one_hot(
         and out_of_range == "ignore"
         and ignore_index is None
         and num_threads is None
-        and type(label_smoothing) is float
-        and label_smoothing == 0
     ):
-        small = fastpath.one_hot_small(indices, depth, on_value, off_value, axis, dtype, out)
+        small = fastpath.one_hot_small(
+            indices, depth, on_value, off_value, label_smoothing, axis, dtype, out
+        )
         if small is not None:
             return small
     source = as_array(indices)

@@ -66,6 +66,7 @@ def test_fit_refuses(options, message):
         ({"categories": {"a": ["x", None]}}, ValueError, r"\[1\] = None is a missing value"),
         ({"categories": [["x"]]}, TypeError, "cannot be a category: unhashable"),
         ({"categories": 3}, TypeError, "accepted are 'auto' and a sequence"),
+        ({"categories": {"p": {"x": 1}}}, TypeError, "is a dict; accepted are 'auto' and"),
         ({"categories": {"p": {1}}}, TypeError, "is a set; accepted are 'auto' and a sequence"),
         ({"min_frequency": 0}, ValueError, "an int from 1"),
         ({"min_frequency": 1.0}, ValueError, "a float between 0 and 1"),
@@ -263,6 +264,11 @@ def test_inverse_where_nothing_holds_nan(form):
     decoded = encoder.inverse_transform(encoder.transform(table, form))
 
     assert {n: c.tolist() for n, c in decoded.items()} == {"p": [None, None], "q": ["x", "y"]}
+
+
+def test_inverse_of_texts():
+    with pytest.raises(TypeError, match="encoded has dtype <U1; accepted are Booleans and numbers"):
+        Encoder().fit({"p": ["a"]}).inverse_transform(np.array([["x"]]))
 
 
 def test_inverse_of_named_columns():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,17 @@ def test_times_match_whatever_their_unit():
     assert encoder.categories["p"].dtype == np.dtype("M8[D]")
 
 
+@pytest.mark.parametrize("unit", ["D", "M", "h", "s", "us", "ns"])
+def test_equal_times_of_a_column_of_objects(unit):
+    """NumPy's and Python's are one category, though their hashes may differ."""
+    same = [np.datetime64("2020-01-01", unit), datetime.datetime(2020, 1, 1), "x"]
+    encoder = Encoder(["p"], dtype="uint8").fit({"p": same})
+
+    assert encoder.get_feature_names_out().tolist() == ["p_x", "p_2020-01-01"]
+    assert encoder.transform({"p": same}).tolist() == [[0, 1], [0, 1], [1, 0]]
+    assert Encoder(["p"], drop="first").fit({"p": same[:2]}).get_feature_names_out().size == 0
+
+
 @pytest.mark.parametrize(
     ("time", "name"),
     [
@@ -63,11 +76,17 @@ def test_times_match_whatever_their_unit():
         (np.datetime64("2024-02-29T10:00:00.000", "ns"), "p_2024-02-29T10:00:00"),
         (np.datetime64("2024-02-29T00:00:00.000100", "us"), "p_2024-02-29T00:00:00.0001"),
         (np.datetime64("2024", "Y"), "p_2024"),
-        (np.timedelta64(90, "s"), "p_90 seconds"),
+        (datetime.datetime(2024, 2, 29), "p_2024-02-29"),
+        (np.timedelta64(90, "s"), "p_0:01:30"),
+        (np.timedelta64(90 * 10**9, "ns"), "p_0:01:30"),
+        (datetime.timedelta(seconds=90), "p_0:01:30"),
+        (np.timedelta64(1, "ns"), "p_1 nanoseconds"),
+        (np.timedelta64(2**62, "s"), "p_4611686018427387904 seconds"),
+        (np.timedelta64(5, "Y"), "p_5 years"),
     ],
 )
 def test_names_of_times(time, name):
-    """A time is named as short as it can be, whatever its unit."""
+    """A time is named as short as it can be, whatever its unit and its type."""
     assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
 

@@ -151,6 +151,14 @@ def test_sizes_from_no_row_on(library, rows):
     assert encoder.transform(table, "numpy").tolist() == [[v == "a", v == "b"] for v in values]
 
 
+def test_null_and_what_is_not_one_is_off(library):
+    """In the outputs that are decoded, whatever dtype the library gives them."""
+    encoder = Encoder(["c"], dtype="uint8").fit({"c": ["a", "b", "d"]})
+    outputs = {"c_a": [None, 2, 1], "c_b": [1, 0, 0], "c_d": [0, 1, None]}
+    decoded = encoder.inverse_transform(library.table(outputs))
+    assert library.columns(decoded) == {"c": ["b", "d", "a"]}
+
+
 def test_an_unknown_value_is_named_with_its_row(library):
     encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
 

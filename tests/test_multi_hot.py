@@ -162,6 +162,7 @@ def test_sets_of_any_dtype_with_one_and_zero(dtype):
         ({"rows": [["a"]], "categories": "auto"}, ValueError, "distinct_labels finds"),
         ({"rows": [[{}]], "categories": [1]}, TypeError, "row 0 holds a dict"),
         ({"rows": [[]]}, ValueError, "cannot infer depth"),
+        ({"rows": [[0, 2**70]], "depth": 1}, ValueError, "no integer type of 64 bits holds them"),
         ({"rows": [[0]], "depth": -1}, ValueError, "depth = -1 is negative"),
         ({"rows": [[0]], "depth": 2**31}, ValueError, "depth = 2147483648 is too large"),
         ({"rows": [[0]], "mode": "sum"}, ValueError, "mode = 'sum' is unknown"),
@@ -181,6 +182,10 @@ def test_sets_of_any_dtype_with_one_and_zero(dtype):
 def test_refusals(arguments, error, message):
     with pytest.raises(error, match=message):
         multi_hot(**arguments)
+
+
+def test_labels_beyond_int64():
+    assert multi_hot([np.array([2**64 - 1, 1], np.uint64)], 2).tolist() == [[0, 1]]
 
 
 def test_missing_elements_are_not_refused():

@@ -164,8 +164,13 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         # An array of categories is no default, and has no truth value.
         if any(options[name] is not value for name, value in DEFAULTS.items() if name in options):
             # As declared, so that they keep pandas' order and its unobserved ones.
-            levels = labels.to_numpy(object)
-            declared = Column(level_codes(column), levels, source="category")
+            levels, codes = labels.to_numpy(object), level_codes(column)
+            is_missing = pd.isna(levels)
+            if is_missing.any():  # NaN in Arrow's memory, which to pandas is a value
+                lut = np.append(np.where(is_missing, -1, np.cumsum(~is_missing) - 1), -1)
+                codes, labels = lut[codes], labels[~is_missing]
+                levels = levels[~is_missing]
+            declared = Column(codes, levels, source="category")
             name = "x0" if series.name is None else series.name
             column, schema = self._encode_alone(declared, name, options)
             labels = _labels(column, schema, labels)
@@ -177,7 +182,10 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         return read_labels(self._series(), sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:
-        columns = pd.Index(labels, tupleize_cols=False)
+        try:
+            columns = pd.Index(labels, tupleize_cols=False)
+        except UnicodeEncodeError:  # a lone surrogate, which Arrow's strings cannot hold
+            columns = pd.Index(labels, dtype=object)
         return pd.DataFrame(matrix, index=self._series().index, columns=columns, copy=False)
 
     def _series(self) -> "pd.Series[Any]":

@@ -32,13 +32,14 @@ def input_names(table: Any) -> Hashable:
     return library, tuple(names)
 
 
-def few_positions(encoder: Any, rows: Any, *, is_silent: bool) -> list[list[int]] | None:
+def few_positions(
+    encoder: Any, features: Sequence[Feature], rows: Any, *, is_silent: bool
+) -> list[list[int]] | None:
     """Return the positions of a few rows among the categories of each feature.
 
     None where columns have to be read, or an unknown value is not passed over in silence.
     """
     columns = _columns(rows, encoder._features.input_names)
-    features: list[Feature] = encoder._features.of(encoder)
     if columns is None or len(columns) != len(features):
         return None
     # To numbers that are kept as objects scikit-learn compares objects alone, and these NumPy makes
@@ -59,11 +60,12 @@ def few_positions(encoder: Any, rows: Any, *, is_silent: bool) -> list[list[int]
 def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
     """Return the one-hot encoding of a few rows, or None where columns have to be read."""
     is_silent = encoder.handle_unknown != "error" and not encoder._warns
-    found = few_positions(encoder, rows, is_silent=is_silent)
+    features = encoder._features.of(encoder)
+    found = few_positions(encoder, features, rows, is_silent=is_silent)
     if found is None:
         return None
     ones, start = [], 0
-    for feature, positions in zip(encoder._features.of(encoder), found, strict=True):
+    for feature, positions in zip(features, found, strict=True):
         outputs = feature.outputs
         ones.append([start + outputs[k] if outputs[k] >= 0 else -1 for k in positions])
         start += feature.n_outputs

@@ -109,11 +109,12 @@ class OrdinalEncoder(CodedInput, SklearnOrdinalEncoder):
 
     def _encode_few(self, X: Any, dtype: DType) -> AnyArray | None:
         """Return the codes of a few rows, or None where columns have to be read."""
-        found = few_positions(self, X, is_silent=self.handle_unknown != "error")
+        features = self._features.of(self)
+        found = few_positions(self, features, X, is_silent=self.handle_unknown != "error")
         if found is None:
             return None
         out = np.empty((len(found[0]), len(found)), dtype)
-        for i, (feature, positions) in enumerate(zip(self._features.of(self), found, strict=True)):
+        for i, (feature, positions) in enumerate(zip(features, found, strict=True)):
             own = np.array(positions, np.intp)
             out[:, i] = self._values(i, feature.lut[own], own, dtype)
         return out

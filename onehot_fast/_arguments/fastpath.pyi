@@ -9,6 +9,7 @@ def one_hot_small(
     depth: object,
     on_value: object,
     off_value: object,
+    label_smoothing: object,
     axis: object,
     dtype: object,
     out: object,

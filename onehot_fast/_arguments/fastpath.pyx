@@ -25,6 +25,7 @@ from onehot_fast._runtime.dispatch import INDEX_DTYPES
 cnp.import_array()
 
 cdef extern from "Python.h":
+    bint PyFloat_CheckExact(object)
     bint PyLong_CheckExact(object)
     long long PyLong_AsLongLongAndOverflow(object, int *overflow) except? -1
 
@@ -102,11 +103,11 @@ cdef bint fits_out(cnp.ndarray out, cnp.ndarray indices, cnp.dtype element, Py_s
     return begin + cnp.PyArray_NBYTES(out) <= other or other + cnp.PyArray_NBYTES(indices) <= begin
 
 
-def one_hot_small(indices, depth, on_value, off_value, axis, dtype, out):
+def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dtype, out):
     """Return the one-hot encoding, or None if this is not a small call of the common kind.
 
-    Common are contiguous native indices, an int for depth and axis, 1 and 0 for the values, a plain native
-    number for the dtype, every policy at its default, and a result of at most 1 MiB.
+    Common are contiguous native indices, an int for depth and axis, 1 and 0 for the values, no smoothing, a
+    plain native number for the dtype, every policy at its default, and a result of at most 1 MiB.
     """
     cdef cnp.ndarray source, result
     cdef cnp.dtype element
@@ -118,6 +119,8 @@ def one_hot_small(indices, depth, on_value, off_value, axis, dtype, out):
     if not PyArray_CheckExact(indices) or not PyLong_CheckExact(depth) or not PyLong_CheckExact(axis):
         return None
     if not is_long(on_value, 1) or not is_long(off_value, 0):
+        return None
+    if not PyFloat_CheckExact(label_smoothing) or <double> label_smoothing != 0:
         return None
     if out is not None and not PyArray_CheckExact(out):
         return None

@@ -10,9 +10,10 @@ import datetime
 import enum
 import math
 from collections.abc import Callable, Hashable, Iterable
+from contextlib import suppress
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -184,14 +185,27 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
 def title(value: Any) -> str:
     """Return a category as the name of its column shows it; a time as short as it can be.
 
-    The unit of a datetime64 does not show: one instant has one name.
+    Neither the unit nor the type of a time shows: one instant has one name, and so has a duration.
     """
+    if isinstance(value, datetime.timedelta | np.timedelta64):
+        return _duration_title(value)
+    if isinstance(value, datetime.datetime) and value.tzinfo is None:
+        value = getattr(value, "asm8", None) or np.datetime64(value, "us")
     if not isinstance(value, np.datetime64):
         return str(value)
     unit = np.datetime_data(value.dtype)[0]
     date, _, clock = str(value.astype("M8[s]") if unit in ("h", "m") else value).partition("T")
     clock = clock.rstrip("0").rstrip(".") if "." in clock else clock
     return f"{date}T{clock}" if clock.strip("0:") else date
+
+
+def _duration_title(value: datetime.timedelta | np.timedelta64) -> str:
+    """Return a duration as Python writes it; one that Python has not, as NumPy does."""
+    kind, attoseconds = cast(tuple[Time, int], key(value))
+    if kind is Time.DURATION and attoseconds % 10**12 == 0:
+        with suppress(OverflowError):
+            return str(datetime.timedelta(microseconds=attoseconds // 10**12))
+    return str(getattr(value, "asm8", value))  # of pandas' type
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:

@@ -114,10 +114,24 @@ def _array(elements: Any) -> AnyArray:
         return elements
     items = list(elements)
     if set(map(type, items)) <= INTEGERS:
-        return np.array(items, np.int64)
+        return _integers(items)
     array = np.empty(len(items), object)
     array[:] = items
     return array
+
+
+def _integers(items: list[Any]) -> AnyArray:
+    """Return integers as an array of 64 bits."""
+    try:
+        return np.array(items, np.int64)
+    except OverflowError:
+        smallest, largest = min(map(int, items)), max(map(int, items))
+        if smallest < 0 or largest > np.iinfo(np.uint64).max:
+            raise ValueError(
+                f"labels reach from {smallest} to {largest}: no integer type of 64 bits holds them"
+                " all"
+            ) from None
+        return np.array(items, np.uint64)
 
 
 def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:

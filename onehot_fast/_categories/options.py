@@ -175,7 +175,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
         check_choice(value, where, ("auto",))
         return None
     # Of a set the order, and so that of the columns, would be another in every process.
-    if not isinstance(value, Iterable) or isinstance(value, set | frozenset):
+    if not isinstance(value, Iterable) or isinstance(value, set | frozenset | Mapping):
         raise TypeError(
             f"{where} = {value!r} is {with_article(value)}; accepted are 'auto' and a sequence"
             " of categories"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import as_array
+from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._encode.table_layout import Decoded, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
@@ -25,6 +25,8 @@ Classes: TypeAlias = npt.NDArray[np.int64]
 # Columns are read together up to so many cells: to choose them takes time for each column there is.
 SMALL_CELLS = 1 << 20
 ALL_OFF = -1  # the class of a row without an on
+# The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
+NUMBERS = "biufcOV"
 NO_VALUE = -2  # that of a row whose missing value was propagated
 
 
@@ -36,6 +38,9 @@ def decode_matrix(
         raise ValueError(
             f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
         )
+
+    if encoded.dtype.kind not in NUMBERS:
+        raise TypeError(f"encoded has dtype {encoded.dtype}; accepted are Booleans and numbers")
 
     def part(start: int, stop: int) -> AnyArray:
         return np.ascontiguousarray(encoded[:, start:stop])
@@ -70,13 +75,26 @@ def decode_features(
             return np.ascontiguousarray(block)
         out = np.empty((stop - start, n_rows), schema.dtype)
         if block is not None:
-            out[:] = block
+            out[:] = _as_outputs(block, schema.dtype)
             return out
         for row, position in zip(out, positions[start:stop], strict=True):
-            row[:] = table.values(position)
+            row[:] = _as_outputs(table.values(position), schema.dtype)
         return out
 
     return _decode_dense(schema, part, n_rows, n_rows, substitutes)
+
+
+def _as_outputs(cells: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    """Return cells of another dtype: what is not 1 is off, null included; NaN is kept in floats."""
+    if cells.dtype == dtype:
+        return cells
+    if cells.dtype == object:
+        is_null = np.array([*map(is_missing, cells.flat)], bool).reshape(cells.shape)
+        cells = np.where(is_null, np.nan, cells)
+    outputs = np.asarray(cells == 1)
+    if dtype.kind in "fc" and cells.dtype.kind in "fcO":
+        return np.where(np.asarray(cells != cells, bool), np.nan, outputs)
+    return outputs
 
 
 def feature_positions(schema: Schema, names: Sequence[Hashable]) -> list[int]:

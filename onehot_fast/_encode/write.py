@@ -306,7 +306,7 @@ def _small(
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
     codes, n_outputs = columns[0].codes, columns[0].n_outputs
-    return fastpath.one_hot_small(codes, n_outputs, on, off, axis, np.dtype(dtype), None)
+    return fastpath.one_hot_small(codes, n_outputs, on, off, 0.0, axis, np.dtype(dtype), None)
 
 
 def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:

@@ -91,6 +91,24 @@ def test_zeros_of_two_signs_are_one_category_in_arrow_memory_too():
     assert data.onehot(dtype="uint8").to_dict("list") == {0.0: [1, 1, 0, 0], 2.0: [0, 0, 0, 1]}
 
 
+def test_nan_in_arrow_memory_is_missing_under_options():
+    """Without options it is a value, as in pandas' own function."""
+    pa = pytest.importorskip("pyarrow")
+    floats = pa.array([float("nan"), 0.5, None])
+    series = pd.Series(pd.arrays.ArrowExtensionArray(floats), name="c")
+    assert series.onehot().shape == pd.get_dummies(series).shape
+
+    encoded = series.onehot("c", handle_missing="indicator", dtype="uint8")
+    assert encoded.to_dict("list") == {"c_0.5": [0, 1, 0], "c_(missing)": [1, 0, 1]}
+    with pytest.raises(ValueError, match="column 'c', row 0: the value is missing"):
+        series.onehot(handle_missing="error")
+
+
+def test_labels_that_arrow_cannot_hold():
+    series = pd.Series(["\ud800|a"], dtype=object)
+    assert series.onehot.multi_hot("|").columns.tolist() == ["a", "\ud800"]
+
+
 @given(data=series() | st.sampled_from([*OTHER.values()]))
 def test_missing_values_have_an_indicator(data):
     """Of any dtype, and None, NaN and NA alike."""

@@ -42,7 +42,7 @@ def _originals() -> list[str]:
     """Return documents of every shape."""
     texts = ["x", "y", None, "x", "ä"]
     times = [
-        datetime.datetime(2020, 1, 1),
+        datetime.datetime(2020, 1, 1, 6),
         datetime.date(2020, 1, 1),
         datetime.timedelta(1),
         "t",
