@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import infer_dtype, is_float_dtype
 
-from onehot_fast.adapter import CodedColumn, Strings, Values, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, read_values, write
 
 from ._values import (
     Codes,
@@ -128,9 +128,20 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
             raise
         # Arrow takes 0.0 and -0.0 for two values, and pandas for one.
         values = pd.Categorical((series + 0.0).astype(series.dtype))
-    except NotImplementedError as error:  # Arrow's word for lists and structs
-        raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
+    except NotImplementedError as error:  # Arrow's word for what it cannot hash or sort
+        try:
+            return _code_column(series)
+        except TypeError:  # of lists and structs
+            raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     return _coding(values.codes, values.categories)
+
+
+def _code_column(series: "pd.Series[Any]") -> Coding:
+    """Return what an encoder reads, as codes of its sorted categories."""
+    column = read_values(series).encode()
+    order = Categories.of(column.stored).argsort()
+    levels = pd.Index([*column.categories[order]], dtype=object)  # none of pandas' is of float16
+    return _coding(column.codes, levels, _rank_lut(order))
 
 
 def _code_whole(values: npt.NDArray[Any]) -> Coding | None:

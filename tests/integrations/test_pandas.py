@@ -104,6 +104,21 @@ def test_nan_in_arrow_memory_is_missing_under_options():
         series.onehot(handle_missing="error")
 
 
+@pytest.mark.parametrize("kind", ["halffloat", "run_end_encoded", "uuid"])
+def test_types_that_arrow_cannot_sort(kind):
+    """They are encoded as by the frame, which pandas' own function cannot do."""
+    pa = pytest.importorskip("pyarrow", "18")
+    arrays = {
+        "halffloat": lambda: pa.array(np.array([1.5, 0.5, 1.5], np.float16)),
+        "run_end_encoded": lambda: pa.RunEndEncodedArray.from_arrays([1, 2, 3], ["b", "a", "b"]),
+        "uuid": lambda: pa.array([b"b" * 16, b"a" * 16, b"b" * 16], pa.uuid()),
+    }
+    series = pd.Series(pd.arrays.ArrowExtensionArray(arrays[kind]()), name="c")
+    encoded = series.onehot("c", dtype="uint8")
+    assert encoded.to_numpy().tolist() == [[0, 1], [1, 0], [0, 1]]
+    pd.testing.assert_frame_equal(encoded, series.to_frame().onehot(["c"], dtype="uint8"))
+
+
 def test_labels_that_arrow_cannot_hold():
     series = pd.Series(["\ud800|a"], dtype=object)
     assert series.onehot.multi_hot("|").columns.tolist() == ["a", "\ud800"]
