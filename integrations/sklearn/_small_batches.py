@@ -64,18 +64,23 @@ def encode_few(encoder: Any, rows: Any, dtype: DType) -> Any:
     found = few_positions(encoder, features, rows, is_silent=is_silent)
     if found is None:
         return None
-    ones, start = [], 0
+    rows_of_ones: list[list[int]] = [[] for _ in found[0]]
+    start = 0
     for feature, positions in zip(features, found, strict=True):
         outputs = feature.outputs
-        ones.append([start + outputs[k] if outputs[k] >= 0 else -1 for k in positions])
+        for row, position in zip(rows_of_ones, positions, strict=True):
+            if outputs[position] >= 0:
+                row.append(start + outputs[position])
         start += feature.n_outputs
-    rows_of_ones = [[k for k in row if k >= 0] for row in zip(*ones, strict=True)]
-    indices, shape = np.array([*chain(*rows_of_ones)], np.int32), (len(rows_of_ones), start)
+    shape = len(rows_of_ones), start
     if encoder.sparse_output:
+        indices = np.array([*chain(*rows_of_ones)], np.int32)
         indptr = np.array([*accumulate(map(len, rows_of_ones), initial=0)], np.int32)
-        return wrap_csr((np.ones(len(indices), dtype), indices, indptr), shape)
+        data = np.empty(len(indices), dtype)  # `np.ones` takes three times as long
+        data.fill(1)
+        return wrap_csr((data, indices, indptr), shape)
     out = np.zeros(shape, dtype)
-    out[np.repeat(np.arange(shape[0]), [*map(len, rows_of_ones)]), indices] = 1
+    out.put([i * start + k for i, row in enumerate(rows_of_ones) for k in row], 1)
     return out
 
 

@@ -222,8 +222,11 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
         """Return the dtype of the result, or None where scikit-learn has to make it."""
         if "_features" not in self.__dict__ or sum(self._n_features_outs) > LIMIT:
             return None
-        container = _get_output_config("transform", estimator=self)["dense"]
-        if (container != "default" and self.sparse_output) or self._overrides(*STEPS):
+        if self._overrides(*STEPS):
+            return None
+        if self.sparse_output and (
+            _get_output_config("transform", estimator=self)["dense"] != "default"
+        ):
             return None
         try:
             dtype = np.dtype(self.dtype)
