@@ -230,11 +230,11 @@ class Values:
     def encode(self) -> Column:
         """Return the values as codes and the categories that occur."""
         codes, categories, source = factorize_chunks(self.chunks, self.missing)
-        if self.convert is None and not _may_repeat(categories):
-            return Column._of_distinct(codes, categories, source)
         if self.convert is not None:
-            categories = self.convert(categories)
-        return Column(codes, categories, source=source)
+            return Column(codes, self.convert(categories), source=source)
+        if _may_repeat(categories):
+            return Column(codes, categories, source=source)
+        return Column._of_distinct(codes, categories, source)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
         """Return the position of each value among known categories.

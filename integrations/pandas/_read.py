@@ -12,7 +12,6 @@ from onehot_fast.adapter import Column, Table, Values, cached_property, integrat
 
 from ._codes import code_series, level_codes
 from ._values import (
-    Codes,
     arrow_chunks,
     as_series,
     category_codes,
@@ -23,6 +22,7 @@ from ._values import (
     pa_array,
     python_texts,
     python_values,
+    without_missing,
 )
 
 __all__ = ["read_column", "read_table"]
@@ -171,7 +171,7 @@ def read_column(values: Any) -> Column | Values:
         codes, ordered = category_codes(series), bool(dtype.ordered)
         kind = dtype.categories.dtype
         if isinstance(kind, pd.ArrowDtype) and is_float_dtype(kind):
-            codes, values = _without_nan(codes, numpy_values(dtype.categories))
+            codes, values = without_missing(codes, numpy_values(dtype.categories))
             return Column(codes, values, ordered, "category")
         return Column.of_holder(codes, dtype.categories, numpy_values, ordered, "category")
     if isinstance(dtype, np.dtype):
@@ -182,7 +182,7 @@ def read_column(values: Any) -> Column | Values:
         return Values([python_texts(series)])
     if is_arrow_dictionary(dtype):
         coded, levels = code_series(series)
-        codes, values = _without_nan(level_codes(coded), numpy_values(levels))
+        codes, values = without_missing(level_codes(coded), numpy_values(levels))
         return Column(codes, values, source="dictionary")
     if isinstance(dtype, pd.ArrowDtype):
         read: Column | Values = integration("arrow").read_column(pa_array(series))
@@ -200,12 +200,3 @@ def read_column(values: Any) -> Column | Values:
 def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
     """Return instants of UTC as the Timestamps of a zone."""
     return pd.DatetimeIndex(instants).tz_localize("UTC").tz_convert(zone).to_numpy(object)
-
-
-def _without_nan(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
-    """Return codes and values without NaN, which Arrow, and so pandas, lets be one of them."""
-    is_nan = np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
-    if not is_nan.any():
-        return codes, values
-    positions = np.append(np.where(is_nan, -1, np.cumsum(~is_nan) - 1), -1)
-    return positions[codes], values[~is_nan]

@@ -105,3 +105,12 @@ def arrow_array(values: "pd.Series[Any] | pd.Index[Any]") -> Any:
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
     """Return the chunks of an array as the core reads them, at least one."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
+
+
+def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
+    """Return codes and values without NaN, which Arrow, and so pandas, lets be one of them."""
+    is_missing = pd.isna(values)
+    if not is_missing.any():
+        return codes, values
+    positions = np.append(np.where(is_missing, -1, np.cumsum(~is_missing) - 1), -1)
+    return positions[codes], values[~is_missing]

@@ -25,7 +25,7 @@ from onehot_fast.adapter import (
 from ._codes import code_series, level_codes, prefixed
 from ._lists import read_labels
 from ._read import read_table
-from ._values import as_series, python_values
+from ._values import as_series, python_values, without_missing
 from ._write import block_frame, sparse_frame, wrap
 
 __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
@@ -164,13 +164,11 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         # An array of categories is no default, and has no truth value.
         if any(options[name] is not value for name, value in DEFAULTS.items() if name in options):
             # As declared, so that they keep pandas' order and its unobserved ones.
-            levels, codes = labels.to_numpy(object), level_codes(column)
-            is_missing = pd.isna(levels)
-            if is_missing.any():  # NaN in Arrow's memory, which to pandas is a value
-                lut = np.append(np.where(is_missing, -1, np.cumsum(~is_missing) - 1), -1)
-                codes, labels = lut[codes], labels[~is_missing]
-                levels = levels[~is_missing]
-            declared = Column(codes, levels, source="category")
+            levels = labels.to_numpy(object)
+            codes, known = without_missing(level_codes(column), levels)
+            if len(known) < len(levels):
+                labels = labels[pd.notna(levels)]
+            declared = Column(codes, known, source="category")
             name = "x0" if series.name is None else series.name
             column, schema = self._encode_alone(declared, name, options)
             labels = _labels(column, schema, labels)

@@ -190,7 +190,7 @@ def title(value: Any) -> str:
     if isinstance(value, datetime.timedelta | np.timedelta64):
         return _duration_title(value)
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
-        value = getattr(value, "asm8", None) or np.datetime64(value, "us")
+        value = np.datetime64(getattr(value, "asm8", value))  # pandas' own has nanoseconds
     if not isinstance(value, np.datetime64):
         return str(value)
     unit = np.datetime_data(value.dtype)[0]
@@ -205,7 +205,7 @@ def _duration_title(value: datetime.timedelta | np.timedelta64) -> str:
     if kind is Time.DURATION and attoseconds % 10**12 == 0:
         with suppress(OverflowError):
             return str(datetime.timedelta(microseconds=attoseconds // 10**12))
-    return str(getattr(value, "asm8", value))  # of pandas' type
+    return str(getattr(value, "asm8", value))  # of pandas' own the nanoseconds too
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:

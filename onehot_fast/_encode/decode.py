@@ -24,9 +24,9 @@ Classes: TypeAlias = npt.NDArray[np.int64]
 
 # Columns are read together up to so many cells: to choose them takes time for each column there is.
 SMALL_CELLS = 1 << 20
-ALL_OFF = -1  # the class of a row without an on
 # The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
+ALL_OFF = -1  # the class of a row without an on
 NO_VALUE = -2  # that of a row whose missing value was propagated
 
 
@@ -38,7 +38,6 @@ def decode_matrix(
         raise ValueError(
             f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
         )
-
     if encoded.dtype.kind not in NUMBERS:
         raise TypeError(f"encoded has dtype {encoded.dtype}; accepted are Booleans and numbers")
 
