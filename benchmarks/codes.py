@@ -85,7 +85,7 @@ def first_seen(codes: Array) -> Array:
 
 def learned(kind: str, values: Any) -> Way:
     """Return our way to code values that nobody has seen."""
-    return Way("onehot_fast", lambda: Dictionary(kind, counting=False).encode(values), first_seen)
+    return Way("onehot_fast", lambda: Dictionary(kind).encode(values), first_seen)
 
 
 def arrow(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from onehot_fast._arrow.reader import read
 from onehot_fast._categories.dictionary import Dictionary
-from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd
 
 __all__ = ["producer"]
@@ -192,72 +191,6 @@ def test_what_is_no_character_is_refused() -> None:
     rows.view(np.uint32)[4] = 0x110000
     with pytest.raises(TypeError, match="row 1 "):
         Dictionary("string").encode(rows)
-
-
-# ---- Keys that collide ----
-
-
-def colliding(dictionary: Dictionary, n: int, n_bits: int) -> np.ndarray[Any, Any]:
-    """Return integers whose hashes in this dictionary have the same top bits."""
-    found = []
-    for begin in range(0, 2**30, 2**20):
-        numbers = np.arange(begin, begin + 2**20)
-        hashes = dictionary.hashes(numbers)
-        found.append(numbers[hashes >> np.uint64(64 - n_bits) == 0])
-        if sum(map(len, found)) >= n:
-            return np.concatenate(found)[:n]
-    raise AssertionError("no random function has so few")
-
-
-@every_variant
-def test_keys_that_collide_bring_a_new_seed(variant: str) -> None:
-    """Who knows the seed makes a chain of slots; it is broken, and all codes are as before."""
-    with instruction_set(variant):
-        dictionary = Dictionary("int64")
-        dictionary.encode(np.array([0]))
-        numbers = colliding(dictionary, 600, 14)
-        codes = dictionary.encode(numbers)
-        assert dictionary.n_seeds > 0
-        assert np.array_equal(dictionary.values[codes], numbers)
-        assert np.array_equal(dictionary.lookup(numbers), codes)
-        dictionary.encode(np.arange(100_000))
-        assert np.array_equal(
-            dictionary.values,
-            [0, *numbers[numbers > 0], *np.setdiff1d(np.arange(100_000), np.append(numbers, 0))],
-        )
-
-
-@every_variant
-def test_texts_that_collide(variant: str) -> None:
-    """Short and long texts find their places under the new seed."""
-    with instruction_set(variant):
-        dictionary = Dictionary("string")
-        dictionary.encode(np.array(["first"]))
-        pool = np.array([f"{i:x}" for i in range(400_000)], object)
-        pool[1::2] += "-" * 20
-        hashes = dictionary.hashes(Strings.from_objects(pool))
-        same = pool[hashes >> np.uint64(64 - 10) == 0][:220]
-        assert len(same) == 220
-        codes = dictionary.encode(same)
-        assert dictionary.n_seeds > 0
-        assert np.array_equal(codes, np.arange(220) + 1)
-        assert np.array_equal(dictionary.lookup(same[::-1]), codes[::-1])
-        assert dictionary.lookup(pool[:1000]).tolist() == [
-            int(codes[list(same).index(text)]) if text in set(same) else -2 for text in pool[:1000]
-        ]
-
-
-@every_variant
-def test_hashes_differ_where_texts_do(variant: str) -> None:
-    """Each byte of a text of any length changes the hash."""
-    with instruction_set(variant):
-        dictionary = Dictionary("binary")
-        for length in LENGTHS[1:]:
-            rows = np.zeros((length * 8, length), np.uint8)
-            for bit in range(length * 8):
-                rows[bit, bit // 8] = 1 << bit % 8
-            values = Strings(np.arange(length * 8 + 1) * length, rows.ravel(), False)
-            assert len(np.unique(dictionary.hashes(values))) == length * 8
 
 
 # ---- Objects ----

@@ -121,21 +121,6 @@ worker.join()
 """,
         "0",
     ),
-    "a child looks values up while another thread builds their hash table": (
-        """
-from onehot_fast._categories.dictionary import Dictionary
-values = np.arange(2_000_000) * 2**33
-codes = []
-for _ in range(5):
-    known = Dictionary.from_values(values).take(range(len(values)))
-    worker = threading.Thread(target=known.lookup, args=(values[:1],))
-    worker.start()
-    codes.append(child(lambda: known.lookup(values[-1:])[0] == len(values) - 1))
-    worker.join()
-print(codes)
-""",
-        str([0] * 5),
-    ),
     "each of many children is forked while a thread is inside a parallel call": (
         """
 stop, inside, good = False, threading.Event(), []

@@ -41,22 +41,16 @@ cdef extern from "dictionary.h":
     ctypedef struct ohf_dictionary:
         const ohf_engine *engine
         int64_t n_codes
-        int64_t most_codes
         uint64_t *numbers
-        int64_t *counts
         int64_t n_short_bytes
         int64_t n_long_bytes
-        int n_seeds
 
     const ohf_engine *ohf_engine_of(const char *name) noexcept nogil
     int ohf_dictionary_open(
-        ohf_dictionary *, const ohf_engine *, int is_texts, int counting, const uint64_t *seed, int64_t expected,
+        ohf_dictionary *, const ohf_engine *, int is_texts, const uint64_t *seed, int64_t expected,
     ) noexcept nogil
     void ohf_dictionary_close(ohf_dictionary *) noexcept nogil
-    size_t ohf_dictionary_bytes(const ohf_dictionary *) noexcept nogil
     void ohf_dictionary_texts(const ohf_dictionary *, int64_t *offsets, uint8_t *data) noexcept nogil
-    uint64_t ohf_hash_text(const ohf_dictionary *, const uint8_t *text, uint64_t length) noexcept nogil
-    uint64_t ohf_hash_number(const ohf_dictionary *, uint64_t number) noexcept nogil
     int ohf_learn_texts(
         ohf_dictionary *, const ohf_texts *, int64_t, int64_t, int32_t *, int64_t *,
     ) noexcept nogil

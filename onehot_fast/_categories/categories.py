@@ -55,7 +55,7 @@ class Categories:
         if every.family is None:
             distinct, (positions,) = _union_by_key([every])
             return (every, None) if len(distinct) == len(every) else (distinct, positions)
-        table = Dictionary(every._kind, counting=False)
+        table = Dictionary(every._kind)
         codes = table.encode(every._numbers())
         if len(table) == len(every):
             return every, None
@@ -99,7 +99,7 @@ class Categories:
     @cached_property
     def table(self) -> Dictionary:
         """The hash table of the values; threads that build it at once build the same one."""
-        return Dictionary.from_values(self._numbers())
+        return Dictionary(self._kind, self._numbers())
 
     @cached_property
     def _positions_by_key(self) -> dict[Hashable, int]:
@@ -226,7 +226,7 @@ class Categories:
         first = filled[0]
         if first.family is None or len({(part.family, part.dtype) for part in filled}) > 1:
             return _union_by_key(parts)
-        table = Dictionary(first._kind, counting=False)
+        table = Dictionary(first._kind)
         positions = [
             table.encode(part._numbers()).astype(np.int64) if len(part) else np.empty(0, np.int64)
             for part in parts

@@ -54,7 +54,7 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
     if dtype == np.bool_:
         codes = concatenated([chunk.codes() for chunk in chunks])
         return Factorized(codes, np.array([False, True]), "bool")
-    table = Dictionary(kind_of(chunks[0]), counting=False)
+    table = Dictionary(kind_of(chunks[0]))
     codes = concatenated([table.encode(chunk) for chunk in chunks])
     return Factorized(codes, _with_dtype(table.values, dtype), "hash")
 
@@ -106,7 +106,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
 
 def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Factorized:
     """Return the codes by a hash table, with the categories in order of appearance."""
-    table = Dictionary(kind, counting=False)
+    table = Dictionary(kind)
     codes = table.encode(values, missing=missing)
     return Factorized(codes, _with_dtype(table.values, dtype_of(values)), "hash")
 

@@ -54,7 +54,7 @@ class Rows(NamedTuple):
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
         """Return the labels of texts in Arrow's layouts; the elements are `Factorized`."""
-        table = Dictionary("string", counting=False)
+        table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
         lengths = concatenated([np.diff(offsets) for offsets, _ in parts])

@@ -64,13 +64,6 @@ static size_t n_slots(const ohf_dictionary *dictionary)
     return (size_t)1 << slot_bits(dictionary);
 }
 
-/* Bytes kept for each code. */
-static size_t code_bytes(const ohf_dictionary *dictionary)
-{
-    return (dictionary->is_texts ? sizeof(ohf_key) : sizeof(uint64_t))
-           + (dictionary->counts == NULL ? 0 : sizeof(int64_t));
-}
-
 /* The bytes of a long text, and its length. */
 static const uint8_t *long_text(const ohf_dictionary *dictionary, ohf_key key, uint64_t *length)
 {
@@ -96,22 +89,9 @@ static void *reserve(void *elements, int64_t room, size_t width)
     return made == NULL ? NULL : made + width;
 }
 
-static int reserve_counts(ohf_dictionary *dictionary, int64_t room)
+/* Room for the keys of `room` codes. */
+static int reserve_codes(ohf_dictionary *dictionary, int64_t room)
 {
-    const int64_t first = dictionary->counts == NULL ? -1 : dictionary->room;
-    int64_t *counts = reserve(dictionary->counts, room, sizeof *counts);
-    if (counts == NULL)
-        return OHF_NO_MEMORY;
-    memset(counts + first, 0, (size_t)(room - first) * sizeof *counts);
-    dictionary->counts = counts;
-    return 0;
-}
-
-/* Room for the keys of `room` codes, and their counts. */
-static int reserve_codes(ohf_dictionary *dictionary, int64_t room, int counting)
-{
-    if (counting && reserve_counts(dictionary, room) != 0)
-        return OHF_NO_MEMORY;
     if (dictionary->is_texts) {
         ohf_key *keys = reserve(dictionary->keys, room, sizeof *keys);
         if (keys == NULL)
@@ -243,10 +223,9 @@ static void reseed(ohf_dictionary *dictionary)
 static int prepare(ohf_dictionary *dictionary)
 {
     const unsigned bits = slot_bits(dictionary);
-    if (dictionary->n_codes >= dictionary->most_codes)
+    if (dictionary->n_codes >= INT32_MAX)
         return OHF_TOO_MANY;
-    if (dictionary->n_codes == dictionary->room
-        && reserve_codes(dictionary, dictionary->room * 2, dictionary->counts != NULL) != 0)
+    if (dictionary->n_codes == dictionary->room && reserve_codes(dictionary, dictionary->room * 2) != 0)
         return OHF_NO_MEMORY;
     if (dictionary->n_codes >= dictionary->must_grow)
         return resize(dictionary, bits < QUICK_SLOT_BITS ? bits + 2 : bits + 1);
@@ -358,7 +337,7 @@ int32_t ohf_learn_long(ohf_dictionary *dictionary, const uint8_t *text, uint64_t
 
 /* ---- The whole ---- */
 
-int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts, int counting,
+int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected)
 {
     unsigned bits = FEWEST_SLOT_BITS;
@@ -368,14 +347,13 @@ int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, in
     memset(dictionary, 0, sizeof *dictionary);
     dictionary->engine = engine;
     dictionary->is_texts = is_texts;
-    dictionary->most_codes = INT32_MAX;
     for (int i = 0; i < 8; i++)
         dictionary->seed[i] = seed[i] | 1;
     slots = empty_slots(bits);
     if (slots == NULL)
         return OHF_NO_MEMORY;
     take_slots(dictionary, slots, bits);
-    if (reserve_codes(dictionary, expected < 64 ? 64 : expected, counting) != 0) {
+    if (reserve_codes(dictionary, expected < 64 ? 64 : expected) != 0) {
         ohf_dictionary_close(dictionary);
         return OHF_NO_MEMORY;
     }
@@ -386,19 +364,11 @@ void ohf_dictionary_close(ohf_dictionary *dictionary)
 {
     free(dictionary->slots);
     free(dictionary->arena);
-    if (dictionary->counts != NULL)
-        free(dictionary->counts - 1);
     if (dictionary->keys != NULL)
         free(dictionary->keys - 1);
     if (dictionary->numbers != NULL)
         free(dictionary->numbers - 1);
     memset(dictionary, 0, sizeof *dictionary);
-}
-
-size_t ohf_dictionary_bytes(const ohf_dictionary *dictionary)
-{
-    return n_slots(dictionary) * sizeof *dictionary->slots
-           + ((size_t)dictionary->room + 1) * code_bytes(dictionary) + dictionary->arena_room;
 }
 
 void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, uint8_t *data)
@@ -480,13 +450,10 @@ uint64_t ohf_hash_number(const ohf_dictionary *dictionary, uint64_t number)
 
 /* ---- Steps of rows ---- */
 
-void ohf_note(ohf_dictionary *dictionary, const int32_t *codes, int64_t begin, int64_t end, int64_t n_ahead)
+void ohf_note(ohf_dictionary *dictionary, int64_t n_rows, int64_t n_ahead)
 {
     const unsigned bits = slot_bits(dictionary) + 2;
-    if (dictionary->counts != NULL)
-        for (int64_t i = begin; i < end; i++)
-            dictionary->counts[codes[i]]++;
-    dictionary->n_watched += end - begin;
+    dictionary->n_watched += n_rows;
     if (dictionary->n_watched < WATCHED_ROWS)
         return;
     if (dictionary->n_away > MOST_AWAY && bits <= MOST_SPARE_BITS && n_ahead > ((int64_t)1 << bits) / 8)
@@ -501,7 +468,7 @@ void ohf_note(ohf_dictionary *dictionary, const int32_t *codes, int64_t begin, i
         const int failed = LEARN(dictionary, SOURCE, begin, reach, codes, stopped);                     \
         if (failed)                                                                                     \
             return failed;                                                                              \
-        ohf_note(dictionary, codes, begin, reach, end - reach);                                         \
+        ohf_note(dictionary, reach - begin, end - reach);                                               \
     }                                                                                                   \
     return 0;
 

@@ -25,7 +25,7 @@ enum {
     OHF_MISSING = -1,
     OHF_UNKNOWN = -2,
     OHF_NO_MEMORY = -3,
-    OHF_TOO_MANY = -4,        /* a value more than most_codes */
+    OHF_TOO_MANY = -4,        /* more distinct values than codes */
     OHF_MALFORMED = -5,       /* offsets or views that point outside their buffers */
     OHF_OUTSIDE = -6          /* an integer that the dictionary's type cannot hold */
 };
@@ -101,11 +101,10 @@ struct ohf_dictionary {
     int is_texts;
     ohf_slot *slots;
     unsigned shift;           /* of a hash, to its place among the 2**(64 - shift) slots */
-    int64_t n_codes, most_codes, must_grow;
+    int64_t n_codes, must_grow;
     ohf_key *keys;            /* of texts; keys[-1] is the key of no text */
     uint64_t *numbers;        /* of numbers; numbers[-1] may be read */
-    int64_t *counts;          /* rows of each code, counts[-1] those of missing values; NULL: not counted */
-    int64_t room;             /* codes that keys, numbers and counts have room for */
+    int64_t room;             /* codes that keys or numbers have room for */
     uint8_t *arena;           /* long texts: 8 bytes of length, then the bytes, padded to 8 */
     size_t arena_used, arena_room;
     int64_t n_short_bytes, n_long_bytes;
@@ -117,10 +116,9 @@ struct ohf_dictionary {
 const ohf_engine *ohf_engine_of(const char *name);
 
 /* 0 or OHF_NO_MEMORY. The table has room for `expected` codes before it grows; the seed is random bits. */
-int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts, int counting,
+int ohf_dictionary_open(ohf_dictionary *dictionary, const ohf_engine *engine, int is_texts,
                         const uint64_t *seed, int64_t expected);
 void ohf_dictionary_close(ohf_dictionary *dictionary);
-size_t ohf_dictionary_bytes(const ohf_dictionary *dictionary);
 
 /* The code of a number that is not at its home place, or that is new. */
 int32_t ohf_learn_number(ohf_dictionary *dictionary, uint64_t number, uint64_t hash);
@@ -137,7 +135,7 @@ uint64_t ohf_hash_number(const ohf_dictionary *dictionary, uint64_t number);
 /* All texts in order of their codes: n_codes + 1 offsets, and n_short_bytes + n_long_bytes bytes. */
 void ohf_dictionary_texts(const ohf_dictionary *dictionary, int64_t *offsets, uint8_t *data);
 
-/* The loops of the dictionary's engine over rows [begin, end), counting where counts are kept. */
+/* The loops of the dictionary's engine over rows [begin, end). */
 int ohf_learn_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end, int32_t *codes,
                     int64_t *stopped);
 int ohf_look_up_texts(ohf_dictionary *dictionary, const ohf_texts *texts, int64_t begin, int64_t end,
@@ -168,8 +166,8 @@ static inline uint8_t *ohf_put_character(uint8_t *out, uint32_t c)
     return out;
 }
 
-/* Count the codes of rows [begin, end), which were learned just now; where too many keys are away from home and
- * enough rows are ahead to pay for it, make the table sparser. */
-void ohf_note(ohf_dictionary *dictionary, const int32_t *codes, int64_t begin, int64_t end, int64_t n_ahead);
+/* Note that n_rows were learned. If too many keys are away from their home slot, and enough rows are ahead to pay for
+ * it, make the table sparser. */
+void ohf_note(ohf_dictionary *dictionary, int64_t n_rows, int64_t n_ahead);
 
 #endif

@@ -234,7 +234,7 @@ static inline int ohf_code_objects(ohf_dictionary *dictionary, ohf_objects *obje
         }
         ohf_spread_block(objects, &block, codes + begin, taken);
         if (learn)
-            ohf_note(dictionary, codes, begin, begin + taken, end - begin - taken);
+            ohf_note(dictionary, taken, end - begin - taken);
         begin += taken;
     }
     return 0;

@@ -84,7 +84,7 @@ static inline int ohf_code_packed(ohf_dictionary *dictionary, const ohf_packed *
         failed = row < n ? OHF_MALFORMED : code(dictionary, &texts, 0, n, codes + begin, &row);
         *stopped = begin + row;
         if (learn && !failed)
-            ohf_note(dictionary, codes, begin, begin + n, end - begin - n);
+            ohf_note(dictionary, n, end - begin - n);
     }
     OHF_NPY_RELEASE(allocator);
     return failed;

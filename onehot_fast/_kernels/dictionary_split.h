@@ -44,7 +44,7 @@ static inline int ohf_code_pieces(ohf_dictionary *dictionary, ohf_split *split, 
                                                      split->codes + split->n_codes, &stopped);
     if (failed)
         return failed;
-    ohf_note(dictionary, split->codes + split->n_codes, 0, split->n_pieces, n_ahead);
+    ohf_note(dictionary, split->n_pieces, n_ahead);
     split->n_codes += split->n_pieces;
     split->n_pieces = split->n_at_front = 0;
     return 0;

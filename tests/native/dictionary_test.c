@@ -338,11 +338,11 @@ static void place(ohf_texts *placed, int layout, const row_text *texts, int64_t 
 static void open_dictionary(ohf_dictionary *dictionary, int is_texts)
 {
     uint64_t seed[8];
-    const int weak = draw(4) == 0, counting = (int)draw(2);      /* weak: a hash that makes keys collide */
+    const int weak = draw(4) == 0;      /* a hash that makes keys collide */
     const int64_t room = draw(2) ? (int64_t)draw(3000) : 0;
     for (int i = 0; i < 8; i++)
         seed[i] = weak ? 0 : draw(0);
-    if (ohf_dictionary_open(dictionary, engine, is_texts, counting, seed, room) != 0)
+    if (ohf_dictionary_open(dictionary, engine, is_texts, seed, room) != 0)
         exit(2);
 }
 
@@ -354,7 +354,7 @@ static void check_codes(int64_t begin, int64_t end, const char *what)
     n_compared += end - begin;
 }
 
-/* The dictionary holds the expected values in the expected order, and their counts. */
+/* The dictionary holds the expected values in the expected order. */
 static void check_content(const ohf_dictionary *dictionary)
 {
     check(dictionary->n_codes == n_expected, "the number of codes", n_expected);
@@ -385,15 +385,7 @@ static void check_content(const ohf_dictionary *dictionary)
         for (int64_t code = 0; code < n_expected; code++)
             check(memcmp(&dictionary->numbers[code], rows[first_rows[code]].bytes, 8) == 0, "a number", code);
     }
-    if (dictionary->counts != NULL) {
-        int64_t *counts = allocate((size_t)(n_expected + 1) * sizeof *counts);
-        memset(counts, 0, (size_t)(n_expected + 1) * sizeof *counts);
-        for (int64_t i = 0; i < n_learned; i++)
-            counts[1 + expected[i]]++;
-        check(memcmp(counts, dictionary->counts - 1, (size_t)(n_expected + 1) * sizeof *counts) == 0, "the counts", -1);
-        free(counts);
-    }
-    n_compared += 2 * n_expected;
+    n_compared += n_expected;
     n_reseeded += dictionary->n_seeds;
 }
 
@@ -481,9 +473,6 @@ static void test_texts(int layout, int round)
     open_dictionary(&dictionary, 1);
     if (bad >= 0) {
         learn_until(&dictionary, &texts, NULL, bad, OHF_MALFORMED);
-    } else if (n_expected > 0 && draw(6) == 0) {
-        dictionary.most_codes = (int64_t)draw((uint64_t)n_expected);
-        learn_until(&dictionary, &texts, NULL, first_rows[dictionary.most_codes], OHF_TOO_MANY);
     } else {
         learn_and_look_up(&dictionary, &texts, NULL);
         place(&texts, (int)draw(OHF_BYTES_S), rows, n_rows, -1);
@@ -624,9 +613,6 @@ static void test_numbers(int kind, int into, int round)
     open_dictionary(&dictionary, 0);
     if (bad >= 0) {
         learn_until(&dictionary, NULL, &numbers, bad, OHF_OUTSIDE);
-    } else if (n_expected > 0 && draw(6) == 0) {
-        dictionary.most_codes = (int64_t)draw((uint64_t)n_expected);
-        learn_until(&dictionary, NULL, &numbers, first_rows[dictionary.most_codes], OHF_TOO_MANY);
     } else {
         learn_and_look_up(&dictionary, NULL, &numbers);
     }
@@ -650,7 +636,7 @@ static void test_collisions(int is_texts)
     for (int i = 0; i < 8; i++)
         seed[i] = draw(0);
     first_home = (uint32_t)draw((1u << SLOT_BITS) - HOMES);
-    if (ohf_dictionary_open(&dictionary, engine, is_texts, 1, seed, 0) != 0)
+    if (ohf_dictionary_open(&dictionary, engine, is_texts, seed, 0) != 0)
         exit(2);
     n_rows = n_learned = MANY + COLLIDING;
     for (int64_t i = 0; i < n_rows; i++) {
