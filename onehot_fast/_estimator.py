@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, did_you_mean
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import State
+from onehot_fast._categories.learned import TableStatistics
 from onehot_fast._categories.options import Options
 from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.scipy_sparse import FORMATS
@@ -27,8 +27,8 @@ MATRICES = ("numpy", *FORMATS)
 CODES = ("codes", "indices")
 CATEGORY = "category"
 # The options that decide what is learned, and where that stands; all others, what is made of it.
-DECIDING = ("columns", "categories")
-LEARNED = ("_state", "_input", "_is_unasked")
+REFIT_PARAMS = ("columns", "categories")
+LEARNED = ("_state", "_input", "_uses_default_columns")
 
 
 class NotFitted(RuntimeError, ValueError):
@@ -57,7 +57,7 @@ class Estimator:
     _params: dict[str, Any]  # the options as they were passed
     _options: Options  # the same, checked
     _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
-    _state: State | None  # what was learned
+    _state: TableStatistics | None  # what was learned
     _input: FittedTable | None
 
     @property
@@ -122,7 +122,7 @@ class Estimator:
                 )
         changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
-        unchanged = LEARNED if changed.isdisjoint(DECIDING) else ()
+        unchanged = LEARNED if changed.isdisjoint(REFIT_PARAMS) else ()
         self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
         return self
 

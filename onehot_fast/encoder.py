@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import ONE_LIST, at_most, with_article
 from onehot_fast._categories import serialize
-from onehot_fast._categories.identifiers import check_unasked
+from onehot_fast._categories.identifiers import check_default_columns
 from onehot_fast._categories.learn import learn_table, schema_of
-from onehot_fast._categories.learned import State
+from onehot_fast._categories.learned import TableStatistics
 from onehot_fast._categories.listing import Listing
 from onehot_fast._categories.options import (
     Drop,
@@ -177,7 +177,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
         self._params = {"columns": names, **options}
         self._state = None
         self._input = None
-        self._is_unasked = False  # whether features were made that nobody named
+        self._uses_default_columns = False  # whether features were made that nobody named
         self._known_schema: Schema | None = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
@@ -210,11 +210,11 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
         learned, seen = self._learn(table, columns)
         state = learned.in_schema_order()
         schema = schema_of(state, self._options)
-        is_unasked = columns is None and seen.is_named
-        if is_unasked:
-            check_unasked(schema, state, seen.names)
+        uses_default_columns = columns is None and seen.is_named
+        if uses_default_columns:
+            check_default_columns(schema, state, seen.names)
         self._state, self._known_schema, self._input = state, schema, seen
-        self._is_unasked = is_unasked
+        self._uses_default_columns = uses_default_columns
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -241,7 +241,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
         if self._state is None:
             columns = self._params["columns"]
             self._state, self._input = self._learn(table, columns)
-            self._is_unasked = columns is None and self._input.is_named
+            self._uses_default_columns = columns is None and self._input.is_named
         else:
             state, _ = self._learn(table, list(self._state.names), is_more=True)
             self._state = self._state.merge(state)
@@ -250,7 +250,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
 
     def _learn(
         self, table: Any, columns: ColumnChoice, is_more: bool = False
-    ) -> tuple[State, FittedTable]:
+    ) -> tuple[TableStatistics, FittedTable]:
         """Return what some columns of a table teach, and what is kept of the table."""
         engine = engine_of(table)
         if engine is None:
@@ -302,7 +302,7 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
                 merged._state, merged._input = other._state, other._input
-                merged._is_unasked = other._is_unasked
+                merged._uses_default_columns = other._uses_default_columns
         states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
         if len(states) > 1:
             merged._state = states[0].merge(*states[1:])
@@ -372,8 +372,8 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
             self._state = self._state.in_schema_order()
             schema = schema_of(self._state, self._options)
-            if self._is_unasked and self._input is not None:
-                check_unasked(schema, self._state, self._input.names)
+            if self._uses_default_columns and self._input is not None:
+                check_default_columns(schema, self._state, self._input.names)
             self._known_schema = schema
         return self._known_schema
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from onehot_fast import Column, Encoder
 from onehot_fast._categories import keys as by_key
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.learned import Learned
+from onehot_fast._categories.learned import ColumnStatistics
 from onehot_fast._categories.strings import Strings
 from onehot_fast.column import Values, read_column
 
@@ -153,8 +153,8 @@ def test_merge_of_what_was_learned_has_no_order(one, other, declares_one, declar
     for values, declares in ((one, declares_one), (other, declares_other)):
         categories, _ = Categories.distinct(values)
         counts = np.arange(1, len(categories) + 1)
-        parts.append(Learned(categories, counts, len(categories) if declares else None))
-    forth, back = Learned.merge(parts), Learned.merge(parts[::-1])
+        parts.append(ColumnStatistics(categories, counts, len(categories) if declares else None))
+    forth, back = ColumnStatistics.merge(parts), ColumnStatistics.merge(parts[::-1])
     expected = {}
     for part in parts:
         for key, count in zip(part.categories.to_keys(), part.counts.tolist(), strict=True):

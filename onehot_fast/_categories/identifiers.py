@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from onehot_fast._categories.learned import State
+from onehot_fast._categories.learned import TableStatistics
 from onehot_fast._categories.schema import ColumnSchema, Schema
 from onehot_fast._runtime.caller import warn
 
@@ -17,7 +17,9 @@ MOST_FEATURES = 100_000
 SOME = 3
 
 
-def check_unasked(schema: Schema, state: State, names: Sequence[Hashable]) -> None:
+def check_default_columns(
+    schema: Schema, state: TableStatistics, names: Sequence[Hashable]
+) -> None:
     """Warn of columns that are like identifiers, and refuse more features than anybody expects.
 
     Columns that declare their categories are left alone: there somebody has thought of them. So is
@@ -49,7 +51,7 @@ def check_unasked(schema: Schema, state: State, names: Sequence[Hashable]) -> No
         )
 
 
-def _undeclared(schema: Schema, state: State) -> Iterator[ColumnSchema]:
+def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema]:
     """Yield the columns whose categories are those that occur."""
     for column, learned in zip(schema.columns, state.columns, strict=True):
         if learned.n_declared is None and column.options.categories is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.learned import Learned, State, learn, learn_known
+from onehot_fast._categories.learned import ColumnStatistics, TableStatistics, learn, learn_known
 from onehot_fast._categories.lookup import (
     VALUE_BYTES,
     check_known,
@@ -24,7 +24,9 @@ from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 
-def learn_table(table: Table, chosen: tuple[Hashable, ...] | None, options: Options) -> State:
+def learn_table(
+    table: Table, chosen: tuple[Hashable, ...] | None, options: Options
+) -> TableStatistics:
     """Return what the encoded columns teach, in the order of the table."""
     if chosen is None:
         positions = [i for i, encodable in enumerate(table.encodable) if encodable]
@@ -33,12 +35,12 @@ def learn_table(table: Table, chosen: tuple[Hashable, ...] | None, options: Opti
     names = tuple(table.names[i] for i in positions)
     _check_options(names, options)
 
-    def learned(position: int) -> Learned:
+    def learned(position: int) -> ColumnStatistics:
         name = table.names[position]
         return _learn_column(name, named(name, table.read, position), options.of(name))
 
     columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
-    return State(names, tuple(columns), table.n_rows)
+    return TableStatistics(names, tuple(columns), table.n_rows)
 
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
@@ -51,7 +53,9 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
             )
 
 
-def _learn_column(name: Hashable, read: Column | Values, options: ColumnOptions) -> Learned:
+def _learn_column(
+    name: Hashable, read: Column | Values, options: ColumnOptions
+) -> ColumnStatistics:
     """Return what one column teaches, if it keeps to the options."""
     column = named(name, read.encode)
     if options.handle_missing == "error":
@@ -66,7 +70,7 @@ def _learn_column(name: Hashable, read: Column | Values, options: ColumnOptions)
     return learned
 
 
-def schema_of(state: State, options: Options) -> Schema:
+def schema_of(state: TableStatistics, options: Options) -> Schema:
     """Return the output columns that follow from what was learned."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)

@@ -23,7 +23,7 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class ColumnStatistics:
     """The categories of a column, and in how many rows each occurs.
 
     Attributes
@@ -46,7 +46,7 @@ class Learned:
     is_in_schema_order: bool = False
 
     @staticmethod
-    def merge(parts: Sequence[Learned]) -> Learned:
+    def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Return what one would have learned from the rows of all, at least one."""
         # The declared ones stand first.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
@@ -60,9 +60,9 @@ class Learned:
             for part, places in zip(parts, positions, strict=True)
             if part.n_declared is not None and n_declared is not None
         )
-        return Learned(categories, counts, None if conflict else n_declared, conflict)
+        return ColumnStatistics(categories, counts, None if conflict else n_declared, conflict)
 
-    def is_same(self, other: Learned) -> bool:
+    def is_same(self, other: ColumnStatistics) -> bool:
         """Tell whether both hold the same categories, types included, and counts."""
         if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
             return False
@@ -82,14 +82,16 @@ class Learned:
         order = self.categories.argsort()
         return self.categories.take(order), self.counts[order]
 
-    def in_schema_order(self) -> Learned:
+    def in_schema_order(self) -> ColumnStatistics:
         """Return the same in the order of a schema, which can share these arrays then.
 
         Values beside declared ones are sorted among them, and so have another order here.
         """
         if self.n_declared not in (None, len(self.categories)):
             return self
-        return Learned(*self.ordered(), self.n_declared, self.conflict, is_in_schema_order=True)
+        return ColumnStatistics(
+            *self.ordered(), self.n_declared, self.conflict, is_in_schema_order=True
+        )
 
     def sorted_after_declared(self) -> tuple[Categories, Counts]:
         """Return the declared categories and then the others, sorted, and their counts."""
@@ -100,14 +102,14 @@ class Learned:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class TableStatistics:
     """What `fit` learned from a table: its encoded columns, in order, and its number of rows."""
 
     names: tuple[Hashable, ...]
-    columns: tuple[Learned, ...]
+    columns: tuple[ColumnStatistics, ...]
     n_rows: int
 
-    def merge(self, *others: State) -> State:
+    def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return what one would have learned from the rows of all."""
         for other in others:
             if self.names != other.names:
@@ -117,21 +119,23 @@ class State:
                 )
         states = (self, *others)
         columns = zip(*(state.columns for state in states), strict=True)
-        merged = tuple(map(Learned.merge, columns))
-        return State(self.names, merged, sum(state.n_rows for state in states))
+        merged = tuple(map(ColumnStatistics.merge, columns))
+        return TableStatistics(self.names, merged, sum(state.n_rows for state in states))
 
-    def in_schema_order(self) -> State:
+    def in_schema_order(self) -> TableStatistics:
         """Return the same in the order of a schema, which shares its categories then."""
-        return State(self.names, tuple(map(Learned.in_schema_order, self.columns)), self.n_rows)
+        return TableStatistics(
+            self.names, tuple(map(ColumnStatistics.in_schema_order, self.columns)), self.n_rows
+        )
 
-    def is_same(self, other: State) -> bool:
+    def is_same(self, other: TableStatistics) -> bool:
         """Tell whether both were learned from tables that teach the same, their sizes included."""
         if (self.names, self.n_rows) != (other.names, other.n_rows):
             return False
-        return all(map(Learned.is_same, self.columns, other.columns))
+        return all(map(ColumnStatistics.is_same, self.columns, other.columns))
 
 
-def learn(column: Column, declared: bool) -> Learned:
+def learn(column: Column, declared: bool) -> ColumnStatistics:
     """Return what one column teaches; nothing of its memory is kept.
 
     Categories that do not occur count only if they were declared.
@@ -139,12 +143,12 @@ def learn(column: Column, declared: bool) -> Learned:
     categories, counts = counted(column)
     if declared:
         # Where none are declared there is no order to keep either.
-        return Learned(categories, counts, len(categories) or None)
+        return ColumnStatistics(categories, counts, len(categories) or None)
     categories = categories.with_positive_zero()
     occurring = np.flatnonzero(counts)
     if len(occurring) < len(categories):
         categories, counts = categories.take(occurring), counts[occurring]
-    return Learned(categories, counts)
+    return ColumnStatistics(categories, counts)
 
 
 def counted(column: Column) -> tuple[Categories, Counts]:
@@ -160,7 +164,9 @@ def counted(column: Column) -> tuple[Categories, Counts]:
     return categories, added
 
 
-def learn_known(column: Column, known: Categories) -> tuple[Learned, npt.NDArray[np.int64]]:
+def learn_known(
+    column: Column, known: Categories
+) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
     """Return what a column teaches about known categories, and the position of each of its own."""
     categories, counts = counted(column)
     positions = known.find(categories)
@@ -168,4 +174,4 @@ def learn_known(column: Column, known: Categories) -> tuple[Learned, npt.NDArray
     order = np.flatnonzero(occurs)
     order = order[np.argsort(positions[order])]
     learned = categories.with_positive_zero().take(order)
-    return Learned(learned, counts[order]), positions
+    return ColumnStatistics(learned, counts[order]), positions

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import Learned, State
+from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
 from onehot_fast._categories.schema import ColumnSchema, Schema, Special, ordered_counts
 
 # So many rows are shown.
@@ -58,7 +58,7 @@ def _shown(values: npt.NDArray[Any]) -> list[str]:
     return [value if plain and type(value) is str else shown(value) for value in first]
 
 
-def feature_listing(schema: Schema, state: State) -> Listing:
+def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
     """Return what each output stands for, one row for each, in their order."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     widths = [column.n_outputs for column in schema.columns]
@@ -86,7 +86,7 @@ def _kinds(column: ColumnSchema) -> tuple[npt.NDArray[np.object_], npt.NDArray[n
     return kinds, categories
 
 
-def _counts(column: ColumnSchema, learned: Learned, n_rows: int) -> npt.NDArray[np.int64]:
+def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> npt.NDArray[np.int64]:
     """Return in how many rows of `fit` each output of a column was on, -1 where nobody knows."""
     _, counts = ordered_counts(column.options, learned)
     others = n_rows - int(counts.sum())

@@ -9,7 +9,7 @@ import numpy as np
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import Learned, State
+from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
 from onehot_fast._categories.listing import SHOWN_ROWS, Listing
 from onehot_fast._categories.schema import ColumnSchema, Schema, ordered_counts
 
@@ -18,7 +18,7 @@ BAR = '<div style="background:#4c78a8;height:0.8em;width:{width:.1f}em"></div>'
 BAR_WIDTH = 12  # of the most frequent category, in em
 
 
-def summary(schema: Schema, state: State) -> Listing:
+def summary(schema: Schema, state: TableStatistics) -> Listing:
     """Return one row for each encoded column."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     first = [_most_frequent(column, learned, 1) for column, learned in pairs]
@@ -33,7 +33,7 @@ def summary(schema: Schema, state: State) -> Listing:
     )
 
 
-def as_html(title: str, schema: Schema, state: State) -> str:
+def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
     """Return a title and, for each of the first columns, its most frequent categories with bars."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     parts = [_column_as_html(column, learned) for column, learned in pairs[:SHOWN_ROWS]]
@@ -42,14 +42,16 @@ def as_html(title: str, schema: Schema, state: State) -> str:
     return f"<div><code>{escape(title)}</code>{''.join(parts)}</div>"
 
 
-def _most_frequent(column: ColumnSchema, learned: Learned, n: int) -> list[tuple[Any, int]]:
+def _most_frequent(
+    column: ColumnSchema, learned: ColumnStatistics, n: int
+) -> list[tuple[Any, int]]:
     """Return the most frequent categories and their counts; of equal ones the first in order."""
     known, counts = ordered_counts(column.options, learned)
     order = np.argsort(-counts, kind="stable")[:n]
     return list(zip(known.take(order).tolist(), counts[order].tolist(), strict=True))
 
 
-def _column_as_html(column: ColumnSchema, learned: Learned) -> str:
+def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
     top = _most_frequent(column, learned, SHOWN_CATEGORIES)
     n_categories = len(column.categories)
     of_categories = "1 category" if n_categories == 1 else f"{n_categories:,} categories"

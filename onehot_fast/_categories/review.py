@@ -12,7 +12,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import Counts, Learned, counted
+from onehot_fast._categories.learned import ColumnStatistics, Counts, counted
 from onehot_fast._categories.listing import Listing
 from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._runtime.caller import warn
@@ -51,8 +51,8 @@ class Findings:
 
     def with_unknown_of(self, other: Findings) -> Findings:
         """Return what is found with the unknown values of further rows."""
-        parts = [Learned(each.unknown, each.unknown_counts) for each in (self, other)]
-        learned = Learned.merge(parts)
+        parts = [ColumnStatistics(each.unknown, each.unknown_counts) for each in (self, other)]
+        learned = ColumnStatistics.merge(parts)
         order = np.argsort(-learned.counts, kind="stable")
         unknown, counts = learned.categories.take(order), learned.counts[order]
         return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
-from onehot_fast._categories.learned import Counts, Learned
+from onehot_fast._categories.learned import ColumnStatistics, Counts
 from onehot_fast._categories.options import ColumnOptions, declared_categories
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast.table import column_position
@@ -302,7 +302,7 @@ def _fields_of(schema: Any) -> dict[str, Any]:
 
 
 def column_schema(
-    name: Hashable, options: ColumnOptions, learned: Learned, n_rows: int
+    name: Hashable, options: ColumnOptions, learned: ColumnStatistics, n_rows: int
 ) -> ColumnSchema:
     """Return the output columns of an input column."""
     known, counts = ordered_counts(options, learned)
@@ -329,7 +329,7 @@ def column_schema(
     return ColumnSchema(name, options, known, outputs, special_outputs, n_outputs, tuple(all_off))
 
 
-def ordered_counts(options: ColumnOptions, learned: Learned) -> tuple[Categories, Counts]:
+def ordered_counts(options: ColumnOptions, learned: ColumnStatistics) -> tuple[Categories, Counts]:
     """Return the categories in their order, and in how many rows each occurs."""
     if options.categories is None:
         return learned.ordered()

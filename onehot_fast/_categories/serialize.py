@@ -14,7 +14,7 @@ import numpy as np
 from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing
-from onehot_fast._categories.learned import Learned, State
+from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
 from onehot_fast._categories.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._version import __version__
@@ -48,7 +48,9 @@ def reading(where: str) -> Iterator[None]:
         raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {what}") from error
 
 
-def dumps(encoded: tuple[Hashable, ...] | None, options: Options, state: State | None) -> str:
+def dumps(
+    encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
+) -> str:
     """Return the text of an encoder."""
     document = {
         "format": FORMAT,
@@ -114,7 +116,9 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
     return document
 
 
-def loads(text: str | bytes) -> tuple[list[Hashable] | None, dict[str, Any], State | None]:
+def loads(
+    text: str | bytes,
+) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
     """Return the columns, the options as one passes them, and what was learned."""
     document = _read_document(text)
     with reading("the document"):
@@ -196,14 +200,14 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
     return value.value if is_plain else [value.value]
 
 
-def _state_to_json(state: State) -> Json:
+def _state_to_json(state: TableStatistics) -> Json:
     """Return what was learned, the categories in their order."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
     return {"rows": state.n_rows, "columns": columns}
 
 
-def learned_to_json(learned: Learned) -> dict[str, Json]:
+def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     """Return the categories of one column, the declared ones first, and their counts."""
     categories, counts = learned.sorted_after_declared()
     return {
@@ -225,7 +229,7 @@ def _items_from_json(source: list[Json]) -> list[Any]:
     return source if is_plain else [from_json(item) for item in source]
 
 
-def _state_from_json(source: Json) -> State:
+def _state_from_json(source: Json) -> TableStatistics:
     """Return what was learned."""
     with reading("'fitted'"):
         documents, n_rows = _list(source["columns"]), _count(source["rows"])
@@ -234,10 +238,10 @@ def _state_from_json(source: Json) -> State:
     for name, document in zip(names, documents, strict=True):
         with reading(f"column {shown(name)}"):
             learned.append(learned_from_json(document))
-    return State(tuple(names), tuple(learned), n_rows)
+    return TableStatistics(tuple(names), tuple(learned), n_rows)
 
 
-def learned_from_json(source: Json) -> Learned:
+def learned_from_json(source: Json) -> ColumnStatistics:
     """Return the categories of one column and their counts."""
     items = _items_from_json(_list(source["categories"]))
     if not set(map(type, items)) <= NEVER_MISSING:
@@ -253,7 +257,7 @@ def learned_from_json(source: Json) -> Learned:
         raise TypeError(f"'conflict' is {shown(conflict)}, not true or false")
     if n_declared is not None:
         n_declared = min(_count(n_declared), len(categories))
-    return Learned(categories, counts, n_declared, conflict)
+    return ColumnStatistics(categories, counts, n_declared, conflict)
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:
