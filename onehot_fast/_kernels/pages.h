@@ -44,9 +44,8 @@ static void ohf_pages_unmap(void *block, size_t size)
     munmap(block, size);
 }
 
-/* Let the system take the memory of a block when it needs some, until the block is written again; what was in
- * it is lost. */
-static void ohf_pages_lend(void *block, size_t size)
+/* Allow the operating system to reclaim the pages of a block until they are written again; the content is lost. */
+static void ohf_pages_allow_reclaim(void *block, size_t size)
 {
 #  ifdef MADV_FREE
     (void)madvise(block, size, MADV_FREE);
@@ -71,7 +70,7 @@ static void ohf_pages_unmap(void *block, size_t size)
     VirtualFree(block, 0, MEM_RELEASE);
 }
 
-static void ohf_pages_lend(void *block, size_t size)
+static void ohf_pages_allow_reclaim(void *block, size_t size)
 {
     (void)block;
     (void)size;

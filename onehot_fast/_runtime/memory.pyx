@@ -1,21 +1,21 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
 
-The first touch of fresh memory costs several times what the kernels cost (4 - 9 GB/s against 28 - 75), so a
-large block that its array gave back is kept and handed out again. What is kept stays below a bound (a sixteenth
-of the memory, or ``ONEHOT_FAST_CACHE_MB``), and the least recently used goes first. The largest blocks are kept
-only as long as nobody else needs their memory: they are lent to the system, which may take it at any time
-(``MADV_FREE``). Of the others little is kept, and what was idle for some seconds goes back with the next call.
+Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), which takes longer than the kernels
+need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused. The policy:
 
-To lend a block costs 0.1 ms for 40 MB on one thread, and where a second one runs on another processor of a
-virtual machine, which is told of each page, 3 ms for 400 MB, a third of what the kernels need to write them. So a
-block that is handed out again and again is lent only when a later call finds that it was idle for a second.
+- At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle longest is
+  unmapped first. A block that was idle for 10 seconds is unmapped by the next call.
+- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block that is in steady use: one
+  that was reused, and was idle for less than a second when a call last looked. At most 1 GiB is in steady use, because
+  ``MADV_FREE`` has a price too: 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB when a second thread runs on
+  another processor of a virtual machine.
 
-There is no thread that would do this in the background: a process with threads that its user did not start is
-warned, and rightly, when it forks (CPython 3.12 and later).
+No background thread does this: CPython 3.12 and later warns when a process forks that has threads which its user did
+not start.
 
-A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive, and
-only when the last one is gone does the block come back here.
+A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive. The block
+is kept or unmapped when the last view is deleted.
 """
 
 import os
@@ -42,7 +42,7 @@ cdef extern from "pages.h":
     size_t OHF_HUGE_PAGE
     void *ohf_pages_map(size_t size) noexcept nogil
     void ohf_pages_unmap(void *block, size_t size) noexcept nogil
-    void ohf_pages_lend(void *block, size_t size) noexcept nogil
+    void ohf_pages_allow_reclaim(void *block, size_t size) noexcept nogil
 
 cdef extern from "clock.h":
     double ohf_seconds() noexcept nogil
@@ -61,32 +61,30 @@ cdef enum:
     ALIGNMENT = 64
     PAGE = 65536            # a multiple of every system's page
     LARGE = 256 << 10       # from here on a block is mapped and recycled; below, malloc recycles well
-    LENT = 16 << 20         # from here on kept blocks are lent to the system
-    MOST_BLOCKS = 64
-    MOST_UNLENT = 64 << 20  # bytes of smaller kept blocks, which are not lent
-    MOST_BUSY = 1 << 30     # bytes of larger ones that are handed out again and again
+    MAX_BLOCKS = 64
+    MAX_STEADY_BYTES = 1 << 30
     NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
 
 cdef double IDLE_SECONDS = 10.0
-cdef double BUSY_SECONDS = 1.0
+cdef double STEADY_SECONDS = 1.0
 
 cdef struct FreeBlock:
     void *address
     size_t size
-    double since            # when it came back, seconds of the monotonic clock
-    bint is_busy            # large, and not lent yet
+    double since            # when its array was deleted, seconds of the monotonic clock
+    bint is_steady          # in steady use: the system may not reclaim it
 
 
 cdef class Cache:
-    """The free blocks, oldest first. What is ``nogil`` is called under the lock; nothing of Python may be."""
+    """The free blocks, the longest idle first. ``nogil`` methods are called under the lock, which needs no GIL."""
 
-    cdef FreeBlock blocks[MOST_BLOCKS]
+    cdef FreeBlock blocks[MAX_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
-    cdef size_t n_bytes, n_unlent, n_busy, limit
+    cdef size_t n_bytes, n_steady_bytes, limit
     cdef bint has_limit
 
     cdef int find_limit(self) except -1:
-        """Ask the system for the bound, the first time."""
+        """Determine the bound, the first time."""
         cdef size_t limit
         if not self.has_limit:
             limit = min((system.total_memory() or 0) // 16, <object> SIZE_MAX)
@@ -98,17 +96,15 @@ cdef class Cache:
         return 0
 
     cdef void drop(self, Py_ssize_t at) noexcept nogil:
-        """Give one free block back to the system."""
+        """Unmap one free block."""
         ohf_pages_unmap(self.blocks[at].address, self.blocks[at].size)
         self.forget(at)
 
     cdef void forget(self, Py_ssize_t at) noexcept nogil:
         """Take one block out of the list."""
         self.n_bytes -= self.blocks[at].size
-        if self.blocks[at].size < LENT:
-            self.n_unlent -= self.blocks[at].size
-        if self.blocks[at].is_busy:
-            self.n_busy -= self.blocks[at].size
+        if self.blocks[at].is_steady:
+            self.n_steady_bytes -= self.blocks[at].size
         self.n_blocks -= 1
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
@@ -125,7 +121,7 @@ cdef class Cache:
         return best
 
     cdef void *take(self, size_t *size) noexcept nogil:
-        """Hand out the best-fitting free block, or NULL; sets its true size."""
+        """Remove and return the best-fitting free block, or NULL; sets its true size."""
         cdef Py_ssize_t best = self.best_fit(size[0])
         cdef void *address
         if best < 0:
@@ -135,47 +131,36 @@ cdef class Cache:
         self.forget(best)
         return address
 
-    cdef void give(self, void *address, size_t size, bint was_kept) noexcept nogil:
-        """Keep a block, making room for it within the bounds, or give it back to the system."""
+    cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
+        """Keep a block, making room for it within the bounds, or unmap it."""
         cdef double now = ohf_seconds()
-        cdef bint is_busy = was_kept and size >= LENT and self.n_busy + size <= MOST_BUSY
         self.age(now)
         if size > self.limit:
             ohf_pages_unmap(address, size)
             return
-        while self.n_bytes + size > self.limit or self.n_blocks == MOST_BLOCKS:
+        while self.n_bytes + size > self.limit or self.n_blocks == MAX_BLOCKS:
             self.drop(0)
-        if is_busy:
-            self.n_busy += size
-        elif size >= LENT:
-            ohf_pages_lend(address, size)
+        cdef bint is_steady = was_reused and self.n_steady_bytes + size <= MAX_STEADY_BYTES
+        if is_steady:
+            self.n_steady_bytes += size
         else:
-            while self.n_unlent + size > MOST_UNLENT:
-                self.drop(self.oldest_unlent())
-            self.n_unlent += size
-        self.blocks[self.n_blocks] = FreeBlock(address, size, now, is_busy)
+            ohf_pages_allow_reclaim(address, size)
+        self.blocks[self.n_blocks] = FreeBlock(address, size, now, is_steady)
         self.n_blocks += 1
         self.n_bytes += size
 
-    cdef Py_ssize_t oldest_unlent(self) noexcept nogil:
-        """Return the place of the oldest block that the system may not take; there is one."""
-        cdef Py_ssize_t at = 0
-        while self.blocks[at].size >= LENT:
-            at += 1
-        return at
-
     cdef void age(self, double now) noexcept nogil:
-        """Give back what was idle for long, and lend what was idle for a moment."""
+        """Unmap the blocks that were idle for long, and let the system reclaim those that were idle for a moment."""
         cdef Py_ssize_t at
         self.drop_older(now - IDLE_SECONDS)
         for at in range(self.n_blocks):
-            if self.blocks[at].is_busy and self.blocks[at].since <= now - BUSY_SECONDS:
-                ohf_pages_lend(self.blocks[at].address, self.blocks[at].size)
-                self.n_busy -= self.blocks[at].size
-                self.blocks[at].is_busy = False
+            if self.blocks[at].is_steady and self.blocks[at].since <= now - STEADY_SECONDS:
+                ohf_pages_allow_reclaim(self.blocks[at].address, self.blocks[at].size)
+                self.n_steady_bytes -= self.blocks[at].size
+                self.blocks[at].is_steady = False
 
     cdef size_t drop_older(self, double moment) noexcept nogil:
-        """Give back all blocks that were free before ``moment``; return their bytes."""
+        """Unmap all blocks that were free before ``moment``; return their bytes."""
         cdef size_t before = self.n_bytes
         while self.n_blocks > 0 and self.blocks[0].since <= moment:
             self.drop(0)
@@ -192,7 +177,7 @@ cdef class Block:
     cdef void *address      # where the block begins
     cdef size_t size        # of a mapped block, 0 for one of malloc's
     cdef void *data         # where the array begins
-    cdef bint was_kept      # a mapped block: it is not fresh
+    cdef bint was_reused    # a mapped block: it is not fresh
 
     def __dealloc__(self):
         if self.address == NULL:
@@ -203,7 +188,7 @@ cdef class Block:
         PyTraceMalloc_Untrack(NUMPY_DOMAIN, <uintptr_t> self.data)
         ohf_lock()
         cache.live -= 1
-        cache.give(self.address, self.size, self.was_kept)
+        cache.keep(self.address, self.size, self.was_reused)
         ohf_unlock()
 
 
@@ -236,7 +221,7 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     cache.misses += address == NULL
     ohf_unlock()
     fresh[0] = address == NULL
-    block.was_kept = address != NULL
+    block.was_reused = address != NULL
     if address == NULL:
         address = ohf_pages_map(size)
     if address == NULL:
@@ -321,18 +306,18 @@ def is_kept(size_t n_bytes):
 
 
 class CacheInfo(NamedTuple):
-    """What `cache_info` tells.
+    """The result of `cache_info`.
 
     Attributes
     ----------
     n_blocks, n_bytes : int
-        The free blocks that are kept, and their bytes.
+        The number of free blocks that are kept, and their size in bytes.
     max_bytes : int
-        The bound of ``n_bytes``.
+        The upper limit of ``n_bytes``.
     n_live : int
-        The large blocks that arrays hold now.
+        The number of large blocks that arrays use now.
     hits, misses : int
-        How often a large array got a kept block, and how often fresh memory.
+        How many large arrays reused a kept block, and how many needed fresh memory.
     """
 
     n_blocks: int
@@ -344,7 +329,7 @@ class CacheInfo(NamedTuple):
 
 
 def cache_info():
-    """Return what is kept of freed output memory.
+    """Return how much freed output memory is kept for reuse.
 
     Returns
     -------
@@ -352,7 +337,7 @@ def cache_info():
 
     See Also
     --------
-    empty_cache : give it back to the system.
+    empty_cache : return it to the operating system.
 
     Examples
     --------
@@ -372,14 +357,14 @@ def cache_info():
 
 
 def empty_cache():
-    """Give all kept memory back to the system.
+    """Return all kept memory to the operating system.
 
-    Arrays in use are not touched.
+    Arrays in use are not affected.
 
     Returns
     -------
     int
-        The bytes given back.
+        The number of bytes returned.
 
     Examples
     --------
@@ -396,7 +381,7 @@ def empty_cache():
 
 
 def set_limit(size_t n_bytes):
-    """Set the bound of what is kept, and drop what is above it; return the bound before."""
+    """Set the limit of kept bytes, unmap what exceeds it, and return the limit before."""
     cdef size_t before
     cache.find_limit()
     ohf_lock()
@@ -408,11 +393,11 @@ def set_limit(size_t n_bytes):
     return before
 
 
-def set_idle_seconds(double seconds, double busy_seconds=1.0):
-    """Set how long a block is kept without use, and one in steady use not lent; return how long it was kept."""
-    global IDLE_SECONDS, BUSY_SECONDS
+def set_idle_seconds(double seconds, double steady_seconds=1.0):
+    """Set how long an idle block is kept, and how long it stays in steady use; return how long it was kept."""
+    global IDLE_SECONDS, STEADY_SECONDS
     before = IDLE_SECONDS
-    IDLE_SECONDS, BUSY_SECONDS = seconds, busy_seconds
+    IDLE_SECONDS, STEADY_SECONDS = seconds, steady_seconds
     return before
 
 
@@ -429,4 +414,4 @@ def _read_environment():
 
 _read_environment()
 if ohf_lock_over_forks():
-    raise MemoryError("no memory to register what happens at a fork")
+    raise MemoryError("cannot allocate the handlers that run at a fork")
