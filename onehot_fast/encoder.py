@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from typing import Any, Literal, TypeAlias
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import ONE_LIST, at_most, with_article
-from onehot_fast._categories import serialize
+from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, with_article
+from onehot_fast._arguments.indices import as_integer
+from onehot_fast._categories import coding, overview, serialize
 from onehot_fast._categories.identifiers import check_default_columns
-from onehot_fast._categories.learn import learn_table, schema_of
+from onehot_fast._categories.learn import check_table, learn_table, schema_of
 from onehot_fast._categories.learned import TableStatistics
-from onehot_fast._categories.listing import Listing
+from onehot_fast._categories.listing import Listing, feature_listing
+from onehot_fast._categories.lookup import code_table
 from onehot_fast._categories.options import (
     Drop,
     HandleMissing,
@@ -25,14 +29,21 @@ from onehot_fast._categories.options import (
 )
 from onehot_fast._categories.review import Check
 from onehot_fast._categories.schema import Schema, Special
-from onehot_fast._encode.sizes import Estimate
-from onehot_fast._estimator import FittedTable, NotFitted
-from onehot_fast._exports import ExportMixin
-from onehot_fast._reports import ReportMixin
-from onehot_fast._runtime.registry import engine_of
-from onehot_fast._saving import SavingMixin
-from onehot_fast._transform import Output, TransformMixin
-from onehot_fast.table import read_table
+from onehot_fast._encode import decode, write
+from onehot_fast._encode.codes import codes as write_codes
+from onehot_fast._encode.scipy_sparse import FORMATS
+from onehot_fast._encode.sizes import Estimate, estimate
+from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
+from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, wrappers
+from onehot_fast.sklearn_protocol import CATEGORY, CODES, FittedTable, NotFitted, SklearnProtocol
+from onehot_fast.table import Table, read_table
+
+if TYPE_CHECKING:
+    import onnx
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from scipy.sparse import csc_array, csr_array
 
 __all__ = [
     "Check",
@@ -46,9 +57,13 @@ __all__ = [
 
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
+Output: TypeAlias = Literal[
+    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category",
+    "columns", "array", "vector",
+]  # fmt: skip
 
 
-class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
+class Encoder(SklearnProtocol):
     """One-hot encoding of the categorical columns of a table.
 
     `fit` learns the categories, and with the options they settle the output: which columns it has,
@@ -331,6 +346,669 @@ class Encoder(ExportMixin, TransformMixin, ReportMixin, SavingMixin):
             return self.fit(table).transform(table, output, num_threads=num_threads)
         once = read_table(table).coded_once()
         return self.fit(once).transform(once, output, num_threads=num_threads)
+
+    @overload
+    def transform(
+        self,
+        table: Any,
+        output: Literal["numpy", "codes", "indices"],
+        *,
+        num_threads: int | None = None,
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["csr"], *, num_threads: int | None = None
+    ) -> csr_array: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["csc"], *, num_threads: int | None = None
+    ) -> csc_array: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["pandas"], *, num_threads: int | None = None
+    ) -> pd.DataFrame: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["polars"], *, num_threads: int | None = None
+    ) -> pl.DataFrame: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["arrow"], *, num_threads: int | None = None
+    ) -> pa.Table: ...
+    @overload
+    def transform(
+        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+    ) -> Any: ...
+    def transform(
+        self, table: Any, output: Output | None = None, *, num_threads: int | None = None
+    ) -> Any:
+        """Encode the rows of a table.
+
+        Parameters
+        ----------
+        table : as for `fit`
+            Columns that are not encoded may differ from those of `fit`.
+        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", \
+                "category"}, optional
+            A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
+            is installed; by default what `set_output` chose, or a table of the library of `table`,
+            or else a matrix. A matrix has the features only. In a table the other columns stay in
+            place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
+            for each that is encoded, see the notes. Of Spark: "columns", "array", "vector",
+            "codes" and "indices".
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features), csr_array, csc_array, or a table
+            The features stand in the order of `get_feature_names_out`.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError
+            The table or a column is of a kind that cannot be encoded.
+        ValueError
+            A column is absent or there twice, a value is refused by an option, `output` is not
+            available, or a feature has the name of a column that is kept.
+        MemoryError
+            A dense result is larger than the free memory. Nothing has been allocated.
+
+        Notes
+        -----
+        "codes" is a matrix of shape (n_rows, n_columns), of the smallest of uint8, int16 and int32
+        that holds them. In every column 0 is missing, 1 is unknown, 2 is infrequent, and the other
+        categories follow from 3 on; `drop` has no part in it. "indices" are the codes of all
+        columns in one vocabulary, each column after the one before it, in int32 (int64 beyond):
+        what ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)`` takes, by
+        ``torch.from_numpy`` without a copy. `vocabulary` lists what each stands for.
+
+        "category" is a table of the library of `table` (pandas, polars, Arrow), whose encoded
+        columns are of its dtype of categories, as LightGBM and XGBoost take them: always the same
+        ones in the same order, all texts if a text is among them. A missing value, and an unknown
+        one that is ignored, is missing. Nothing is dropped.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(handle_unknown="ignore")
+        >>> encoder = encoder.fit({"size": ["S", "L"], "color": ["r", "g"]})
+        >>> table = {"size": ["S", None, "XL"], "color": ["g", "g", "r"]}
+        >>> encoder.transform(table, "codes")
+        array([[4, 3],
+               [0, 3],
+               [1, 4]], dtype=uint8)
+        >>> encoder.transform(table, "indices")
+        array([[4, 8],
+               [0, 8],
+               [1, 9]], dtype=int32)
+        """
+        schema = self.schema
+        engine = engine_of(table)
+        if engine is not None:
+            return engine.transform(self, table, output or self._output_form(), num_threads)
+        source = read_table(table)
+        self._check_width(source)
+        form = output or self._output_form() or source.library
+        if form != source.library:
+            forms = ("numpy", *FORMATS, *CODES, CATEGORY, *wrappers())
+            check_choice(form, "output", forms)
+        if form in CODES:
+            schema = schema.remember(coding.coding, ())
+            columns = code_table(source, schema)
+            return write_codes(form, columns, schema, source.n_rows, num_threads)
+        if form == CATEGORY:
+            return self._categorical(source)
+        columns = code_table(source, schema)
+        if form == "numpy":
+            return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
+        if form in FORMATS:
+            return write.sparse_array(
+                form, columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads
+            )
+        layout = schema.remember(EncodedLayout, source.names)
+        return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
+
+    def _categorical(self, source: Table) -> Any:
+        """Return the table with its encoded columns in a dtype of categories."""
+        library = source.library
+        if library == "numpy":
+            raise ValueError(
+                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: a mapping and an"
+                " array have no dtype of categories; output='codes' gives numbers"
+            )
+        schema = self.schema.remember(coding.grouping, ())
+        columns = code_table(source, schema)
+        # polars knows no categories but texts.
+        parts = categorical_parts(source, schema, columns, as_text=library == "polars")
+        return integration(library).wrap(source, parts)
+
+    def inverse_transform(
+        self,
+        encoded: Any,
+        *,
+        missing: Any = None,
+        unknown: Any = Special.UNKNOWN,
+        infrequent: Any = Special.INFREQUENT,
+    ) -> Any:
+        """Return the values that encoded rows stand for.
+
+        A row that is all off stands for the dropped category; without one for a missing value if
+        these are ignored, else for an unknown one if those are ignored. Nothing is lost where each
+        of the three has its own form: with ``handle_missing="indicator"`` and
+        ``handle_unknown="indicator"`` (or "error") a dropped category is the only row all off.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, n_features), sparse array, or a table
+            1 is on; all else is off. A table has the features by their names, in any order.
+        missing, unknown, infrequent : scalar
+            What stands for a value that is not known: by default None, `Special.UNKNOWN` and
+            `Special.INFREQUENT`.
+
+        Returns
+        -------
+        dict of str to ndarray of shape (n_rows,), or a table
+            A table if one came in, with its other columns in place. A column has the dtype of its
+            categories if nothing else occurs in it, otherwise dtype object.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            The shape differs, a feature is absent, several outputs of one column are on, or none is
+            and that stands for nothing.
+        """
+        schema = self.schema
+        engine = engine_of(encoded)
+        if engine is not None:
+            return engine.inverse_transform(self, encoded, missing, unknown, infrequent)
+        substitutes = {
+            Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
+        }  # fmt: skip
+        names = [column.name for column in schema.columns]
+        if hasattr(encoded, "tocoo"):
+            return dict(zip(names, decode.decode_sparse(schema, encoded, substitutes), strict=True))
+        if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
+            return dict(zip(names, decode.decode_matrix(schema, encoded, substitutes), strict=True))
+        table = read_table(encoded)
+        values = decode.decode_features(schema, table, substitutes)
+        parts = decode.decoded_parts(table, schema, values)
+        if table.library == "numpy":
+            return decode.decoded_mapping(table, parts)
+        memo = schema.remember(decode.decoded_memo, table.names)
+        return integration(table.library).wrap(table, parts, memo)
+
+    def check(self, table: Any) -> Check:
+        """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
+
+        Parameters
+        ----------
+        table : as for `transform`
+
+        Returns
+        -------
+        Check
+            A dict of arrays, with a row for each such value of each column: "column", "kind",
+            "value", "count" and "share". Without rows, the table has only values that `fit` met.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError, ValueError
+            A column cannot be read, is absent or there twice.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.check({"size": ["L", "XL", None, "XL"]})
+        <Check of 4 rows: some values are unknown or missing>
+        column  kind     value  count  share
+        size    unknown  XL     2      50.00%
+        size    missing  None   1      25.00%
+        >>> encoder.check({"size": ["S", "S"]})
+        <Check of 2 rows: every value is a category that fit has met>
+        """
+        return check_table(read_table(table), self.schema)
+
+    @property
+    def features(self) -> Listing:
+        """What each output stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "name", "count" (in how many rows of `fit` it was on; -1 where declared
+        categories leave it open what the other rows held) and "dtype".
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(handle_missing="indicator").fit({"size": ["S", "L", None, "S"]})
+        >>> encoder.features
+        column  kind      category  name            count  dtype
+        size    category  L         size_L          1      bool
+        size    category  S         size_S          2      bool
+        size    missing   None      size_(missing)  1      bool
+        """
+        schema = self.schema
+        assert self._state is not None  # or there were no schema
+        return feature_listing(schema, self._state)
+
+    @property
+    def cardinalities(self) -> dict[Hashable, int]:
+        """How many codes each column has, the three reserved ones included: see `transform`.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
+        {'size': 5, 'color': 6}
+        """
+        columns = self.schema.remember(coding.coding, ()).columns
+        return {column.name: column.n_outputs for column in columns}
+
+    @property
+    def vocabulary(self) -> Listing:
+        """What each code stands for: a dict of arrays, one row for each, in their order.
+
+        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
+        the other kinds), "code" and "index": see `transform`.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> Encoder().fit({"size": ["S", "L", None]}).vocabulary
+        column  kind        category  code  index
+        size    missing     None      0     0
+        size    unknown     None      1     1
+        size    infrequent  None      2     2
+        size    category    L         3     3
+        size    category    S         4     4
+        """
+        return coding.vocabulary_listing(self.schema)
+
+    def summary(self) -> Listing:
+        """Tell in a row for each encoded column what was learned of it.
+
+        Returns
+        -------
+        Listing
+            A dict of arrays: "column", "categories" and "features" (how many), "most_frequent"
+            (None without categories), its "count" and its "share" of all rows.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(drop="first")
+        >>> encoder.fit({"size": ["S", "L", "S"], "plan": ["pro", None, None]}).summary()
+        column  categories  features  most_frequent  count  share
+        size    2           1         S              2      66.67%
+        plan    1           0         pro            1      33.33%
+        """
+        schema = self.schema
+        assert self._state is not None  # or there were no schema
+        return overview.summary(schema, self._state)
+
+    def _repr_html_(self) -> str:
+        """Show a notebook the options, and the most frequent categories of each column."""
+        with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
+            schema = self.schema
+            assert self._state is not None  # or there were no schema
+            return overview.as_html(repr(self), schema, self._state)
+        return f"<code>{escape(repr(self))}</code>"
+
+    def estimate(self, n_rows: Any) -> Estimate:
+        """Return the size of every form of output for so many rows; nothing is built.
+
+        Parameters
+        ----------
+        n_rows : int, or a table as for `fit`
+            From 0; of a table the rows are counted.
+
+        Returns
+        -------
+        Estimate
+            With `rows`, `columns` and `bytes`, a dict from the form to its bytes; those of the
+            columns that are kept are not among them.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> sizes = Encoder(dtype="float32").fit({"size": ["S", "M", "L"]}).estimate(1_000_000)
+        >>> sizes  # doctest: +ELLIPSIS
+        <Estimate of 1,000,000 rows, 3 features: numpy 11.4 MiB, ..., csc 7.6 MiB>
+        >>> sizes.bytes["csr"]
+        12000004
+        """
+        engine = engine_of(n_rows)
+        if engine is not None:
+            n_rows = engine.count_rows(n_rows)
+        elif hasattr(n_rows, "__len__") and not isinstance(n_rows, str):
+            n_rows = read_table(n_rows).n_rows
+        rows = as_integer(n_rows, "n_rows")
+        if rows < 0:
+            raise ValueError(f"n_rows = {rows} is negative")
+        return estimate(self.schema, rows)
+
+    @property
+    def n_features(self) -> int:
+        """How many outputs there are."""
+        return self.schema.n_features
+
+    @property
+    def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
+        """The categories of each column in their order, infrequent and dropped ones included."""
+        return {column.name: column.known.to_array() for column in self.schema.columns}
+
+    @at_most(1, "save(path) writes a file")
+    def to_json(self) -> str:
+        """Return the encoder as text: its options and all it has learned.
+
+        Returns
+        -------
+        str
+            JSON with a version, for people to read too. Every scalar comes back as it was.
+
+        Raises
+        ------
+        TypeError
+            A category is of a type that has no form in JSON, or `columns` is a function or a
+            selector, which text cannot hold, and the encoder is not fitted.
+        """
+        columns = self._columns
+        if columns is None and self._params["columns"] is not None:
+            columns = self.columns
+            if columns is None:
+                columns = self._params["columns"]
+                raise TypeError(f"columns = {columns!r} has no form in JSON before fit")
+        return serialize.dumps(columns, self._options, self._state)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write what `to_json` returns to a file, which is there whole or as it was before.
+
+        Parameters
+        ----------
+        path : str or path
+            Of a file to write or to replace.
+
+        Raises
+        ------
+        OSError
+            It cannot be written.
+        TypeError
+            As for `to_json`.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "sizes.json")
+        >>> encoder = Encoder().fit({"size": ["S", "L"]})
+        >>> encoder.save(path)
+        >>> Encoder.load(path) == encoder
+        True
+        """
+        serialize.save(path, self.to_json())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the encoder in a file that `save`, or the command, wrote.
+
+        Raises
+        ------
+        OSError
+            It cannot be read.
+        ValueError
+            As for `from_json`.
+        """
+        with open(path, "rb") as file:
+            return cls.from_json(file.read())
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        """Return the encoder that `to_json` wrote; `load` reads a file.
+
+        Raises
+        ------
+        ValueError
+            The text is no encoder, and where it is not, or of a version that this release does not
+            read yet.
+        TypeError
+            It is neither text nor bytes.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(drop="first").fit({"size": ["S", "L"]})
+        >>> Encoder.from_json(encoder.to_json()).get_feature_names_out()
+        array(['size_S'], dtype=object)
+        """
+        columns, options, state = serialize.loads(text)
+        with serialize.reading("'columns' and 'options'"):
+            encoder = cls(**{"columns": columns, **options})
+        encoder._state = state
+        return encoder
+
+    @classmethod
+    def from_sklearn(cls, encoder: Any) -> Self:
+        """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
+
+        Its features stand in the same order and have the same names, but for those of missing
+        values and infrequent categories. What is missing is a feature where the other has a
+        category for it.
+
+        Parameters
+        ----------
+        encoder : sklearn.preprocessing.OneHotEncoder
+            Fitted; or that of `onehot_fast.integrations.sklearn`.
+
+        Returns
+        -------
+        Encoder
+            Fitted; in how many rows a category occurred it does not know.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError
+            It is not fitted.
+        TypeError
+            It is something else.
+        ValueError
+            It has infrequent categories and takes what is unknown, and so what is missing, for one
+            of them; several categories of what is missing; or names of its own.
+        """
+        converted: Self = integration("sklearn").from_sklearn(encoder)
+        return converted
+
+    def to_sklearn(self) -> Any:
+        """Return the OneHotEncoder of scikit-learn that does the same, for tools that know only it.
+
+        Returns
+        -------
+        sklearn.preprocessing.OneHotEncoder
+            Fitted, as if to a table of the encoded columns alone, in the order of `columns`; the
+            names of its features are scikit-learn's.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
+            is missing for unknown, unless it is NaN among floats.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
+        >>> import pandas as pd
+        >>> encoder.to_sklearn().transform(pd.DataFrame({"size": ["S", "M"]}))
+        array([[False,  True],
+               [False, False]])
+        """
+        return integration("sklearn").to_sklearn(self)
+
+    def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
+        """Return SQL that gives the features: a database encodes by itself.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "postgres", "spark", "bigquery", "sqlite"}, default "duckdb"
+            The engine that runs it.
+        table : str or sequence of str, optional
+            The name of a table, or the names of a database or schema and of a table in it:
+            ``["sales", "shirts"]``, for a dot is part of a name. By default only the items of a
+            SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
+
+        Returns
+        -------
+        str
+            An item for each feature, named by `get_feature_names_out` (in BigQuery with "_" for
+            what is neither letter nor digit). Names and categories are quoted, whatever they hold.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError
+            `dialect` or `table` is of another type.
+        ValueError
+            The engine cannot do the same, and the message says why: SQLite cannot refuse a value,
+            no column holds texts beside numbers, none of the engines has durations, a name is
+            empty, or too long for the engine, or there are too many features.
+
+        Notes
+        -----
+        The columns are taken to have the types that were learned. NULL is missing, and so is NaN. A
+        refused value makes the query fail, where the first feature of its column is selected. In
+        SQLite days and instants are texts ("2024-01-31 12:00:00"), as its functions write them, and
+        NaN is NULL.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
+        >>> print(encoder.to_sql(table="shirts"))
+        SELECT CASE WHEN "size" = 'L' THEN TRUE ELSE FALSE END AS "size_L",
+               CASE WHEN "size" = 'S' THEN TRUE ELSE FALSE END AS "size_S"
+        FROM "shirts"
+        """
+        written: str = integration("sql").to_sql(self, dialect, table)
+        return written
+
+    def expressions(self, frame: Any) -> list[Any]:
+        """Return expressions that give the features: the engine of a frame encodes by itself.
+
+        ``frame.select(encoder.expressions(frame))`` is what `transform` makes of the frame, and
+        nothing calls back into Python: a query is optimized as a whole, and runs wherever it runs.
+
+        Parameters
+        ----------
+        frame : polars.DataFrame or LazyFrame, or narwhals.DataFrame or LazyFrame
+            Only its schema is looked at. For any other engine ``narwhals.from_native(relation)``.
+
+        Returns
+        -------
+        list of polars.Expr or narwhals.Expr
+            One for each feature, of its name and dtype.
+
+        Raises
+        ------
+        RuntimeError
+            The encoder is not fitted.
+        TypeError
+            `frame` is of another kind, or a column of a dtype that cannot be encoded.
+        ValueError
+            A column is absent. In narwhals, also where values are to be refused: no expression of
+            it can fail. In polars the query fails, where the first feature of the column is used.
+
+        Notes
+        -----
+        Nobody is warned of unknown values.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from onehot_fast import Encoder
+        >>> frame = pl.LazyFrame({"size": ["S", "L", None]})
+        >>> encoder = Encoder(dtype="uint8").fit({"size": ["S", "L"]})
+        >>> frame.select(encoder.expressions(frame)).collect().to_dict(as_series=False)
+        {'size_L': [0, 1, 0], 'size_S': [1, 0, 0]}
+        """
+        library = type(frame).__module__.partition(".")[0]
+        if library not in EXPRESSIVE:
+            raise TypeError(
+                f"{with_article(frame)} has no expressions; accepted are frames of polars and of"
+                " narwhals: narwhals.from_native(frame)"
+            )
+        expressions: list[Any] = integration(library).expressions(self, frame)
+        return expressions
+
+    def to_onnx(
+        self,
+        *,
+        opset: int | None = None,
+        batch: str | int = "N",
+        output: Literal["matrix", "columns"] = "matrix",
+    ) -> onnx.ModelProto:
+        """Return a model of ONNX that encodes rows as `transform` does.
+
+        Its first output is ``transform(table, "numpy")``, or with ``output="columns"`` there is
+        one for each feature. It has an input of shape (N,) for each encoded column, by its name.
+        `onehot_fast.integrations.onnx.input_feed` makes these inputs of a table.
+
+        A missing value is NaN among floats, and an empty text. Integers and Booleans have none,
+        but are given as float64 where missing values have an output of their own, or make NaN.
+        What the encoder refuses ends a run with an error that names the column;
+        ``handle_unknown="warn"`` does not warn.
+
+        Parameters
+        ----------
+        opset : int, optional
+            From 13, which is the default: later ones change nothing in the operators used.
+        batch : str or int, default "N"
+            The number of rows, or a name for any number.
+        output : {"matrix", "columns"}, default "matrix"
+            One output "onehot" of shape (N, n_features), or one of shape (N,) for each feature,
+            by its name and of the dtype of its column.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Checked. The names of the features are in its ``metadata_props``, under
+            "feature_names", as JSON.
+
+        Raises
+        ------
+        ImportError
+            onnx is not installed: ``pip install "onehot-fast[onnx]"``.
+        RuntimeError
+            The encoder is not fitted.
+        ValueError
+            ONNX cannot say it: categories of times, bytes or several types, missing values beside
+            a category "", a dtype that its operators do not take, two tensors of one name.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
+        >>> model = encoder.to_onnx()
+        >>> [node.op_type for node in model.graph.node]
+        ['LabelEncoder', 'Gather']
+        """
+        model: onnx.ModelProto = integration("onnx").to_onnx(
+            self, opset=opset, batch=batch, output=output
+        )
+        return model
 
     def __eq__(self, other: object) -> bool:
         """Tell whether two encoders do the same: their options, and all that they have learned."""

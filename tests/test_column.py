@@ -243,8 +243,8 @@ def library(monkeypatch):
         return list(parts)
 
     module = types.SimpleNamespace(wrap=wrap)
-    monkeypatch.setattr("onehot_fast._transform.integration", lambda name: module)
-    monkeypatch.setattr("onehot_fast._transform.wrappers", lambda: ["library"])
+    monkeypatch.setattr("onehot_fast.encoder.integration", lambda name: module)
+    monkeypatch.setattr("onehot_fast.encoder.wrappers", lambda: ["library"])
     return wrapped
 
 

@@ -26,7 +26,13 @@ LAYERS = (
     {"_version", "_runtime", "_runtime.system"},
     {"_kernels", "_kernels.*"},
     {"_ar*", "_[!a]*", "column", "table"},  # what the private modules of the encoder work on
-    {"tensor", "ragged", "encoder", ""},  # "" is the package itself: the public names
+    {
+        "tensor",
+        "ragged",
+        "encoder",
+        "sklearn_protocol",
+        "",
+    },  # "" is the package itself: the public names
     {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},
     {"cli", "cli.*"},
 )

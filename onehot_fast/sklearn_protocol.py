@@ -51,7 +51,7 @@ class FittedTable:
         return cls(table.names, not (is_array or isinstance(source, Column)), table.library)
 
 
-class Estimator:
+class SklearnProtocol:
     """The methods of an estimator that do not depend on what it learns."""
 
     _params: dict[str, Any]  # the options as they were passed
