@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from onehot_fast._accessor_lists import AnyArray, ListAccessor
 from onehot_fast._arguments.choices import check_options, check_prefix
-from onehot_fast._categories.lookup import code_column
-from onehot_fast._categories.options import ColumnKeywords
-from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._encode import write
-from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.registry import library
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.lookup import code_column
+from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.schema import ColumnSchema
 from onehot_fast.column import Column, as_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Generic, TypedDict, TypeVar, Unpack
 
 from onehot_fast._arguments.choices import ONE_LIST, at_most, check_no_options, check_options
-from onehot_fast._categories.options import Drop, HandleMissing, HandleUnknown
+from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder
 
 Frame = TypeVar("Frame")  # the table of a library

@@ -31,14 +31,10 @@ from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
-from onehot_fast._categories import identifiers, lookup
 from onehot_fast._categories.bins import find_bins
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.conditions import Condition, conditions, refusals
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.numbering import number_labels
-from onehot_fast._categories.options import ColumnKeywords
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.table_layout import (
@@ -49,11 +45,15 @@ from onehot_fast._encode.table_layout import (
     Part,
     PassThrough,
 )
-from onehot_fast._encode.write import CodedColumn
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.parallel import each as map_columns
 from onehot_fast._runtime.parallel import one_thread
 from onehot_fast._runtime.registry import integration, reader_of, require, require_release
+from onehot_fast._schema import identifiers, lookup
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.conditions import Condition, conditions, refusals
+from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 from onehot_fast.column import Column, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table

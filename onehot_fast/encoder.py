@@ -13,13 +13,18 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, with_article
 from onehot_fast._arguments.indices import as_integer
-from onehot_fast._categories import coding, overview, serialize
-from onehot_fast._categories.identifiers import check_default_columns
-from onehot_fast._categories.learn import check_table, learn_table, schema_of
-from onehot_fast._categories.learned import TableStatistics
-from onehot_fast._categories.listing import Listing, feature_listing
-from onehot_fast._categories.lookup import code_table
-from onehot_fast._categories.options import (
+from onehot_fast._encode import decode, write
+from onehot_fast._encode.codes import codes as write_codes
+from onehot_fast._encode.scipy_sparse import FORMATS
+from onehot_fast._encode.sizes import Estimate, estimate
+from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
+from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, wrappers
+from onehot_fast._schema import coding, overview, serialize
+from onehot_fast._schema.identifiers import check_default_columns
+from onehot_fast._schema.learn import check_table, learn_table, schema_of
+from onehot_fast._schema.listing import Listing, feature_listing
+from onehot_fast._schema.lookup import code_table
+from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
     HandleUnknown,
@@ -27,14 +32,9 @@ from onehot_fast._categories.options import (
     column_names,
     resolve,
 )
-from onehot_fast._categories.review import Check
-from onehot_fast._categories.schema import Schema, Special
-from onehot_fast._encode import decode, write
-from onehot_fast._encode.codes import codes as write_codes
-from onehot_fast._encode.scipy_sparse import FORMATS
-from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
-from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, wrappers
+from onehot_fast._schema.review import Check
+from onehot_fast._schema.schema import Schema, Special
+from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.sklearn_protocol import CATEGORY, CODES, FittedTable, NotFitted, SklearnProtocol
 from onehot_fast.table import Table, read_table
 

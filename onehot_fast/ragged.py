@@ -13,10 +13,10 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.options import declared_categories
 from onehot_fast._encode import write
 from onehot_fast._encode.scipy_sparse import FORMATS, sparse_array
-from onehot_fast._encode.write import CodedColumn
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.options import declared_categories
 from onehot_fast.column import Column, read_column
 
 __all__ = ["distinct_labels", "multi_hot"]

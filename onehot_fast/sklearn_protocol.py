@@ -13,12 +13,12 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, did_you_mean
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import TableStatistics
-from onehot_fast._categories.options import Options
-from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._runtime.registry import wrappers
+from onehot_fast._schema.options import Options
+from onehot_fast._schema.schema import Schema
+from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.column import Column
 from onehot_fast.table import Table
 

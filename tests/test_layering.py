@@ -21,18 +21,22 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "onehot_fast"
 INTEGRATIONS = ROOT / "integrations"
 
-# From the ground up; a module belongs to the first layer with a pattern that fits its name.
+# From the bottom up. A module belongs to the first layer with a pattern that fits its name, and
+# imports from its own layer and those below. Each folder has a layer of its own.
 LAYERS = (
-    {"_version", "_runtime", "_runtime.system"},
+    {"_version", "_runtime.system"},
     {"_kernels", "_kernels.*"},
-    {"_ar*", "_[!a]*", "column", "table"},  # what the private modules of the encoder work on
-    {
-        "tensor",
-        "ragged",
-        "encoder",
-        "sklearn_protocol",
-        "",
-    },  # "" is the package itself: the public names
+    {"_runtime", "_runtime.*"},
+    {"_arguments", "_arguments.*"},
+    {"_arrow", "_arrow.*"},
+    {"_categories", "_categories.*"},  # values → codes
+    {"column"},
+    {"table"},
+    {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
+    {"_encode", "_encode.*"},  # codes and look-up tables → memory, and back
+    {"tensor", "ragged"},
+    {"encoder", "sklearn_protocol"},
+    {""},  # the package itself: the public names
     {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},
     {"cli", "cli.*"},
 )

@@ -1,1 +1,1 @@
-"""Values to codes, and what is learned of their categories."""
+"""Values → codes: the hash table, equality, order and text of category values."""

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._categories.schema import Schema
-from onehot_fast._encode.write import CodedColumn, recode
+from onehot_fast._encode.write import recode
 from onehot_fast._runtime import memory
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.schema import Schema
 
 # Integers that torch has too; those that its embeddings accept.
 NARROW = np.uint8, np.int16, np.int32

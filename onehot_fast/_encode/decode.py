@@ -14,9 +14,9 @@ from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special
 from onehot_fast._encode.table_layout import Decoded, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from onehot_fast._arguments.choices import human_size
-from onehot_fast._categories.schema import Schema
 from onehot_fast._encode.write import bytes_of_bits
+from onehot_fast._schema.schema import Schema
 
 INT32_MAX = np.iinfo(np.int32).max
 

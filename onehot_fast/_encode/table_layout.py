@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.coding import levels
-from onehot_fast._categories.schema import Schema
-from onehot_fast._encode.write import CodedColumn, recode
+from onehot_fast._encode.write import recode
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.coding import levels
+from onehot_fast._schema.schema import Schema
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]

@@ -7,7 +7,6 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -21,68 +20,15 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._encode import scipy_sparse
 from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn, Lut
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-Lut: TypeAlias = npt.NDArray[np.int32]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 
 INT32_MAX = np.iinfo(np.int32).max
 MOST_BYTES = np.iinfo(np.intp).max  # of an array
-# So few codes Python handles in less time than NumPy or a kernel needs to begin.
-FEW_CODES = 32
 # Bytes of a cache line, and of bits of a column from which on it is worth to begin with one.
 LINE, LONG_BITS = 64, 4096
-
-
-@dataclass(eq=False, slots=True)  # frozen, it would take four times as long to make
-class CodedColumn:
-    """A column as codes, and the output column that each code stands for.
-
-    Attributes
-    ----------
-    codes : ndarray of integers, shape (n_rows,), C-contiguous
-        Negative where the value is missing.
-    lut : ndarray of int32, shape (n_codes + 1,), optional
-        Entry ``k`` is the output column of code ``k``, -1 for none; the last entry is that of a
-        missing code. Without it, a code is its output column, and a missing one has none.
-    n_outputs : int
-        How many output columns there are.
-    nan_where_missing : bool
-        Whether all outputs of a row without a value are NaN.
-    shifted_luts : dict of int to ndarray of int32, optional
-        What `lut_from` returned, for whoever keeps the look-up table and uses it again.
-    """
-
-    codes: AnyArray
-    lut: Lut | None
-    n_outputs: int
-    nan_where_missing: bool = False
-    shifted_luts: dict[int, Lut] | None = None
-
-    def lut_from(self, first: int) -> Lut:
-        """Return the look-up table to output columns that are counted from `first`."""
-        if self.lut is None:
-            lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
-            lut[-1] = -1
-            return lut
-        if first == 0:
-            return self.lut
-        known = {} if self.shifted_luts is None else self.shifted_luts
-        if first not in known:
-            known[first] = np.where(self.lut < 0, self.lut, self.lut + first)
-        return known[first]
-
-    def outputs(self) -> npt.NDArray[np.int64]:
-        """Return the output column of every row, -1 for none."""
-        codes = self.codes.astype(np.int64)
-        if self.lut is None:
-            return np.where((codes >= 0) & (codes < self.n_outputs), codes, -1)
-        last = len(self.lut) - 1
-        return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
-
-    def rows_of_nan(self) -> npt.NDArray[np.intp]:
-        """Return the rows whose outputs are NaN."""
-        return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)
 
 
 def rows(

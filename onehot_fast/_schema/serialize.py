@@ -14,9 +14,9 @@ import numpy as np
 from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing
-from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
-from onehot_fast._categories.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
+from onehot_fast._schema.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
+from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
-from onehot_fast._encode import write
-
-if TYPE_CHECKING:
-    from onehot_fast.column import Column
+from onehot_fast._runtime import dispatch
+from onehot_fast.column import Column
 
 Counts: TypeAlias = npt.NDArray[np.int64]
 
@@ -156,7 +154,7 @@ def counted(column: Column) -> tuple[Categories, Counts]:
     categories, positions = column.distinct()
     counts = column.counts
     if counts is None:
-        counts = write.count(column.codes, column.n_categories)
+        counts = dispatch.count(column.codes, column.n_categories)
     if positions is None:
         return categories, counts
     added = np.zeros(len(categories), np.int64)

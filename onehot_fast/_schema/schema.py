@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.grouping import Groups, group, infrequent, which_to_drop
-from onehot_fast._categories.learned import ColumnStatistics, Counts
-from onehot_fast._categories.options import ColumnOptions, declared_categories
 from onehot_fast._runtime.cached import cached_property
+from onehot_fast._schema.grouping import Groups, group, infrequent, which_to_drop
+from onehot_fast._schema.options import ColumnOptions, declared_categories
+from onehot_fast._schema.statistics import ColumnStatistics, Counts
 from onehot_fast.table import column_position
 
 Made = TypeVar("Made")

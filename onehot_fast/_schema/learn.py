@@ -8,18 +8,18 @@ import numpy as np
 
 from onehot_fast._arguments.choices import did_you_mean
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.learned import ColumnStatistics, TableStatistics, learn, learn_known
-from onehot_fast._categories.lookup import (
+from onehot_fast._runtime import parallel
+from onehot_fast._schema.lookup import (
     VALUE_BYTES,
     check_known,
     check_no_missing,
     named,
     read_named,
 )
-from onehot_fast._categories.options import ColumnOptions, Options
-from onehot_fast._categories.review import Check, check_of, find
-from onehot_fast._categories.schema import Schema, column_schema
-from onehot_fast._runtime import parallel
+from onehot_fast._schema.options import ColumnOptions, Options
+from onehot_fast._schema.review import Check, check_of, find
+from onehot_fast._schema.schema import Schema, column_schema
+from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics, learn, learn_known
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.grouping import shortened
 from onehot_fast._categories.keys import plain
-from onehot_fast._categories.review import UnknownValueError, warn_of_unknown, with_all_unknown
-from onehot_fast._categories.schema import UNKNOWN, ColumnSchema, Schema
-from onehot_fast._encode.write import FEW_CODES, CodedColumn
 from onehot_fast._runtime import parallel
+from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn
+from onehot_fast._schema.grouping import shortened
+from onehot_fast._schema.review import UnknownValueError, warn_of_unknown, with_all_unknown
+from onehot_fast._schema.schema import UNKNOWN, ColumnSchema, Schema
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.options import DropValue
+from onehot_fast._schema.options import DropValue
 
 Flags = npt.NDArray[np.bool_]
 

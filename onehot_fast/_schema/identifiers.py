@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 
-from onehot_fast._categories.learned import TableStatistics
-from onehot_fast._categories.schema import ColumnSchema, Schema
 from onehot_fast._runtime.caller import warn
+from onehot_fast._schema.schema import ColumnSchema, Schema
+from onehot_fast._schema.statistics import TableStatistics
 
 # A column is like an identifier where it makes more features than this, of categories that are
 # more than half as many as the rows.

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.schema import ColumnSchema, Special
+from onehot_fast._schema.schema import ColumnSchema, Special
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.listing import Listing
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special
+from onehot_fast._schema.listing import Listing
+from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 
 # The same in every column; the categories follow.
 RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}

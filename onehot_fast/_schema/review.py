@@ -12,10 +12,10 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import ColumnStatistics, Counts, counted
-from onehot_fast._categories.listing import Listing
-from onehot_fast._categories.schema import ColumnSchema
 from onehot_fast._runtime.caller import warn
+from onehot_fast._schema.listing import Listing
+from onehot_fast._schema.schema import ColumnSchema
+from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
 from onehot_fast.column import Column, Values
 
 # A message names so many columns, and so many values of each.

@@ -9,9 +9,9 @@ import numpy as np
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
-from onehot_fast._categories.listing import SHOWN_ROWS, Listing
-from onehot_fast._categories.schema import ColumnSchema, Schema, ordered_counts
+from onehot_fast._schema.listing import SHOWN_ROWS, Listing
+from onehot_fast._schema.schema import ColumnSchema, Schema, ordered_counts
+from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics
 
 SHOWN_CATEGORIES = 10
 BAR = '<div style="background:#4c78a8;height:0.8em;width:{width:.1f}em"></div>'

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._categories.learned import ColumnStatistics, TableStatistics
-from onehot_fast._categories.schema import ColumnSchema, Schema, Special, ordered_counts
+from onehot_fast._schema.schema import ColumnSchema, Schema, Special, ordered_counts
+from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics
 
 # So many rows are shown.
 SHOWN_ROWS = 20
