@@ -232,8 +232,6 @@ class Values:
         codes, categories, source = factorize_chunks(self.chunks, self.missing)
         if self.convert is not None:
             return Column(codes, self.convert(categories), source=source)
-        if _may_repeat(categories):
-            return Column(codes, categories, source=source)
         return Column._of_distinct(codes, categories, source)
 
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
@@ -254,13 +252,6 @@ class Values:
                 return None
             chunks.append(codes)
         return concatenated(chunks) if chunks else np.empty(0, np.int32)
-
-
-def _may_repeat(categories: AnyArray | Strings) -> bool:
-    """Tell whether Python's hash may have missed equal ones: NumPy's times among objects."""
-    if isinstance(categories, Strings) or categories.dtype != object:
-        return False
-    return not {np.datetime64, np.timedelta64}.isdisjoint(map(type, categories.tolist()))
 
 
 def _check_array(array: Any, name: str) -> None:

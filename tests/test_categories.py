@@ -7,6 +7,8 @@ import math
 import pickle
 from decimal import Context, Decimal, FloatOperation, localcontext
 from fractions import Fraction
+from functools import reduce
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -188,6 +190,53 @@ def test_categories_come_back_from_a_pickle(values):
     assert same(back.tolist(), categories.tolist())
 
 
+UTC = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
+SPELLINGS = [
+    [1, True, 1.0, Fraction(1), Decimal(1), Decimal("1.00"), 1 + 0j, np.float32(1), np.True_],
+    [0, 0.0, -0.0, False, Decimal("-0"), 0j, np.longdouble(0), np.float16(-0.0)],
+    [0.5, Fraction(1, 2), Decimal("0.50"), np.longdouble(0.5), np.clongdouble(0.5)],
+    [np.longdouble("0.1"), np.clongdouble("0.1")],
+    [0.3, np.float64(0.3), np.complex128(0.3)],
+    [np.float32(0.7), np.complex64(0.7)],
+    [UTC, UTC.astimezone(datetime.timezone(datetime.timedelta(hours=2)))],
+    [np.datetime64("2020-01-01"), datetime.datetime(2020, 1, 1), np.datetime64("2020-01-01", "h")],
+    [datetime.timedelta(1), np.timedelta64(24, "h")],
+    [(1, "a"), (True, "a"), (1.0, "a")],
+    [frozenset("ab")], [frozenset("b")], [frozenset("a")],
+    ["text"], ["a"], [b"\0"], [None], [math.nan],
+]  # fmt: skip
+SPELLED = st.lists(st.sampled_from([*chain(*SPELLINGS)]), min_size=1, max_size=12)
+
+
+@given(SPELLED, st.data())
+def test_names_do_not_depend_on_the_order_of_rows(values, data):
+    """Of equal values of several types the same one gives its name, however the rows are split."""
+    whole = Encoder(["c"], prefix="").fit({"c": values})
+    rows = data.draw(st.permutations(values))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(rows)), max_size=3)))
+    parts = [rows[start:stop] for start, stop in pairwise([0, *cuts, len(rows)])]
+    fitted = [Encoder(["c"], prefix="").fit({"c": part}) for part in parts]
+    streamed = reduce(lambda e, part: e.partial_fit({"c": part}), parts, Encoder(["c"], prefix=""))
+
+    for other in (
+        Encoder(["c"], prefix="").fit({"c": rows}),
+        streamed,
+        fitted[0].merge(*fitted[1:]),
+        reduce(Encoder.merge, fitted[::-1]),
+    ):
+        assert other == whole
+        assert [*other.get_feature_names_out()] == [*whole.get_feature_names_out()]
+        assert same(other.categories["c"], whole.categories["c"])
+
+
+def test_of_equal_values_the_simplest_type_gives_the_name():
+    for values, name in [([True, 1], "1"), ([1.0, 1], "1"), ([Decimal("1.00"), 1 + 0j], "1.00")]:
+        for rows in (values, values[::-1]):
+            assert Encoder(["c"], prefix="").fit({"c": rows}).get_feature_names_out() == [
+                f"_{name}"
+            ]
+
+
 NAMED = st.dictionaries(
     st.sampled_from(["a", "a_b", "a_b_", "a_1", "", "b"]),
     st.lists(TEXTS | st.sampled_from(["b", "b_c", "c", "_c", "(unknown)"]), min_size=1, max_size=4)
@@ -203,7 +252,10 @@ def test_names_that_collide_are_found(columns, kept):
     table = {name: (values * rows)[:rows] for name, values in columns.items()}
     names = []
     for name, values in table.items():
-        categories = list(dict.fromkeys(values))
+        spelled = {
+            True: min((v for v in values if v == 1), key=str, default=1)
+        }  # "1" before "True"
+        categories = [spelled.get(value, value) for value in dict.fromkeys(values)]
         names += [f"{name}_{title}" for title in [*categories, "(unknown)"]]
     encoder = Encoder([*table], handle_unknown="indicator")
 

@@ -8,6 +8,7 @@ All other values, and several kinds of them, are an array of objects that are co
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +16,14 @@ import numpy.typing as npt
 
 from onehot_fast._categories.arrays import category_array, exactly_as
 from onehot_fast._categories.dictionary import Dictionary
-from onehot_fast._categories.keys import as_array, in_order, keys, positive_zero, preferred, title
+from onehot_fast._categories.keys import (
+    as_array,
+    in_order,
+    keys,
+    positive_zero,
+    preferred_by_key,
+    title,
+)
 from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.cached import cached_property
@@ -278,10 +286,7 @@ class Categories:
 def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
     """Return the distinct ones of values of any types, and the positions of those of each part."""
     keys_of = [part.to_keys() for part in parts]
-    values: dict[Hashable, Any] = {}
-    for part, its_keys in zip(parts, keys_of, strict=True):
-        for key, item in zip(its_keys, part.tolist(), strict=True):
-            values[key] = preferred(values[key], item) if key in values else item
+    values = preferred_by_key(chain(*keys_of), chain(*(part.tolist() for part in parts)))
     position_of = {key: position for position, key in enumerate(values)}
     positions = [np.array([position_of[key] for key in each], np.int64) for each in keys_of]
     return Categories.of(list(values.values())), positions

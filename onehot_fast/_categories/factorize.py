@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,7 +15,14 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
-from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.keys import (
+    as_objects,
+    has_plain_type,
+    is_missing,
+    key,
+    plain,
+    preferred_by_key,
+)
 from onehot_fast._categories.kinds import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
 from onehot_fast._categories.numbering import number_integers
 from onehot_fast._categories.strings import Strings
@@ -26,6 +36,8 @@ MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
 # The kind of the dictionary for objects of one type.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
+# Types of which equal values are written alike; the sign of a zero is no part of a category.
+ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction}
 # Rows in which a value is looked for that tells the type of all.
 SAMPLE = 1024
 
@@ -181,17 +193,43 @@ def _by_dictionary(values: AnyArray) -> Factorized:
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
     items = values.tolist()
+    kinds = set(map(type, items)) - {NoneType}
+    identify = None if all(map(has_plain_type, kinds)) else _identify
+    keys = items if identify is None else map(identify, items)
     try:
-        codes = np.fromiter(map(order.__getitem__, items), np.int64, len(items))
+        codes = np.fromiter(map(order.__getitem__, keys), np.int64, len(items))
     except (TypeError, ValueError):  # NumPy's word for a timedelta64 without a unit
         raise _unhashable(items) from None
     # Whether a value is missing is asked once for each value that is different.
     is_present = np.array([not is_missing(item) for item in order], bool)
     rank = np.where(is_present, np.cumsum(is_present) - 1, -1).astype(np.int32)
-    present = [item for item, keep in zip(order, is_present.tolist(), strict=True) if keep]
-    categories = np.empty(len(present), object)
-    categories[:] = present
-    return Factorized(rank[codes], categories, "hash")
+    spellings = _preferred_spellings(items, kinds, identify)
+    present = [
+        spellings.get(its_key, its_key)
+        for its_key, keep in zip(order, is_present.tolist(), strict=True)
+        if keep
+    ]
+    return Factorized(rank[codes], as_objects(present), "hash")
+
+
+def _identify(item: Any) -> Hashable:
+    """Return the key of any value, None for a missing one."""
+    return None if is_missing(item) else key(plain(item))
+
+
+def _preferred_spellings(
+    items: list[Any], kinds: set[type], identify: Callable[[Any], Hashable] | None
+) -> dict[Hashable, Any]:
+    """Return the preferred of equal values that may look different, such as 1 and True, by key.
+
+    A dict keeps the one that occurs first, which depends on the order of the rows.
+    """
+    if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
+        return {}
+    # Each spelling once: comparing them takes longer than telling them apart.
+    spelled = items if kinds <= ONE_SPELLING else map(repr, items)
+    variants = dict(zip(zip(map(type, items), spelled, strict=True), items, strict=True)).values()
+    return preferred_by_key(variants if identify is None else map(identify, variants), variants)
 
 
 def _unhashable(items: list[Any]) -> TypeError:

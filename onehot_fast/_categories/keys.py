@@ -59,10 +59,15 @@ def is_missing(value: Any) -> bool:
 
 def plain(value: Any) -> Any:
     """Return a NumPy scalar as the Python object that is exactly it, where there is one."""
+    is_scalar = isinstance(value, np.generic)
+    return value.item() if is_scalar and has_plain_type(type(value)) else value
+
+
+def has_plain_type(kind: type) -> bool:
+    """Tell whether Python compares values of a type exactly: all but some of NumPy's scalars."""
     # NumPy counts the timedelta64 among the integers.
-    if isinstance(value, NATIVE) and not isinstance(value, np.timedelta64):
-        return value.item()
-    return value
+    is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
+    return is_native or not issubclass(kind, np.generic)
 
 
 def key(value: Any) -> Hashable:
@@ -78,7 +83,17 @@ def key(value: Any) -> Hashable:
         return zone, _attoseconds(since, getattr(value, "nanosecond", 0))
     if isinstance(value, datetime.timedelta):
         return Time.DURATION, _attoseconds(value, getattr(value, "nanoseconds", 0))
+    if isinstance(value, np.floating):
+        return _number_order(value)  # type: ignore[no-any-return]
+    if isinstance(value, np.complexfloating):
+        return _number_order(value.real) if value.imag == 0 else _complex_key(value)
     return value  # type: ignore[no-any-return]
+
+
+def _complex_key(value: Any) -> Hashable:
+    """Return the Python complex that equals a NumPy complex number, or its two parts."""
+    parts = _number_order(value.real), _number_order(value.imag)
+    return complex(*parts) if {*map(type, parts)} == {float} else parts
 
 
 def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
@@ -112,11 +127,20 @@ def preferred(one: Any, other: Any) -> Any:
     return one if type(one) is str else min(one, other, key=_preference)
 
 
+def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:
+    """Return the preferred one of the values of each key, in the order in which the keys appear."""
+    found: dict[Hashable, Any] = {}
+    for its_key, value in zip(keys, values, strict=True):
+        found[its_key] = preferred(found[its_key], value) if its_key in found else value
+    return found
+
+
 def _preference(value: Any) -> tuple[Any, ...]:
     """Rank a value among equal ones: by type, and 0.0 before -0.0."""
+    value = plain(value)
     rank = TYPE_RANK.get(type(value), 2)
     is_negative = isinstance(value, float | np.floating) and bool(np.signbit(value))
-    return rank, is_negative, type(value).__name__, repr(value)
+    return rank, type(value).__name__, is_negative, repr(value)
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
@@ -142,20 +166,23 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((datetime.datetime, np.datetime64), lambda value: _time_order(key(value))),
     ((datetime.date,), lambda value: value),
     ((datetime.timedelta, np.timedelta64), lambda value: _time_order(key(value))),
-    ((complex, np.complexfloating), lambda value: (value.real, value.imag)),
+    (
+        (complex, np.complexfloating),
+        lambda value: (_number_order(value.real), _number_order(value.imag)),
+    ),
 )
 
 
 def _number_order(value: Any) -> Any:
-    """Return what a number is compared by: Python's types compare exactly, NumPy's do not.
+    """Return the number of a Python type that equals a number: NumPy's do not compare exactly.
 
-    A Decimal is never written out as an integer, which of 1E+999999999 would have as many digits.
+    A Decimal stays as it is: 1E+999999999 as an integer would have a billion digits.
     """
     if not isinstance(value, np.floating) or isinstance(value, float):
         return value
-    if isinstance(value, np.float16 | np.float32) or not np.isfinite(value):
-        return float(value)
-    return Fraction(*value.as_integer_ratio())
+    double = float(value)
+    is_exact = type(value)(double) == value or value != value
+    return double if is_exact else Fraction(*value.as_integer_ratio())
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
@@ -176,10 +203,11 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
     if kind < len(KINDS):
         with localcontext(Context(traps=[])):  # whatever the caller's may refuse to compare
             return sorted(values, key=KINDS[kind][1])
+    values = sorted(values, key=repr)  # a partial order, such as that of sets, keeps this one
     try:
         return sorted(values)
     except TypeError:
-        return sorted(values, key=repr)
+        return values
 
 
 def title(value: Any) -> str:
