@@ -45,6 +45,8 @@ coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and show the l
 lint: $(VENV)/.dev-ready  ## check style and layout of the sources
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tools/size.py
+	$(BIN)/python tools/language.py
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint onehot_fast
 	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
@@ -81,10 +83,10 @@ builds: $(VENV)/.test-ready $(VENV)/.compiled  ## run kernel tests under ThreadS
 	for name in thread unoptimized debug serial; do .ci/variant $(abspath $(BIN)/python) $$name $(ARGS) || exit 1; done
 
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
-	cd tests && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
+	cd tools && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
 
 faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, kills and full disks of the command; an hour
-	cd tests && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
+	cd tools && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
 
 emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
 	.ci/emulate

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from programs import HANG
 
-HERE = Path(__file__).parent
+TOOLS = Path(__file__).parents[1] / "tools"
 CASES = {
     "tensors": 25,
     "calls": 2,
@@ -41,7 +41,7 @@ def test_part(part):
         pytest.skip("AddressSanitizer allocates itself")
     done = subprocess.run(
         [sys.executable, "-m", "torture", "--only", part, "--seed=0", f"--cases={CASES[part]}"],
-        cwd=HERE, capture_output=True, text=True, timeout=HANG,
+        cwd=TOOLS, capture_output=True, text=True, timeout=HANG,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr

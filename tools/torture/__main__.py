@@ -100,7 +100,7 @@ def run_batch(
             return
         result.failures += 1
         setting = " ".join(f"{name}={value}" for name, value in chosen.items())
-        print(f"\n{part}: exit code {code}\n{said}\nto replay it, in tests/:")
+        print(f"\n{part}: exit code {code}\n{said}\nto replay it, in tools/:")
         replay = f"-m torture --only {part} --seed {failed_at} --cases 1"
         print(f"  {setting} {sys.executable} {replay}", flush=True)
 
