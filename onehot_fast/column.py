@@ -67,6 +67,8 @@ class Column:
 
     # In how many rows each category occurs, where others have counted.
     counts: npt.NDArray[np.int64] | None = None
+    # Whether parts of the source declare different categories, or a different order.
+    is_conflicting: bool = False
     # What never changes and holds the categories: where it comes again, they are the same.
     holder: Any = None
     _read_holder: Callable[[Any], AnyArray]

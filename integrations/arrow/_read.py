@@ -166,7 +166,7 @@ def read_column(column: Any) -> Column | Values:
     Returns
     -------
     Column or Values
-        The categories of an ordered dictionary are declared.
+        An ordered dictionary declares its categories.
 
     Raises
     ------
@@ -195,6 +195,7 @@ class ColumnReader:
         self._dictionaries: dict[tuple[object, ...], pa.Array] = {}
         self._luts: dict[tuple[object, ...], npt.NDArray[np.int32] | None] = {}
         self._categories: AnyArray = np.empty(0, object)
+        self._is_same_order = True
 
     def read(self, column: ArrowColumn) -> Column | Values:
         """Return a batch as codes or values; see `read_column`."""
@@ -226,17 +227,18 @@ class ColumnReader:
         pairs = zip(arrays, identities, strict=True)
         codes = _joined([_recoded(array.codes(), self._luts[i]) for array, i in pairs], np.int32)
         ordered = column.type.ordered
-        is_declared = ordered and all(lut is None for lut in self._luts.values())
-        source = "enum" if is_declared else source
-        return Column.of_checked(codes, self._categories, ordered, source)
+        result = Column.of_checked(codes, self._categories, ordered, "enum" if ordered else source)
+        result.is_conflicting = ordered and not self._is_same_order
+        return result
 
     def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
-        """Merge dictionaries, which may hold nulls, repetitions, and each other's values."""
+        """Merge dictionaries, which may contain nulls, duplicates and each other's values."""
         self._dictionaries = dictionaries  # an identity is unique only while its dictionary lives
+        self._is_same_order = True
         for dictionary in dictionaries.values():
             check_offsets(dictionary)
         values = [_comparable(dictionary) for dictionary in dictionaries.values()]
-        if len(values) == 1 and not values[0].null_count:
+        if values and not values[0].null_count and all(map(values[0].equals, values[1:])):
             self._categories = as_categories(values[0])
             # Hashing tells all values apart but for 0.0 and -0.0.
             is_distinct = is_hashed and not pa.types.is_floating(values[0].type)
@@ -246,11 +248,19 @@ class ColumnReader:
         merged = pa.concat_arrays(values or [pa.nulls(0)]).dictionary_encode()
         self._categories = as_categories(merged.dictionary)
         codes = _core_array(merged).codes().astype(np.int32)
-        self._luts, start = {}, 0
-        for identity, part in zip(dictionaries, values, strict=True):
-            lut = codes[start : start + len(part)]
-            self._luts[identity] = np.append(lut, np.int32(-1))
-            start += len(part)
+        ends = np.cumsum([len(part) for part in values], dtype=np.int64)
+        luts = np.split(codes, ends[:-1])
+        self._is_same_order = _is_same_order(luts)
+        self._luts = {
+            identity: np.append(lut, np.int32(-1))
+            for identity, lut in zip(dictionaries, luts, strict=False)
+        }
+
+
+def _is_same_order(luts: Sequence[npt.NDArray[np.int32]]) -> bool:
+    """Tell whether all dictionaries with values have the same distinct values in one order."""
+    orders = {tuple(dict.fromkeys(lut[lut >= 0].tolist())) for lut in luts}
+    return len(orders - {()}) <= 1
 
 
 def read_integers(column: ArrowColumn) -> Codes:

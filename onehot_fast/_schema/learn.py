@@ -61,7 +61,7 @@ def _learn_column(
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
     if options.categories is None:
-        return named(name, learn, column, column.declared)
+        return named(name, learn, column)
     known = Categories.of(options.categories)
     learned, positions = named(name, learn_known, column, known)
     if options.handle_unknown == "error" and (positions < 0).any():

@@ -133,13 +133,15 @@ class TableStatistics:
         return all(map(ColumnStatistics.is_same, self.columns, other.columns))
 
 
-def learn(column: Column, declared: bool) -> ColumnStatistics:
+def learn(column: Column) -> ColumnStatistics:
     """Return what one column teaches; nothing of its memory is kept.
 
     Categories that do not occur count only if they were declared.
     """
     categories, counts = counted(column)
-    if declared:
+    if column.is_conflicting:
+        return ColumnStatistics(categories, counts, conflict=True)
+    if column.declared:
         # Where none are declared there is no order to keep either.
         return ColumnStatistics(categories, counts, len(categories) or None)
     categories = categories.with_positive_zero()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import io
+import itertools
 from decimal import Decimal
 from typing import Any
 
@@ -120,16 +122,61 @@ def test_indices_of_a_proper_dictionary_are_not_copied(index):
     assert column.source == "dictionary"
 
 
-def test_chunks_that_order_differently_declare_nothing():
-    chunks = [
-        pa.DictionaryArray.from_arrays(pa.array([0]), words, ordered=True)
-        for words in (["S", "M"], ["M", "S"])
-    ]
+SIZES = ["S", "M", "L", "XL"]
 
-    column = read_column(pa.chunked_array(chunks))
 
-    assert column.source == "dictionary"
-    assert column.categories[column.codes].tolist() == ["S", "M"]
+def sizes(codes: list[Any], values: list[Any], ordered: bool = True) -> Any:
+    """Return indices of a dictionary, ordered by default."""
+    indices = pa.array(codes, pa.int8())
+    return pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string()), ordered=ordered)
+
+
+CHUNKS = [
+    sizes([0, 1], SIZES),
+    sizes([3, None], SIZES),
+    sizes([0], ["XS", "S"]),
+    sizes([1, 0], ["M", "S", "L", "XL"]),
+    sizes([], []),
+    sizes([0, 1, 2], ["S", "M", "S"]),
+    sizes([0, 1, 2], ["S", None, "M"]),
+]
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+@pytest.mark.parametrize("unify", [True, False])
+def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
+    """Chunks of the same, of different and of malformed dictionaries, in any order."""
+    proper = CHUNKS[:-1] if unify else CHUNKS  # pyarrow cannot unify dictionaries with nulls
+    for chunks in itertools.chain(*(itertools.permutations(proper, n) for n in (1, 2, 3))):
+        arrays = [sizes(c.indices.to_pylist(), c.dictionary.to_pylist(), ordered) for c in chunks]
+        table = pa.table({"c": pa.chunked_array(arrays)})
+        table = table.unify_dictionaries() if unify else table
+        of_batches = Encoder(["c"])
+        for batch in [table.schema.empty_table(), *table.to_batches()]:
+            of_batches.partial_fit(batch)
+
+        of_table = Encoder(["c"]).fit(table)
+
+        assert of_table.to_json() == of_batches.to_json()
+        np.testing.assert_array_equal(
+            of_table.transform(table, "numpy"),
+            of_table.transform({"c": table["c"].to_pylist()}, "numpy"),
+        )
+
+
+@pytest.mark.parametrize("row_group_size", [1, 2, 4])
+def test_a_parquet_file_declares_its_categories_whatever_its_row_groups(row_group_size):
+    pd, pq = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
+    frame = pd.DataFrame({"size": pd.Categorical(["S", "M", "L", "S"], SIZES, ordered=True)})
+    file = io.BytesIO()
+    frame.to_parquet(file, row_group_size=row_group_size)
+
+    table = pq.read_table(io.BytesIO(file.getvalue()))
+
+    assert table["size"].num_chunks == 4 // row_group_size
+    encoder = Encoder(["size"], drop="first").fit(table)
+    assert encoder.get_feature_names_out().tolist() == ["size_M", "size_L", "size_XL"]
+    assert encoder.to_json() == Encoder(["size"], drop="first").fit(frame).to_json()
 
 
 @pytest.mark.parametrize(
