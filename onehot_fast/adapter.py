@@ -47,7 +47,7 @@ from onehot_fast._encode.table_layout import (
 )
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.parallel import each as map_columns
-from onehot_fast._runtime.parallel import one_thread
+from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require, require_release
 from onehot_fast._schema import identifiers, lookup
 from onehot_fast._schema.coded_column import CodedColumn
@@ -94,7 +94,7 @@ __all__ = [
     "map_columns",
     "normalize_depth",
     "number_labels",
-    "one_thread",
+    "part_of_table",
     "read_arrow",
     "read_table",
     "read_values",

@@ -18,7 +18,7 @@ from onehot_fast._encode.codes import codes as write_codes
 from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
-from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, wrappers
+from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, reader_of, wrappers
 from onehot_fast._schema import coding, overview, serialize
 from onehot_fast._schema.identifiers import check_default_columns
 from onehot_fast._schema.learn import check_table, learn_table, schema_of
@@ -482,7 +482,8 @@ class Encoder(SklearnProtocol):
         schema = self.schema.remember(coding.grouping, ())
         columns = code_table(source, schema)
         # polars knows no categories but texts.
-        parts = categorical_parts(source, schema, columns, as_text=library == "polars")
+        as_text = reader_of(source.source) == "polars"
+        parts = categorical_parts(source, schema, columns, as_text=as_text)
         return integration(library).wrap(source, parts)
 
     def inverse_transform(

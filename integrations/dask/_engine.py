@@ -15,7 +15,7 @@ import pandas as pd
 from dask.dataframe.utils import has_known_categories, make_meta
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import checks, one_thread
+from onehot_fast.adapter import checks, part_of_table
 
 __all__ = [
     "as_frame",
@@ -63,7 +63,7 @@ def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
     """Return what a partition teaches."""
-    with one_thread():
+    with part_of_table():
         return _cell(encoder.merge().partial_fit(part))
 
 
@@ -115,7 +115,7 @@ def on_partitions(
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
     """Return a partition encoded, by default on the one thread that Dask has for it."""
-    with one_thread():
+    with part_of_table():
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 

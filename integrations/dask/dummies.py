@@ -12,7 +12,7 @@ from onehot_fast.adapter import (
     ColumnSchema,
     integration,
     lookup,
-    one_thread,
+    part_of_table,
     read_table,
     read_values,
     write,
@@ -109,7 +109,7 @@ def _dummies_part(
     options: dict[str, Any],
 ) -> pd.DataFrame:
     """Return the indicators of a partition, of all categories."""
-    with one_thread():
+    with part_of_table():
         coded: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
             coded[column.name] = _categorized(part, column, dtypes)

@@ -1,8 +1,17 @@
-"""A fitted encoder as expressions of narwhals, for the engines that it speaks to.
+"""Frames of narwhals in and out, and a fitted encoder as expressions for any engine of narwhals.
+
+An encoder returns a frame of narwhals for a frame of narwhals, over the same library:
 
 >>> import narwhals as nw
->>> import pandas as pd
+>>> import polars as pl
 >>> from onehot_fast import Encoder
+>>> frame = nw.from_native(pl.DataFrame({"size": ["S", "L", None]}))
+>>> Encoder().fit_transform(frame).to_native().columns
+['size_L', 'size_S']
+
+The engine of a lazy frame encodes with expressions:
+
+>>> import pandas as pd
 >>> frame = nw.from_native(pd.DataFrame({"size": ["S", "L", None]}))
 >>> encoder = Encoder(handle_unknown="ignore", dtype="uint8").fit({"size": ["S", "L"]})
 >>> frame.select(encoder.expressions(frame)).to_native()
@@ -16,6 +25,10 @@ from onehot_fast.adapter import require
 
 require("narwhals")
 
+from ._tables import read_column as read_column
+from ._tables import read_lists as read_lists
+from ._tables import read_table as read_table
+from ._tables import wrap as wrap
 from .conditions import expressions
 
 __all__ = ["expressions"]

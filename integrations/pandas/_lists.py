@@ -141,7 +141,8 @@ def split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
 
         pc.split_pattern(pa.array([""]), sep)  # which raises what pandas lets through
     if is_arrow_string(series.dtype):
-        return _sorted_rows(Rows.split(arrow_chunks(pa_array(series)), sep, keep_empty=True))
+        # pandas accepts an empty separator if there are no rows.
+        return _sorted_rows(Rows.split(arrow_chunks(pa_array(series)), sep or "|", keep_empty=True))
     positions, levels = distinct(series)
     return split_python(levels.tolist(), sep, keep_empty=True).take(positions)
 

@@ -53,7 +53,10 @@ def is_arrow_dictionary(dtype: object) -> bool:
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
     """Return labels as Python's objects; to iterate over Arrow's takes 5 µs for each."""
-    if isinstance(index, pd.CategoricalIndex):
+    # Beside a missing label pandas turns intervals of integers into intervals of floats.
+    if isinstance(index, pd.CategoricalIndex) and not isinstance(
+        index.categories, pd.IntervalIndex
+    ):
         values, codes = python_values(index.categories), index.codes.tolist()
         if -1 in codes:  # among times a missing label is NaT
             values += list(index[codes.index(-1) :][:1])

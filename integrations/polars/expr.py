@@ -14,6 +14,7 @@ from onehot_fast.adapter import (
     Schema,
     checks,
     lookup,
+    part_of_table,
     require_release,
     write,
 )
@@ -195,7 +196,8 @@ def _encode_batch(
 ) -> pl.Series:
     [column] = schema.columns
     table = dataclasses.replace(read_table(series), names=(column.name,))
-    coded = lookup.code_table(table, schema)
+    with part_of_table(one_thread=False):
+        coded = lookup.code_table(table, schema)
     if layout == "array":
         matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
         return pl.Series(series.name, matrix)

@@ -13,6 +13,7 @@ from onehot_fast.adapter import (
     TableAccessor,
     TableKeywords,
     checks,
+    part_of_table,
     require_release,
 )
 
@@ -142,7 +143,8 @@ class LazyFrameNamespace:
         ImportError
             If polars is older than 1.34, which has no batches to give.
         TypeError, ValueError
-            As for `onehot_fast.Encoder.fit`; a row is counted from the beginning of its batch.
+            As for `onehot_fast.Encoder.fit`. An error contains no row
+            number, because polars does not number its batches.
         """
         require_release("polars", "1.34", "LazyFrame.onehot.fit")  # the first one with batches
         encoder = new_encoder(columns, options)
@@ -150,7 +152,8 @@ class LazyFrameNamespace:
         encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
         encoded = self._frame.select(by_name(*map(str, encoder.columns or ())))
         for batch in encoded.collect_batches(engine="streaming", maintain_order=False):
-            encoder.partial_fit(batch)
+            with part_of_table(one_thread=False):
+                encoder.partial_fit(batch)
         _ = encoder.schema  # so that names that collide are refused now
         return encoder
 

@@ -31,21 +31,29 @@ WORTH_THREADS = 8 << 20
 MOST_THREADS = 1024
 
 
-# Whether this thread is to start no other.
-_is_alone = ContextVar("is_alone", default=False)
+# Whether this thread starts no other thread, and whether its rows are a part of a table.
+_is_single_threaded = ContextVar("is_single_threaded", default=False)
+_is_part = ContextVar("is_part", default=False)
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Use no other thread in what is called here, unless `num_threads` asks for it.
+def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
+    """Treat all rows as a part of a table: messages contain no row numbers and no counts.
 
-    It is for the threads of an engine, which has one for each processor.
+    By default no other thread starts, unless `num_threads` asks for it: an engine has one thread
+    for each processor.
     """
-    token = _is_alone.set(True)
+    tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
         yield
     finally:
-        _is_alone.reset(token)
+        _is_part.reset(tokens[0])
+        _is_single_threaded.reset(tokens[1])
+
+
+def is_part_of_table() -> bool:
+    """Tell whether the rows are a part of a table, so that their numbers mean nothing."""
+    return _is_part.get()
 
 
 def available() -> int:
@@ -79,7 +87,7 @@ def _idle_threads(requested: int) -> int:
 def resolve(num_threads: int | None, n_bytes: int) -> int:
     """Return the threads for an output of ``n_bytes``: as asked, or by the work and the machine."""
     if num_threads is None:
-        is_one = n_bytes < WORTH_THREADS or _is_alone.get()
+        is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
     kind = type(num_threads).__name__
@@ -99,8 +107,9 @@ def each(work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int) ->
 
     It is for work of libraries that release the GIL; an error is that of the first item with one.
     """
-    threads = resolve(None, n_bytes)
-    if threads == 1:
+    items = [*items]
+    threads = min(resolve(None, n_bytes), len(items))
+    if threads <= 1:
         return [*map(work, items)]
     from concurrent.futures import ThreadPoolExecutor  # 3 ms that only large tables pay for
 

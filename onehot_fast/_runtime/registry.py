@@ -11,13 +11,13 @@ from types import ModuleType
 PACKAGE = "onehot_fast.integrations"
 
 # The top-level module of a type → the integration that reads it.
-READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars"}
+READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars", "narwhals": "narwhals"}
 # The same for tables in parts, which the engine that has them reads where they are.
 ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
     "dask": ("dask", "2025.7"),
-    "narwhals": ("narwhals", "2.29"),
+    "narwhals": ("narwhals", "2.0"),
     "onnx": ("onnx", "1.16"),
     "pandas": ("pandas", "2.2.2"),
     "polars": ("polars", "1.20"),
@@ -129,5 +129,5 @@ def exists(name: str) -> bool:
 
 
 def wrappers() -> list[str]:
-    """Return the integrations that can wrap a table."""
-    return sorted(name for name in set(READERS.values()) if exists(name))
+    """Return the integrations that wrap any table; narwhals wraps only what came in as its own."""
+    return sorted(name for name in {*READERS.values()} - {"narwhals"} if exists(name))

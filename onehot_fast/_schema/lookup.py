@@ -201,7 +201,7 @@ def check_no_missing(name: Any, codes: AnyArray) -> None:
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"column {name!r}, row {row}: the value is missing; handle_missing= accepts 'ignore',"
+            f"{_place(name, row)}: the value is missing; handle_missing= accepts 'ignore',"
             " 'indicator' and 'propagate' beside 'error'"
         )
 
@@ -220,6 +220,11 @@ def check_known(
         row = int(np.argmax(rows))
         value = plain(categories[codes[row]])
         raise UnknownValueError(
-            f"column {name!r}, row {row}: {shown(value)} is unknown; {ACCEPTING_UNKNOWN} accepts"
+            f"{_place(name, row)}: {shown(value)} is unknown; {ACCEPTING_UNKNOWN} accepts"
             f" it; the categories are {shortened(known, SOME_CATEGORIES)}"
         )
+
+
+def _place(name: Any, row: int) -> str:
+    """Return where a value is; the row only if the numbers of rows are those of the whole table."""
+    return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

@@ -13,6 +13,7 @@ from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
 from onehot_fast._runtime.caller import warn
+from onehot_fast._runtime.parallel import is_part_of_table
 from onehot_fast._schema.listing import Listing
 from onehot_fast._schema.schema import ColumnSchema
 from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted
@@ -61,6 +62,9 @@ class Findings:
         """Return some of the unknown values in words."""
         n = len(self.unknown)
         values = self.unknown.take(np.arange(min(n, SOME_VALUES))).tolist()
+        if is_part_of_table():
+            some = map(shown, values)
+            return f"{self.name!r}: {', '.join(some)}{', …' if n > SOME_VALUES else ''}"
         some = [
             f"{shown(value)} ({_rows(count)})"
             for value, count in zip(values, self.unknown_counts.tolist(), strict=False)

@@ -227,10 +227,10 @@ def test_what_is_refused_names_column_and_value(frame):
     """By a worker, with the message of one process; what the schema tells, before any work."""
     with pytest.raises(ValueError, match="the table has no column 'A': did you mean 'a'"):
         Encoder(["A"]).fit(frame)
-    with pytest.raises(ValueError, match=r"column 'a', row .*the value is missing"):
+    with pytest.raises(ValueError, match=r"column 'a': the value is missing"):
         Encoder(["a"], handle_missing="error").fit(frame)
     strict = Encoder(["a"]).fit({"a": ["a", "b"]})
-    with pytest.raises(ValueError, match="column 'a', row 0: 'c' is unknown"):
+    with pytest.raises(ValueError, match=r"column 'a': 'c' is unknown; .*'a': 'c'$"):
         strict.transform(frame).compute()
     with pytest.raises(ValueError, match=r"output = 'polars' is unknown.*'csr'"):
         strict.transform(frame, "polars")
@@ -345,5 +345,5 @@ def test_a_worker_that_dies_while_it_encodes(cluster, fragile):
 def test_a_process_refuses_with_column_and_value(cluster, frame):
     encoder = Encoder(["a"]).fit({"a": ["a", "b"]})
 
-    with pytest.raises(ValueError, match="column 'a', row 0: 'c' is unknown"):
+    with pytest.raises(ValueError, match=r"column 'a': 'c' is unknown; .*'a': 'c'$"):
         encoder.transform(frame).compute()

@@ -232,6 +232,19 @@ def test_too_large_is_refused_before_it_is_allocated():
         get_dummies(data, dtype="float64")
 
 
+@pytest.mark.parametrize("dummy_na", [True, False])
+@pytest.mark.parametrize("breaks", [[0, 1, 2], [0.5, 1.5], ["2013-01-02", "2013-01-03"]], ids=str)
+def test_intervals_are_named_as_by_pandas(breaks, dummy_na):
+    """Beside a missing value pandas names intervals of integers like intervals of floats."""
+    ends = pd.to_datetime(breaks) if isinstance(breaks[0], str) else breaks
+    intervals = pd.Series(pd.Categorical(pd.IntervalIndex.from_breaks(ends)), name="a")
+
+    for data in (intervals, intervals.to_frame()):
+        for prefix in (None, "p"):
+            options = {"prefix": prefix, "dummy_na": dummy_na}
+            assert_same(get_dummies(data, **options), pd.get_dummies(data, **options))
+
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_is_left_as_it_was(enabled):
     """It pauses while pandas makes its columns, and goes on if it was on."""

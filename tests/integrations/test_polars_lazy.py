@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -18,6 +19,7 @@ from polars_strategies import LETTERS, matrix, series  # noqa: E402  after the s
 
 import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
+from onehot_fast._schema.review import UnknownValueWarning  # noqa: E402
 
 SIZES = pl.Enum(["S", "M", "L"])
 FRAME = pl.DataFrame(
@@ -154,8 +156,24 @@ class TestExpr:
         ignored = lazy.select(pl.col("kind").onehot(["x"], handle_unknown="ignore"))
 
         assert ignored.collect(engine=engine)["kind"].to_list() == [[1], [0], [1]]
-        with pytest.raises(REFUSED, match="column 'kind', row 1: 'y' is unknown"):
+        with pytest.raises(REFUSED, match="column 'kind': 'y' is unknown"):
             refused.collect(engine=engine)
+
+    @every_engine
+    def test_messages_about_batches_contain_no_row_numbers_and_counts(self, engine):
+        """Polars splits a column into batches, so that neither is that of the whole column."""
+        chunks = [pl.Series("c", ["a"] * 1000), pl.Series("c", ["a", "b", None] * 1000)]
+        lazy = pl.concat(chunks, rechunk=False).to_frame().lazy()
+        warning = lazy.select(pl.col("c").onehot(["a"], handle_unknown="warn"))
+
+        for options in ({}, {"handle_unknown": "ignore", "handle_missing": "error"}):
+            refused = lazy.select(pl.col("c").onehot(["a"], **options))
+            with pytest.raises(REFUSED, match="column 'c': ") as raised:
+                refused.collect(engine=engine)
+            assert not re.search("[0-9]", str(raised.value))
+        with pytest.warns(UnknownValueWarning, match="in 'c': 'b'") as warned:
+            warning.collect(engine=engine)
+        assert not any(re.search("[0-9]", str(each.message)) for each in warned)
 
     @pytest.mark.parametrize(
         ("call", "kind", "message"),
@@ -354,7 +372,7 @@ class TestFrames:
         assert "lazyframe.onehot.fit" in str(raised.value)
 
     def test_a_refused_value_of_a_lazy_fit(self):
-        with pytest.raises(ValueError, match="column 'size', row 1: the value is missing"):
+        with pytest.raises(ValueError, match="column 'size': the value is missing"):
             FRAME.lazy().onehot.fit(["size"], handle_missing="error")
 
     def test_an_expression_can_be_sent_elsewhere(self):

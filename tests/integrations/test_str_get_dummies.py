@@ -43,6 +43,14 @@ def by_pandas(data: Any, sep: str, dtype: Any) -> Any:
     return outcome(lambda: data.str.get_dummies(sep, **options))
 
 
+@pytest.mark.parametrize("sep", ["", "|"])
+@pytest.mark.parametrize("dtype", [*PYTHON[:2], *ARROW], ids=str)
+def test_no_strings_equal_pandas(dtype, sep):
+    data = pd.Series([], dtype=dtype)
+
+    assert_same(outcome(str_get_dummies, data, sep), by_pandas(data, sep, None))
+
+
 @pytest.mark.parametrize("as_index", [False, True])
 @pytest.mark.parametrize(
     ("dtypes", "results"),

@@ -1,0 +1,110 @@
+"""Frames of narwhals: what comes in as a frame of narwhals goes out as one, over its library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+nw = pytest.importorskip("narwhals")
+
+import narwhals.stable.v1 as stable  # noqa: E402  after the skip above
+
+from onehot_fast import Encoder, multi_hot  # noqa: E402
+
+COLUMNS = {"size": ["S", "L", None, "S"], "price": [1.5, 2.0, 3.0, 2.5]}
+
+
+@pytest.fixture(params=["pandas", "polars", "pyarrow"])
+def native(request: pytest.FixtureRequest) -> Any:
+    """Return a table of a library that has an integration."""
+    module = pytest.importorskip(request.param)
+    return (getattr(module, "DataFrame", None) or module.table)(COLUMNS)
+
+
+@pytest.fixture(params=[nw, stable], ids=["narwhals", "stable"])
+def frame(request: pytest.FixtureRequest, native: Any) -> Any:
+    """Return a frame of a version of the API over the native table."""
+    return request.param.from_native(native, eager_only=True)
+
+
+def as_native(columns: Any) -> dict[str, list[Any]]:
+    """Return the columns of a native table as lists."""
+    return nw.from_native(columns, eager_only=True).to_dict(as_series=False)
+
+
+@pytest.mark.parametrize("output", [None, "category"])
+def test_a_frame_returns_what_its_native_table_returns(frame, native, output):
+    encoder = Encoder(["size"], handle_missing="indicator").fit(frame)
+
+    encoded = encoder.transform(frame, output)
+
+    assert type(encoded) is type(frame)
+    assert type(encoded.to_native()) is type(native)
+    assert as_native(encoded) == as_native(encoder.transform(native, output))
+
+
+def test_fit_learns_what_it_learns_from_the_native_table(frame, native):
+    assert Encoder().fit(frame).to_json() == Encoder().fit(native).to_json()
+    assert as_native(Encoder().fit_transform(frame)) == as_native(Encoder().fit_transform(native))
+
+
+def test_inverse_transform_returns_a_frame(frame, native):
+    encoder = Encoder(["size"]).fit(frame)
+
+    decoded = encoder.inverse_transform(encoder.transform(frame))
+
+    assert type(decoded) is type(frame)
+    assert type(decoded.to_native()) is type(native)
+    assert decoded["size"].is_null().to_list() == [False, False, True, False]
+    assert decoded["size"].drop_nulls().to_list() == ["S", "L", "S"]
+
+
+def test_a_frame_becomes_every_other_form(frame, native):
+    encoder = Encoder(["size"]).fit(frame)
+
+    assert type(encoder.transform(frame, "polars")).__module__.startswith("polars")
+    assert encoder.transform(frame[["size"]], "csr").shape == (4, 2)
+    np.testing.assert_array_equal(
+        encoder.transform(frame, "codes"), encoder.transform(native, "codes")
+    )
+
+
+def test_an_index_of_pandas_stays():
+    pd = pytest.importorskip("pandas")
+    native = pd.DataFrame({"size": ["S", "L"]}, index=["x", "y"])
+
+    encoded = Encoder().fit_transform(nw.from_native(native))
+
+    assert encoded.to_native().index.tolist() == ["x", "y"]
+
+
+def test_categories_that_are_no_texts_become_an_enum_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = nw.from_native(pl.DataFrame({"n": [2, 1]}))
+
+    encoded = Encoder(["n"]).fit(frame).transform(frame, "category")
+
+    assert encoded.to_native()["n"].dtype == pl.Enum(["1", "2"])
+
+
+def test_a_series_is_a_table_of_its_name(frame):
+    assert Encoder().fit(frame["size"]).get_feature_names_out().tolist() == ["size_L", "size_S"]
+
+
+def test_rows_of_labels_come_as_a_series():
+    pl = pytest.importorskip("polars")
+    rows = nw.from_native(pl.Series([["a"], ["b", "a"]]), series_only=True)
+
+    matrix = multi_hot(rows, categories=["a", "b"], dtype="uint8")
+
+    assert matrix.tolist() == [[1, 0], [1, 1]]
+
+
+def test_a_lazy_frame_is_sent_to_its_expressions():
+    pl = pytest.importorskip("polars")
+    frame = nw.from_native(pl.LazyFrame({"size": ["S"]}))
+
+    with pytest.raises(TypeError, match=r"no rows: pass frame\.collect\(\), or .*expressions"):
+        Encoder(["size"]).fit(frame)
