@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 from typing import Any, Literal, Self
 
-from ._read import AnyArray
+from ._columns import AnyArray
 
 class _Estimator:
     n_features_in_: int

@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from onehot_fast.adapter import CodedColumn, find_bins, write
 
+from ._columns import wrap_csr
 from ._originals import KBinsDiscretizer as SklearnKBinsDiscretizer
-from ._sparse import wrap_csr
 
 __all__ = ["KBinsDiscretizer"]
 

@@ -17,19 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
 
-from ._originals import LabelBinarizer as SklearnLabelBinarizer
-from ._read import (
+from ._columns import (
     OBJECT,
     VERSION,
     AnyArray,
-    Coded,
     DType,
-    LeftToSklearn,
+    EncodedColumn,
+    SklearnFallback,
     python_type,
     read_array,
     read_text,
+    wrap_csr,
 )
-from ._sparse import wrap_csr
+from ._originals import LabelBinarizer as SklearnLabelBinarizer
 
 __all__ = ["LabelBinarizer", "label_binarize"]
 
@@ -105,7 +105,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
             return self.fit(y).transform(y)  # a subclass has its own
         labels = self._learn(y)
-        with suppress(LeftToSklearn):
+        with suppress(SklearnFallback):
             if labels is not None:
                 return binarize(labels, self.classes_, self._marks)
         return super().transform(y)
@@ -134,7 +134,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         check_is_fitted(self)
-        with suppress(LeftToSklearn):
+        with suppress(SklearnFallback):
             return binarize(read_labels(y, self._marks), self.classes_, self._marks)
         return super().transform(y)
 
@@ -171,7 +171,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
 
     def _learn(self, y: Any) -> Labels | None:
         """Learn the classes and return the labels, if they could be read without scikit-learn."""
-        with suppress(LeftToSklearn):
+        with suppress(SklearnFallback):
             labels = read_labels(y, self._marks)
             self.y_type_: str = labels.target_type
             self.sparse_input_ = False
@@ -228,7 +228,7 @@ def label_binarize(
            [0]])
     """
     marks = Marks(neg_label, pos_label, sparse_output)
-    with suppress(LeftToSklearn):
+    with suppress(SklearnFallback):
         return binarize(read_labels(y, marks), classes, marks)
     return sklearn_label_binarize(y, classes=classes, **marks._asdict())
 
@@ -272,7 +272,7 @@ def read_labels(y: Any, marks: Marks) -> Labels:
     """Return the labels, unless scikit-learn has to judge them or the marks (and may refuse)."""
     values, dtype = y, getattr(y, "dtype", None)
     if not marks.are_plain():
-        raise LeftToSklearn
+        raise SklearnFallback
     if type(y) in (list, tuple):
         values = _uniform(y)
         dtype = None if type(y) is list else values.dtype
@@ -281,12 +281,12 @@ def read_labels(y: Any, marks: Marks) -> Labels:
     if type(values) is np.ndarray:
         values = values.reshape(-1) if values.shape[1:] == (1,) else values
         if values.ndim == 1 and values.size:
-            return _as_labels(read_array(values), dtype)
+            return _as_labels(read_array(values).encode(), dtype)
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
         # What becomes of other values than text is up to `check_array`.
         with suppress(TypeError, ValueError):
-            return _as_labels(read_text(values, None), None)
-    raise LeftToSklearn
+            return _as_labels(read_text(values, None).encode(), None)
+    raise SklearnFallback
 
 
 def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
@@ -298,7 +298,7 @@ def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
     classes = _as_classes(declared, labels)
     n = len(classes)
     if not n or len(np.unique(classes)) < n or (classes != classes).any():
-        raise LeftToSklearn
+        raise SklearnFallback
     columns = Categories.of(classes).find(Categories.of(labels.categories))
     if n < 3 and labels.target_type == "binary":
         columns, n = np.where(columns == 1, 0, -1), 1
@@ -310,7 +310,7 @@ def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
         # which only refuses to fill the column of a class alone with it.
         on, off = np.array([marks.pos_label, marks.neg_label], np.int64).astype(dtype)
         if len(classes) == 1 and off != marks.neg_label:
-            raise LeftToSklearn
+            raise SklearnFallback
         return write.rows([column], dtype, on=on, off=off)
     parts = write.csr([column], np.int64)
     parts[0].fill(marks.pos_label)
@@ -320,35 +320,35 @@ def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
 def _as_classes(declared: Any, labels: Labels) -> AnyArray:
     """Return classes as values that labels may be equal to; text is equal to text only."""
     if not isinstance(declared, np.ndarray | list):
-        raise LeftToSklearn
+        raise SklearnFallback
     try:
         classes = np.asarray(declared)
     except ValueError as error:  # lists of several lengths
-        raise LeftToSklearn from error
+        raise SklearnFallback from error
     if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
         classes = _as_text(classes)
     dtype, kind = labels.dtype, python_type(labels.categories)
     # NumPy finds values of one type among values of another; that is left to scikit-learn.
     if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
-        raise LeftToSklearn
+        raise SklearnFallback
     if VERSION >= (1, 9) and dtype is not None and dtype.kind in "iu":
         classes = classes.astype(dtype, copy=False)
     if np.result_type(classes, labels.categories).kind == "f" and kind is not float:
-        raise LeftToSklearn
+        raise SklearnFallback
     return classes
 
 
-def _as_labels(column: Coded, dtype: DType | None) -> Labels:
+def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
     """Return coded labels, if none is missing and they are text or integers."""
     categories: Any = column.values
     is_text = python_type(categories) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
-        raise LeftToSklearn
+        raise SklearnFallback
     counts = write.count(column.codes, len(categories))
     if is_text:
         categories = _as_text(categories)
     elif categories.dtype.kind == "f" and not _is_whole(categories):
-        raise LeftToSklearn
+        raise SklearnFallback
     used = categories if counts.all() else categories[counts > 0]
     if is_text and used is not categories:
         used = _as_text(used)  # no wider than the longest
@@ -362,7 +362,7 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
         return np.array(y, object)
     numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
     if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64
-        raise LeftToSklearn
+        raise SklearnFallback
     return numbers
 
 

@@ -13,9 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn, number_labels, reader_of, write
 
+from ._columns import AnyArray, wrap_csr
 from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
-from ._read import AnyArray
-from ._sparse import wrap_csr
 
 __all__ = ["MultiLabelBinarizer"]
 

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn import preprocessing
 from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from onehot_fast.adapter import CodedColumn, write
 
-from ._categories import LIMIT, Feature, Features, Positions, encode_columns
-from ._coded_input import CodedInput
+from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
+from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, wrap_csr
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
-from ._read import FLOATS, VERSION, AnyArray, Coded, DType, LeftToSklearn
-from ._small_batches import encode_few
-from ._sparse import decode_ones, wrap_csr
 from .conversion import check_one_hot_encoder
 
 __all__ = ["OneHotEncoder"]
 
-# Steps of scikit-learn's `transform`; where a subclass changes one, all of them are taken.
+# Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
 STEPS = "_check_X", "_transform", "_map_infrequent_categories"
+# The kernels count at most this many output columns.
+MAX_OUTPUTS = np.iinfo(np.int32).max
 
 
-class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
+class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
 
     It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and
@@ -72,11 +73,10 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
         """
         if fit_params or self._overrides("fit", "transform"):
             return super().fit_transform(X, y, **fit_params)
-        rows = self._fit_rows(X, y)
-        dtype = self._kernel_dtype()
+        rows, dtype = self._fit_rows(X, y), self._kernel_dtype()
         if rows is None or dtype is None:
             return super().transform(X)
-        return self._encode(*encode_columns(*rows, self._features.of(self)), dtype)
+        return self._encode(rows, dtype)
 
     def transform(self, X: Any) -> Any:
         """Encode rows.
@@ -101,15 +101,11 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
             A dense result is larger than the free memory. Nothing has been allocated.
         """
         dtype = self._kernel_dtype()
-        if dtype is None:
-            return super().transform(X)
-        with suppress(LeftToSklearn):
-            few = encode_few(self, X, dtype)
-            if few is not None:
-                return few
-            encoded = self._encoded(*self._look_up(X))
-            validate_data(self, X=X, reset=False, skip_check_array=True)
-            return self._encode(*encoded, dtype)
+        if dtype is not None:
+            with suppress(SklearnFallback):
+                rows = self._look_up(X)
+                if self.handle_unknown != "error" or not any(codes.has_unknown for codes in rows):
+                    return self._encode(rows, dtype)
         return super().transform(X)
 
     def inverse_transform(self, X: Any) -> AnyArray:
@@ -157,7 +153,7 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
         """
         check_one_hot_encoder(encoder)
         own = cls()
-        own.__dict__.update(copy.deepcopy(vars(encoder)), _features=Features())
+        own.__dict__.update(copy.deepcopy(vars(encoder)))
         return own
 
     def to_sklearn(self) -> Any:
@@ -176,36 +172,13 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
         check_is_fitted(self)
         theirs = preprocessing.OneHotEncoder()
         theirs.__dict__.update(copy.deepcopy(vars(self)))
-        theirs.__dict__.pop("_features", None)
         return theirs
 
-    def _encoded(
-        self, columns: list[Coded], positions: list[Positions]
-    ) -> tuple[list[CodedColumn], list[int]]:
-        """Return rows as codes, and the columns with an unknown value."""
-        encoded, with_unknown = encode_columns(columns, positions, self._features.of(self))
-        if with_unknown and self.handle_unknown == "error":
-            raise LeftToSklearn
-        return encoded, with_unknown
-
-    def _feature(self, i: int) -> Feature:
-        """Return a feature of the fitted encoder, by its position."""
-        categories, n_outputs = self.categories_[i], int(self._n_features_outs[i])
-        groups, infrequent = np.arange(len(categories)), None
-        if self._infrequent_enabled and self._infrequent_indices[i] is not None:
-            groups = self._default_to_infrequent_mappings[i]
-            infrequent = self._infrequent_indices[i][0]
-        dropped = self._drop_idx_after_grouping
-        if dropped is not None and dropped[i] is not None:
-            groups = np.where(groups == dropped[i], -1, groups - (groups > dropped[i]))
-        has_other = infrequent is not None and self._unknown != "ignore"
-        lut = np.append(groups, groups[infrequent] if has_other else -1).astype(np.int32)
-        return Feature(categories, lut, n_outputs)
-
-    def _encode(self, columns: list[CodedColumn], with_unknown: list[int], dtype: DType) -> Any:
+    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
+        with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
         if with_unknown and self._warns:
-            zeros = self._unknown == "ignore" or VERSION < (1, 8)  # older words do not tell
+            zeros = self._unknown == "ignore" or VERSION < (1, 8)  # whose message does not tell
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
@@ -213,16 +186,42 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
                 UserWarning,
                 stacklevel=4,  # the caller of `transform`, which scikit-learn wraps
             )
+        columns = [*map(self._coded_column, range(len(rows)), rows)]
         if not self.sparse_output:
             return write.rows(columns, dtype)
-        shape = len(columns[0].codes), sum(self._n_features_outs)
+        shape = len(rows[0].codes), sum(self._n_features_outs)
         return wrap_csr(write.csr(columns, dtype), shape)
+
+    def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
+        """Return the rows of a feature with the output columns of their codes."""
+        n_outputs = int(self._n_features_outs[i])
+        if len(rows.codes) >= len(rows.lut):
+            return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_outputs)
+        outputs = self._outputs(i, rows.lut.take(rows.codes), rows.has_unknown)
+        return CodedColumn(outputs, None, n_outputs)
+
+    def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
+        """Return the output column of each position in `categories_`, -1 for none."""
+        outputs, unknown_output = positions, -1
+        if self._infrequent_enabled and self._infrequent_indices[i] is not None:
+            groups = self._default_to_infrequent_mappings[i]
+            outputs = groups.take(positions, mode="clip").astype(np.int32)
+            if self._unknown != "ignore":
+                unknown_output = groups[self._infrequent_indices[i][0]]
+        if has_unknown:
+            is_unknown = positions == len(self.categories_[i])
+            outputs = np.where(is_unknown, np.int32(unknown_output), outputs)
+        dropped = self._drop_idx_after_grouping
+        if dropped is not None and dropped[i] is not None:
+            is_behind = outputs > dropped[i]
+            outputs = np.where(outputs == dropped[i], np.int32(-1), outputs - is_behind)
+        return outputs
 
     def _kernel_dtype(self) -> DType | None:
         """Return the dtype of the result, or None where scikit-learn has to make it."""
-        if "_features" not in self.__dict__ or sum(self._n_features_outs) > LIMIT:
+        if not hasattr(self, "_n_features_outs") or self._overrides(*STEPS):
             return None
-        if self._overrides(*STEPS):
+        if sum(self._n_features_outs) > MAX_OUTPUTS:
             return None
         if self.sparse_output and (
             _get_output_config("transform", estimator=self)["dense"] != "default"
@@ -247,3 +246,62 @@ class OneHotEncoder(CodedInput, SklearnOneHotEncoder):
         """Whether unknown values are warned of: all zeros also stand for what is dropped."""
         word = self.handle_unknown
         return word == "warn" or (self.drop is not None and word != "error")
+
+
+def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
+    """Return the values of a CSR matrix of ones, or None where scikit-learn has to decode it."""
+    widths = encoder._n_features_outs
+    is_csr = sparse.issparse(encoded) and encoded.format == "csr" and encoded.ndim == 2
+    if not is_csr or 0 in encoded.shape or encoded.shape[1] != sum(widths):
+        return None
+    if not (encoded.has_canonical_format and (encoded.data == 1).all()):
+        return None
+    labels = [encoder._compute_transformed_categories(i, False) for i in range(len(widths))]
+    decoded = np.empty((encoded.shape[0], len(widths)), np.result_type(*labels))
+    unknown = {}
+    for i, positions in enumerate(_positions(encoded, widths)):
+        kept = encoder._remove_dropped_categories(labels[i], i)
+        if len(kept):
+            decoded[:, i] = kept[np.maximum(positions, 0)]
+        is_zero = positions < 0
+        if is_zero.any():
+            stands_for = _zero_label(encoder, i, labels[i])
+            if stands_for is not None:
+                decoded[is_zero, i] = stands_for[0]
+            elif _ignores(encoder, i):
+                unknown[i] = is_zero
+            else:
+                return None
+    if unknown and decoded.dtype != object:
+        decoded = decoded.astype(object)
+    for i, is_zero in unknown.items():
+        decoded[is_zero, i] = None
+    return decoded
+
+
+def _positions(ones: Any, widths: Sequence[int]) -> AnyArray:
+    """Return for each feature which of its outputs is the first one in each row, -1 for none."""
+    starts = np.append(0, np.cumsum(widths))
+    # Backwards, so that the first of several ones stays.
+    rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
+    features = np.searchsorted(starts, ones.indices[::-1], "right") - 1
+    positions = np.full((len(widths), ones.shape[0]), -1, np.intp)
+    positions[features, rows] = ones.indices[::-1] - starts[features]
+    return positions
+
+
+def _ignores(encoder: Any, i: int) -> bool:
+    """Tell whether an unknown value of a feature has no output."""
+    rare = encoder._infrequent_enabled and encoder._infrequent_indices[i] is not None
+    return encoder.handle_unknown == "ignore" or (encoder.handle_unknown != "error" and not rare)
+
+
+def _zero_label(encoder: Any, i: int, labels: AnyArray) -> tuple[Any] | None:
+    """Return what a feature without a one stands for, None if nothing is dropped."""
+    dropped = encoder._drop_idx_after_grouping
+    if dropped is None or dropped[i] is None:
+        return None
+    # Where unknown values are ignored, scikit-learn takes the category at this position, although
+    # the infrequent categories before it may have been grouped.
+    source = encoder.categories_[i] if _ignores(encoder, i) or len(labels) == 1 else labels
+    return (source[dropped[i]],)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import pickletools
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -28,7 +29,13 @@ from sklearn.preprocessing._encoders import _BaseEncoder
 from strategies import examples
 
 from onehot_fast.adapter import Categories
-from onehot_fast.integrations.sklearn import OneHotEncoder, _small_batches
+from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
+    LabelBinarizer,
+    MultiLabelBinarizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+)
 
 TEXTS = np.array([["b", "x"], ["a", "y"], ["b", None], ["c", "x"]] * 50, object)
 ARRAYS = {
@@ -178,30 +185,31 @@ def test_rows_are_decoded_as_by_scikit_learn(params, encoded, form):
 @examples(0.3)
 @given(data=st.data())
 def test_few_rows_are_encoded_as_many(form, unknown, data):
-    """A row alone, which is looked up, gives what it gives among others, which are read."""
+    """Up to 16 rows are read cell by cell, more of them column by column: the results are equal."""
     pools = data.draw(st.sampled_from([(["a", "b", None], [1, 2, 3]), ([0.5, 2.0], [1.0, np.nan])]))
     rows = data.draw(st.lists(st.tuples(*map(st.sampled_from, pools)), min_size=2, max_size=5))
-    table = [list(row) for row in rows]
-    if form == "array":
-        table = np.array(table, object if pools[0][0] == "a" else float)
-    elif form != "list":
-        table = pytest.importorskip("pandas").DataFrame(rows, columns=["one", "two"])
-        if form != "pandas":
-            polars = pytest.importorskip("polars")
-            table = polars.DataFrame({name: table[name].tolist() for name in table}, strict=False)
-            table = table.to_arrow() if form == "arrow" else table
     is_sparse = data.draw(st.booleans())
     encoder = OneHotEncoder(handle_unknown=unknown, sparse_output=is_sparse, min_frequency=2)
-    encoder.fit(table if unknown == "error" else table[: max(1, len(rows) // 2)])
-    found = [encoder.transform(table[i : i + 1]) for i in range(len(rows))]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_small_batches, "CELLS", 0)
-        patch.setattr(_small_batches, "ROWS", 0)
-        expected = encoder.transform(table)
+    encoder.fit(table_of(rows if unknown == "error" else rows[: max(1, len(rows) // 2)], form))
+    found = [encoder.transform(table_of(rows, form)[i : i + 1]) for i in range(len(rows))]
+    expected = encoder.transform(table_of(rows * 20, form))
     dense = [each.toarray() if is_sparse else each for each in (*found, expected)]
 
     assert {(type(each), each.dtype) for each in found} == {(type(expected), expected.dtype)}
-    np.testing.assert_array_equal(np.vstack(dense[:-1]), dense[-1])
+    np.testing.assert_array_equal(np.vstack(dense[:-1] * 20), dense[-1])
+
+
+def table_of(rows, form):
+    """Return rows as a table of a library, as an array or as a list."""
+    if form == "list":
+        return [list(row) for row in rows]
+    if form == "array":
+        return np.array(rows, object if "a" in rows[0] or "b" in rows[0] else None)
+    columns = dict(zip(["one", "two"], map(list, zip(*rows, strict=True)), strict=True))
+    if form == "pandas":
+        return pytest.importorskip("pandas").DataFrame(columns)
+    frame = pytest.importorskip("polars").DataFrame(columns, strict=False)
+    return frame.to_arrow() if form == "arrow" else frame
 
 
 @pytest.mark.parametrize("n_rows", [1, 1000])
@@ -238,7 +246,7 @@ def test_private_methods_do_what_those_of_scikit_learn_do():
         found, expected = ours._fit(TEXTS[:, :1], **params), theirs._fit(TEXTS[:, :1], **params)
         assert str(found) == str(expected)
         np.testing.assert_array_equal(*(each._transform(TEXTS[:, :1]) for each in (ours, theirs)))
-    assert vars(ours).keys() - vars(theirs).keys() == {"_features"}
+    assert vars(ours).keys() - vars(theirs).keys() == set()
 
 
 def test_a_subclass_may_fit_by_private_steps_alone():
@@ -425,3 +433,43 @@ def test_what_is_dropped_may_be_all_there_is():
     assert encoder.transform(rows[:1]).shape == (1, 0)
     assert encoder.set_params(sparse_output=False).transform(rows).shape == (1000, 0)
     assert encoder.transform(rows[:2]).shape == (2, 0)
+
+
+FITTED = {
+    "OneHotEncoder": (OneHotEncoder(min_frequency=2, handle_unknown="ignore"), TEXTS),
+    "OrdinalEncoder": (OrdinalEncoder(max_categories=2), TEXTS),
+    "KBinsDiscretizer": (KBinsDiscretizer(2, strategy="uniform"), np.arange(6.0)[:, None]),
+    "LabelBinarizer": (LabelBinarizer(), ["a", "b", "c"]),
+    "MultiLabelBinarizer": (MultiLabelBinarizer(), [["a"], ["b", "c"]]),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_pickles_name_only_the_public_class(name):
+    """Tools that read pickles, such as sklearn2pmml, find scikit-learn's attributes and no more."""
+    estimator, rows = FITTED[name]
+    fitted = clone(estimator).fit(rows)
+    fitted.transform(rows)
+    texts = [text for _, text, _ in pickletools.genops(pickle.dumps(fitted, 2)) if text]
+    ours = {text for text in texts if isinstance(text, str) and text.startswith("onehot_fast")}
+    assert ours == {f"{type(fitted).__module__} {name}"}
+    theirs = getattr(preprocessing, name)(**estimator.get_params()).fit(rows)
+    assert vars(fitted).keys() == vars(theirs).keys()
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_skops_loads_what_it_trusts_by_the_public_class(name):
+    """skops asks for nothing else than it asks for scikit-learn's own class."""
+    skops = pytest.importorskip("skops.io")
+    estimator, rows = FITTED[name]
+    fitted = clone(estimator).fit(rows)
+    before = fitted.transform(rows)
+    theirs = getattr(preprocessing, name)(**estimator.get_params()).fit(rows)
+
+    data = skops.dumps(fitted)
+    untrusted = set(skops.get_untrusted_types(data=data))
+    untrusted -= set(skops.get_untrusted_types(data=skops.dumps(theirs)))
+    after = skops.loads(data, trusted=skops.get_untrusted_types(data=data)).transform(rows)
+
+    assert untrusted == {f"{type(fitted).__module__}.{name}"}
+    assert np.abs(after - before).sum() == 0

@@ -1,0 +1,282 @@
+"""What the encoders of categorical features share: learn categories, look values up among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from operator import is_
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import validate_data
+
+from onehot_fast.adapter import Categories, Strings, Values, cached_property, write
+
+from ._columns import (
+    KIND_TYPES,
+    MAX_CELL_ROWS,
+    OBJECT,
+    AnyArray,
+    DType,
+    EncodedColumn,
+    InputColumn,
+    SklearnFallback,
+    python_type,
+    read_table,
+)
+
+Positions: TypeAlias = npt.NDArray[np.int32]
+
+# scikit-learn passes this option if NaN must not become an infrequent category.
+NAN_APART = "return_and_ignore_missing_for_infrequent"
+
+
+class CategoryCodes(NamedTuple):
+    """The rows of a feature as codes of its categories."""
+
+    codes: AnyArray  # entries of `lut`, negative where the value is missing
+    lut: Positions  # code → position in `categories_`, or their number if the value is unknown;
+    # the last entry is that of a missing value
+    has_unknown: bool
+
+    def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
+        """Return what a function of the positions gives for each row."""
+        if len(self.codes) < len(self.lut):
+            return function(self.lut.take(self.codes))
+        return function(self.lut).take(self.codes)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryLookup:
+    """The categories of a fitted feature, with a hash table."""
+
+    categories: AnyArray  # the item of `categories_`
+    present: Categories  # those that are not missing
+    type: type  # of these as Python objects: str, int, float or bool
+    none: int  # the position of None, or the number of categories
+    nan: int  # the position of NaN, or the number of categories
+
+    @classmethod
+    def of(cls, categories: AnyArray) -> CategoryLookup:
+        """Return a look-up of categories of one type.
+
+        Duplicates, unsorted numbers and a missing value that is not the last fall back.
+        """
+        present, none, nan = categories, len(categories), len(categories)
+        # pandas.NA has no truth value.
+        if len(present) and _is_nan(present[-1]):
+            present, nan = present[:-1], len(present) - 1
+        if len(present) and present[-1] is None:
+            present, none = present[:-1], len(present) - 1
+        kind, known = python_type(present) if len(present) else None, Categories.of(present)
+        if kind is str:
+            is_valid = len(set(present.tolist())) == len(present)
+        else:
+            numbers: Any = known.values
+            is_valid = known.family == "number" and bool((numbers[1:] > numbers[:-1]).all())
+            is_valid = is_valid and (kind is not float or bool(np.isfinite(numbers).all()))
+        if kind is None or not is_valid:
+            raise SklearnFallback
+        return cls(categories, known, kind, none, nan)
+
+    def code(self, column: InputColumn) -> CategoryCodes:
+        """Return a column as codes of the categories."""
+        source, dtype = column.source, column.dtype
+        if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
+            codes = None
+            if self.type is str and len(source) <= MAX_CELL_ROWS and column.array is not None:
+                codes = self.present.lookup_few(column.array.tolist())
+            if codes is None:
+                codes = source.lookup(self.present)
+            if codes is not None:
+                return self._of_lookup(codes, column)
+        encoded = column.encode()
+        if not self._accepts(dtype, python_type(encoded.values)):  # equality is not enough
+            raise SklearnFallback
+        found = self.present.find(Categories.of(encoded.values))
+        unknown, missing = len(self.categories), self._position_of(encoded.missing)
+        lut = np.append(np.where(found < 0, unknown, found), missing).astype(np.int32)
+        has_unknown = encoded.has_missing and missing == unknown
+        if not has_unknown and (found < 0).any():
+            has_unknown = bool(write.count(encoded.codes, len(found))[found < 0].any())
+        return CategoryCodes(encoded.codes, lut, has_unknown)
+
+    def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
+        """Return positions among the present categories: -1 is missing and -2 unknown."""
+        lowest = min(codes.tolist()) if len(codes) <= MAX_CELL_ROWS else int(codes.min())
+        has_unknown, lut = lowest < -1, self._luts[0]
+        if lowest == -1 or (has_unknown and bool((codes == -1).any())):
+            missing = column.missing_value(codes)
+            lut = self._luts[missing is None]
+            has_unknown = has_unknown or self._position_of(missing) == len(self.categories)
+        if lowest < -1:
+            codes[codes < -1] = len(self.present)
+            array = column.array
+            if array is not None and array.dtype.kind == "f" and np.isinf(array).any():
+                raise SklearnFallback  # it raises an error
+        return CategoryCodes(codes, lut, has_unknown)
+
+    @cached_property
+    def _luts(self) -> tuple[Positions, Positions]:
+        """The look-up tables of columns whose missing values are NaN, and None."""
+        known = np.arange(len(self.present) + 2, dtype=np.int32)
+        known[-2:] = len(self.categories), self.nan
+        other = known.copy()
+        other[-1] = self.none
+        return known, other
+
+    def _position_of(self, missing: float | None) -> int:
+        """Return the position of a missing value."""
+        return self.none if missing is None else self.nan
+
+    def _accepts(self, dtype: DType, kind: Any) -> bool:
+        """Tell whether scikit-learn finds values of a type, in an array of a dtype, as we do."""
+        both = dtype, self.categories.dtype
+        if kind is not self.type or self.type is str:
+            return kind is self.type
+        # NumPy compares signed with unsigned integers as floats.
+        is_exact = self.type is not int or np.result_type(*both).kind != "f"
+        return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
+
+
+class CategoryEncoder:
+    """A base class in front of scikit-learn's `_BaseEncoder`, which remains the fallback."""
+
+    categories: Any
+    categories_: list[AnyArray]
+    _check_infrequent_enabled: Any
+    _fit_infrequent_category_mapping: Any
+    _infrequent_enabled: bool
+    _infrequent_indices: Any
+    _default_to_infrequent_mappings: Any
+    # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows that
+    # are fitted, while `fit_transform` runs, and a look-up for each feature.
+    __slots__ = ("_fitted_rows", "_lookups")
+    _fitted_rows: list[CategoryCodes] | None
+    _lookups: list[CategoryLookup]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return scikit-learn's attributes."""
+        return vars(self).copy()
+
+    def _fit(
+        self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
+    ) -> dict[str, Any]:
+        """Learn the categories, as scikit-learn's method of this name does."""
+        if ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True}):
+            with suppress(SklearnFallback):
+                return self._fit_columns(X, handle_unknown, bool(options))
+        fitted: dict[str, Any] = super()._fit(  # type: ignore[misc]
+            X, handle_unknown, ensure_all_finite, **options
+        )
+        return fitted
+
+    def _fit_columns(self, X: Any, handle_unknown: str, is_nan_apart: bool) -> dict[str, Any]:
+        """Learn the categories of columns that are read without scikit-learn."""
+        (_, columns), declared = self._read(X), self.categories
+        if isinstance(declared, str):
+            learned = [learn(column.encode()) for column in columns]
+        elif len(declared) == len(columns):
+            learned = [*map(find_declared, declared, columns)]
+        else:
+            raise SklearnFallback
+        rows = [codes for _, codes in learned]
+        if handle_unknown == "error" and any(codes.has_unknown for codes in rows):
+            raise SklearnFallback
+        self.categories_ = [categories for categories, _ in learned]
+        self._check_infrequent_enabled()
+        validate_data(self, X=X, reset=True, skip_check_array=True)
+        fitted = {"n_samples": len(rows[0].codes)}
+        nan_at = {i: len(c) - 1 for i, c in enumerate(self.categories_) if _is_nan(c[-1])}
+        nan_at = nan_at if is_nan_apart else {}
+        if self._infrequent_enabled:
+            counts = [*map(count_categories, self.categories_, rows)]
+            self._fit_infrequent_category_mapping(fitted["n_samples"], counts, nan_at)
+        if hasattr(self, "_fitted_rows"):
+            self._fitted_rows = rows
+        return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
+
+    def _fit_rows(self, X: Any, y: Any) -> list[CategoryCodes] | None:
+        """Fit, and return the rows; None if scikit-learn has read them."""
+        self._fitted_rows = None
+        try:
+            self.fit(X, y)  # type: ignore[attr-defined]  # of scikit-learn's class
+            return self._fitted_rows
+        finally:
+            del self._fitted_rows
+
+    def _look_up(self, X: Any) -> list[CategoryCodes]:
+        """Return the rows of a table as codes of the known categories."""
+        lookups, (names, columns) = self._category_lookups(), self._read(X)
+        if len(columns) != len(lookups):
+            raise SklearnFallback
+        rows = [lookup.code(column) for lookup, column in zip(lookups, columns, strict=True)]
+        fitted = vars(self).get("feature_names_in_")
+        if names != (None if fitted is None else tuple(fitted.tolist())):
+            validate_data(self, X=X, reset=False, skip_check_array=True)
+        return rows
+
+    def _category_lookups(self) -> list[CategoryLookup]:
+        """Return a look-up for each feature, made again if `categories_` changed."""
+        lookups, categories = getattr(self, "_lookups", []), self.categories_
+        known = [lookup.categories for lookup in lookups]
+        if len(known) != len(categories) or not all(map(is_, known, categories)):
+            lookups = self._lookups = [*map(CategoryLookup.of, categories)]
+        return lookups
+
+    def _read(self, X: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
+        """Return the names and the columns of a table."""
+        if self._overrides("_check_X"):
+            raise SklearnFallback
+        return read_table(X)
+
+    def _overrides(self, *names: str) -> bool:
+        """Tell whether a subclass has its own methods of these names."""
+        own = type(self)
+        if own.__module__.startswith(__package__):
+            return False
+        ours = next(kind for kind in own.__mro__ if kind.__module__.startswith(__package__))
+        return any(getattr(own, name) is not getattr(ours, name) for name in names)
+
+
+def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
+    """Return the categories of a column, sorted, with the missing one last, and its codes."""
+    values, has_missing = column.values, column.has_missing
+    used = np.flatnonzero(write.count(column.codes, len(values)))
+    used = used[Categories.of(values.take(used)).argsort()]
+    known = values.take(used)
+    categories = known.to_object() if isinstance(known, Strings) else known
+    categories = categories.astype(column.dtype, copy=False)
+    if has_missing:
+        categories = np.append(categories, np.array([column.missing], column.dtype))
+    lut = np.full(len(values) + 1, len(categories), np.int32)
+    lut[used] = np.arange(len(used))
+    lut[-1] = len(used)
+    return categories, CategoryCodes(column.codes, lut, False)
+
+
+def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
+    """Return the categories that a user declared, and a column as codes of them."""
+    try:
+        categories = np.array(declared, object if column.dtype.kind == "U" else column.dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise SklearnFallback from error
+    if categories.ndim != 1:
+        raise SklearnFallback
+    return categories, CategoryLookup.of(categories).code(column)
+
+
+def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
+    """Return in how many rows each category occurs."""
+    in_rows = write.count(rows.codes, len(rows.lut) - 1)
+    in_rows = np.append(in_rows, len(rows.codes) - in_rows.sum())
+    counts = np.zeros(len(categories) + 1, np.int64)
+    counts[rows.lut] = in_rows
+    return counts[:-1]
+
+
+def _is_nan(value: Any) -> bool:
+    """Tell whether a value is a NaN of Python or NumPy."""
+    return isinstance(value, float | np.floating) and bool(value != value)

@@ -1,0 +1,226 @@
+"""Read the columns of a table as scikit-learn would convert them, and wrap CSR matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import sklearn
+from scipy import sparse
+from sklearn import get_config
+from sklearn.utils import check_array
+
+from onehot_fast import adapter
+from onehot_fast.adapter import Column, Strings, Values, read_values, reader_of
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+DType: TypeAlias = np.dtype[Any]
+
+# The major and minor version of scikit-learn.
+VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
+# check_array does not copy or convert arrays of these kinds.
+PLAIN_KINDS = "OUbiuf"
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+OBJECT = np.dtype(object)
+# The types of objects that stand for NaN.
+NAN_TYPES = {float, np.float16, np.float32, np.float64}
+# The kind of a dtype → the type of its elements as Python objects. An array of objects is read only
+# if all of its elements have the same one of these types.
+KIND_TYPES = {"U": str, "i": int, "u": int, "f": float, "b": bool}
+# Reading this few rows cell by cell is faster than creating a Series for each column.
+MAX_CELL_ROWS = 16
+
+
+class SklearnFallback(Exception):  # never raised to callers: it is no error
+    """Raised if only scikit-learn's own code can read the values or report what is wrong."""
+
+
+class EncodedColumn(NamedTuple):
+    """The codes of a column and its distinct values."""
+
+    codes: AnyArray  # positions in `values`, negative where the value is missing
+    values: Any  # an ndarray or Strings: distinct, not missing, in any order
+    dtype: DType  # of the array that scikit-learn makes of the column
+    missing: float | None  # what a negative code stands for: NaN or None
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether a value is missing."""
+        return self.codes.dtype.kind == "i" and bool(self.codes.min() < 0)
+
+
+class InputColumn(NamedTuple):
+    """A column that is not encoded yet."""
+
+    source: Column | Values
+    dtype: DType  # of the array that scikit-learn makes of the column
+    missing: float | None = np.nan  # NaN or None, unless the objects in `array` decide
+    array: AnyArray | None = None  # the column, if it is an array
+
+    def encode(self) -> EncodedColumn:
+        """Return the codes and the distinct values of the column."""
+        try:
+            column = self.source.encode()
+        except TypeError as error:  # a value that cannot be hashed
+            raise SklearnFallback from error
+        codes, values = column.codes, column.stored
+        if python_type(values) is None:
+            raise SklearnFallback
+        if not isinstance(values, Strings):
+            values = values.astype(self.dtype, copy=False)
+        if self.array is not None and self.array.dtype.kind == "f":
+            # Whether the category is 0.0 or -0.0 depends on how NumPy sorts.
+            is_negative_zero = (self.array == 0) & np.signbit(self.array)
+            if is_negative_zero.any() or not np.isfinite(values.astype(np.float64)).all():
+                raise SklearnFallback
+        return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
+
+    def missing_value(self, codes: AnyArray) -> float | None:
+        """Return what the missing values are, whose code is -1: NaN or None."""
+        if self.array is None or self.array.dtype != OBJECT:
+            return self.missing
+        types = set(map(type, self.array[codes == -1].tolist()))
+        if types <= {type(None)}:
+            return None
+        if types <= NAN_TYPES:
+            return np.nan
+        raise SklearnFallback
+
+
+def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
+    """Return the names and the columns of a table; an array and a list of rows have no names."""
+    if type(table) in (list, tuple):
+        table = _array_of_rows(table)
+    shape: tuple[int, ...] = getattr(table, "shape", ())
+    if len(shape) != 2 or 0 in shape:
+        raise SklearnFallback
+    if type(table) in (np.ndarray, np.memmap):
+        return None, [*map(read_array, table.T)]
+    library = reader_of(table)
+    if library is None:
+        raise SklearnFallback
+    named = adapter.read_table(table)
+    positions = range(shape[1])
+    is_few = shape[0] <= MAX_CELL_ROWS
+    cells = [_read_cells(named.texts(i)) if is_few else None for i in positions]
+    if None not in cells:
+        return named.names, cells  # type: ignore[return-value]
+    if library == "pandas":
+        series = [each for _, each in table.items()]
+        read = _read_series
+    else:
+        series = [table[:, i] if library == "polars" else table[i] for i in positions]
+        if not any(map(_is_text, series)):  # scikit-learn makes one array of all columns
+            return named.names, [*map(read_array, np.asarray(table).T)]
+        read = _read_library_column
+    return named.names, [own or read(each) for own, each in zip(cells, series, strict=True)]
+
+
+def read_array(values: AnyArray) -> InputColumn:
+    """Return an array of texts, or of numbers of one kind."""
+    dtype = values.dtype
+    if not dtype.isnative or not (dtype.kind in "OUbiu" or dtype in FLOATS):
+        raise SklearnFallback
+    return InputColumn(Values([values]), dtype, array=values)
+
+
+def read_text(source: Any, missing: float | None) -> InputColumn:
+    """Return a column of texts, whose missing values are NaN or None."""
+    return InputColumn(read_values(source), OBJECT, missing)
+
+
+def python_type(values: AnyArray | Strings) -> type | None:
+    """Return the exact type that all values have as Python objects, if it is text or a number."""
+    if isinstance(values, Strings):
+        return str if len(values) and values.is_text else None
+    if values.dtype != OBJECT:
+        return KIND_TYPES.get(values.dtype.kind)
+    types = set(map(type, values.tolist()))
+    return types.pop() if len(types) == 1 and types <= {*KIND_TYPES.values()} else None
+
+
+def wrap_csr(parts: tuple[AnyArray, AnyArray, AnyArray], shape: tuple[int, int]) -> Any:
+    """Return ``(data, indices, indptr)`` as scikit-learn is configured: array or matrix."""
+    # Before scikit-learn 1.9 there is no choice.
+    is_array = get_config().get("sparse_interface") == "sparray"
+    container = sparse.csr_array if is_array else sparse.csr_matrix
+    matrix = container(parts, shape=shape, copy=False)
+    # The kernels write each row in order and without duplicates, so that SciPy need not check.
+    matrix.has_sorted_indices = matrix.has_canonical_format = True
+    return matrix
+
+
+def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
+    """Return the array that scikit-learn makes of a list of rows."""
+    try:
+        array = np.asarray(rows)
+        return np.asarray(rows, object) if array.dtype.kind == "U" else array
+    except ValueError as error:  # rows of different lengths
+        raise SklearnFallback from error
+
+
+def _read_cells(values: Sequence[Any] | None) -> InputColumn | None:
+    """Return a few cells as a column, None if they are not all texts or NumPy's numbers."""
+    types = set(map(type, values or ()))
+    if types == {str}:
+        return read_array(np.array(values, object))
+    if len(types) == 1 and issubclass(types.pop(), np.number | np.bool_):
+        return read_array(np.array(values))
+    return None
+
+
+def _read_series(series: Any) -> InputColumn:
+    """Return a column of a DataFrame. Codes, and text in Arrow's memory, are not copied."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in PLAIN_KINDS:
+        return read_array(series.to_numpy())
+    if hasattr(dtype, "categories"):
+        return _read_category(series)
+    if dtype == "str":
+        return read_text(series, np.nan)
+    return read_array(_check_series(series))
+
+
+def _read_category(series: Any) -> InputColumn:
+    """Return a categorical column, whose codes are a view of its memory."""
+    column = read_values(series).encode()
+    values = column.stored
+    if isinstance(values, Strings) or python_type(values) is str:
+        return InputColumn(column, OBJECT)
+    # Integers become floats if one of them is missing: two rows show it.
+    is_missing = column.codes < 0
+    rows = sorted({int(is_missing.argmin()), int(is_missing.argmax())})
+    dtype = _check_series(series.iloc[rows]).dtype
+    if {values.dtype.kind, dtype.kind} <= {*"biuf"} and np.isfinite(values).all():
+        return InputColumn(column, dtype)
+    raise SklearnFallback
+
+
+def _check_series(series: Any) -> AnyArray:
+    """Return a Series as an array, converted by scikit-learn."""
+    array: AnyArray = check_array(
+        series, ensure_2d=False, dtype=None, ensure_all_finite="allow-nan"
+    )
+    return array
+
+
+def _read_library_column(series: Any) -> InputColumn:
+    """Return a column of polars or Arrow as an array of objects would hold it."""
+    if _is_text(series):
+        return read_text(series, None)
+    values = series.to_numpy()
+    if not isinstance(values, np.ndarray):
+        raise SklearnFallback
+    return read_array(values)._replace(dtype=OBJECT)
+
+
+def _is_text(series: Any) -> bool:
+    """Tell whether a column holds strings, dictionary-encoded or not."""
+    if hasattr(series, "to_physical"):
+        return series.dtype.base_type().__name__ in ("String", "Categorical", "Enum")
+    name = str(series.type)
+    if name.startswith("dictionary"):  # Arrow turns nulls in such a column into categories
+        return "string" in name and series.null_count == 0
+    return name in ("string", "large_string", "string_view")
