@@ -43,6 +43,31 @@ class Exporter:
         return self.data.__dlpack_device__()
 
 
+class Elsewhere(Exporter):
+    """An array on a device, as DLPack numbers its kind."""
+
+    device = "cuda:0"
+
+    def __init__(self, data, kind):
+        super().__init__(data)
+        self.kind = kind
+
+    def __dlpack_device__(self):
+        return self.kind, 0
+
+
+@pytest.mark.parametrize("kind", [1, 3, 11])
+def test_memory_that_the_cpu_reads_is_accepted(kind):
+    np.testing.assert_array_equal(as_array(Elsewhere(np.arange(3), kind)), np.arange(3))
+
+
+@pytest.mark.parametrize("kind", [2, 8, 10])
+def test_an_array_on_another_device_is_rejected_with_the_remedy(kind):
+    message = r"indices must be in the memory of the CPU, got an Elsewhere on cuda:0: .*\.cpu\(\)"
+    with pytest.raises(ValueError, match=message):
+        as_array(Elsewhere(np.arange(3), kind))
+
+
 class Arraylike:
     """An object with `__array__` and nothing else."""
 

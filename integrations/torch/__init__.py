@@ -1,4 +1,4 @@
-"""torch in front of the kernels: `one_hot` with any dtype, on any axis, for compiled models too.
+"""One-hot encode and decode torch tensors, with any dtype, on any axis and device.
 
 >>> import torch
 >>> from onehot_fast.integrations.torch import one_hot
@@ -12,6 +12,6 @@ from onehot_fast.adapter import require
 
 require("torch")
 
-from .function import one_hot
+from .function import decode, one_hot
 
-__all__ = ["one_hot"]
+__all__ = ["decode", "one_hot"]

@@ -1,85 +1,105 @@
-"""`one_hot` of a tensor, as two custom operators of torch: one that allocates, one that fills."""
+"""`one_hot` and `decode` of tensors, with the arguments checked."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import torch
 
-import onehot_fast
 from onehot_fast.adapter import checks
 
-__all__ = ["one_hot"]
+from ._composition import INT64, argmax, read_labels
+from ._composition import decode as decode_by_torch
+from ._composition import encode as encode_by_torch
+from ._operators import ALLOCATING, DECODING, FILLING
+
+__all__ = ["decode", "one_hot"]
 
 INTEGERS = (
     torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64,
     torch.uint16, torch.uint32, torch.uint64,
 )  # fmt: skip
 INDICES = (*INTEGERS, torch.float16, torch.float32, torch.float64)
-# The integers in which the elements lie whose dtype NumPy does not have, by their bytes.
-BITS = {1: torch.uint8, 2: torch.uint16}
-
-# What is whole as it stands, in a graph too.
-WHOLE = (int, torch.SymInt)
-POLICIES = "int axis, int[] ignore_index, str negative_indices, str out_of_range"
+SMOOTHED = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+VALUES = (
+    torch.bool, *INTEGERS, *SMOOTHED, torch.complex32, torch.complex64, torch.complex128,
+    torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz,
+)  # fmt: skip
+# Versions of torch before 2.7 cannot tell an export from a compilation.
+IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
 def one_hot(
     tensor: torch.Tensor,
-    num_classes: int,
+    num_classes: int | None = -1,
     *,
     dtype: torch.dtype | None = None,
     axis: int = -1,
     ignore_index: int | Sequence[int] | None = None,
-    negative_indices: Literal["ignore", "normalize", "error"] = "ignore",
-    out_of_range: Literal["ignore", "error"] = "ignore",
+    negative_indices: Literal["ignore", "normalize", "error"] = "error",
+    out_of_range: Literal["ignore", "error"] = "error",
+    label_smoothing: float = 0.0,
     out: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Return the one-hot encoding of a tensor of indices, by the policies of `onehot_fast.one_hot`.
+    """Return the one-hot encoding of a tensor of integer labels, on any device.
 
-    It is a custom operator of torch, ``torch.ops.onehot_fast.one_hot``: `torch.compile` and
-    `torch.export` keep it in their graphs. The memory of the result is that of the kernels.
+    Invalid labels raise an error by default, as in `torch.nn.functional.one_hot`. On the CPU, the
+    compiled kernels of this package encode the labels, through the custom operator
+    ``torch.ops.onehot_fast.one_hot``, which `torch.compile` and `torch.export` keep in their
+    graphs. On other devices the result comes from plain torch operations, which `torch.compile`
+    fuses.
 
     Parameters
     ----------
-    tensor : Tensor of integers, float16, float32 or float64, of any shape, on the CPU
-        It is read where it lies, whatever its strides.
-    num_classes : int
-        From 0.
+    tensor : Tensor of integers, float16, float32 or float64, of any shape and strides
+        The labels. Floats are truncated toward zero.
+    num_classes : int, default -1
+        The number of classes, from 0. -1 and None mean 1 + the largest label that is not ignored,
+        for which the result must wait for the device.
     dtype : torch.dtype, optional
-        Of the result: any of torch's, bfloat16 and the float8 dtypes too. By default that of `out`,
-        else float32.
+        The dtype of the result: bool, an integer, a float (bfloat16 and the float8 dtypes with a
+        zero included) or a complex dtype. The default is the dtype of `out`, else float32.
     axis : int, default -1
-        Where the classes stand in the result: 1 gives (N, C, H, W) of (N, H, W).
-    ignore_index : int or several, optional
-        The rows of these are all off, before any policy looks at them.
-    negative_indices : {"ignore", "normalize", "error"}, default "ignore"
-        A negative index makes a row that is all off, counts from the back, or is refused.
-    out_of_range : {"ignore", "error"}, default "ignore"
-        An index from `num_classes` on makes a row that is all off, or is refused.
+        The position of the classes in the result: 1 makes (N, C, H, W) from (N, H, W).
+    ignore_index : int or sequence of int, optional
+        These labels become rows of zeros and are never errors.
+    negative_indices : {"ignore", "normalize", "error"}, default "error"
+        A negative label becomes a row of zeros, counts from the last class, or raises an error.
+    out_of_range : {"ignore", "error"}, default "error"
+        A label from `num_classes` on becomes a row of zeros, or raises an error. NaN, infinities
+        and floats that int64 cannot hold are out of range.
+    label_smoothing : float, default 0.0
+        From 0 to below 1: the values are ``1 - s + s / num_classes`` and ``s / num_classes``
+        instead of 1 and 0. It needs float16, bfloat16, float32 or float64.
     out : Tensor, optional
-        Where the result goes: of the right shape and dtype, of any strides, on the CPU.
+        The tensor to write the result into, of the right shape, dtype and device, with any strides.
 
     Returns
     -------
     Tensor
-        The shape of `tensor` with a dimension of `num_classes` at `axis`; or `out` itself.
+        The shape of `tensor` with a dimension of `num_classes` at `axis`, on its device and
+        without a gradient; or `out` itself.
 
     Raises
     ------
     TypeError
-        `tensor` or `out` is no tensor, or not of the dtypes above; another argument is not of the
-        type above.
+        An argument does not have the type or one of the dtypes listed above.
     ValueError
-        It is sparse, or on another device than the CPU; `num_classes` is negative; `axis` is out of
-        range; a policy is unknown or refuses an index; `out` does not fit.
+        `tensor` is sparse; `num_classes` is below -1 or from ``2**63`` on, or it is -1 or None for
+        a tensor without a label to count, with ``negative_indices="normalize"``, or under
+        `torch.export`; `axis` is out of range; a policy is unknown; a label is invalid (on the
+        CPU); `out` does not fit.
     MemoryError
-        The result is larger than the free memory.
+        The result is larger than the free memory (on the CPU).
+
+    Notes
+    -----
+    On other devices than the CPU, an invalid label fails `torch._assert_async`, because an
+    exception would have to wait for the device. CUDA reports a failed assertion at a later call
+    and cannot be used again in that process. Encode ``tensor.cpu()`` to see the invalid label and
+    its position.
 
     Examples
     --------
@@ -92,153 +112,234 @@ def one_hot(
             [[0, 0],
              [1, 0],
              [0, 0]]], dtype=torch.uint8)
+    >>> one_hot(torch.tensor([0, 3]), 3)
+    Traceback (most recent call last):
+        ...
+    ValueError: indices[1] = 3 is outside [0, 3)
     """
     _check_tensor(tensor, "tensor")
     if tensor.dtype not in INDICES:
         raise TypeError(
-            f"tensor has dtype {tensor.dtype}; accepted are integers, float16, float32 and float64"
+            f"tensor must have an integer dtype, float16, float32 or float64, got {tensor.dtype}"
         )
     checks.check_choice(negative_indices, "negative_indices", ("ignore", "normalize", "error"))
     checks.check_choice(out_of_range, "out_of_range", ("ignore", "error"))
-    num_classes, axis = _whole(num_classes, "num_classes"), _whole(axis, "axis")
-    if num_classes < 0:
-        raise ValueError(
-            f"num_classes = {num_classes} is negative; of labels that are all there, it is"
-            " int(tensor.max()) + 1"
-        )
-    rank = tensor.ndim + 1
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis = {axis} is outside [{-rank}, {rank})")
-    axis = axis % rank
-    listed = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
-    several = [_whole(index, "ignore_index") for index in listed if index is not None]
-    if dtype is not None and not isinstance(dtype, torch.dtype):
-        raise TypeError(
-            f"dtype = {dtype!r} is {checks.with_article(dtype)}; accepted is a torch.dtype, such as"
-            " torch.float32"
-        )
-    policies = axis, several, negative_indices, out_of_range
+    axis = _position(axis, tensor.ndim + 1)
+    ignored = _ignored(ignore_index, tensor.dtype)
+    if out is not None:
+        _check_tensor(out, "out")
+        if dtype not in (None, out.dtype):
+            raise ValueError(f"dtype and out.dtype must be the same, got {dtype} and {out.dtype}")
+        dtype = out.dtype
+    dtype = torch.float32 if dtype is None else dtype
+    _check_dtype(dtype)
+    smoothing = _smoothing(label_smoothing, dtype)
+    if tensor.requires_grad:  # floats
+        tensor = tensor.detach()
+    classes = _num_classes(num_classes, tensor, ignored, negative_indices)
+    policies = axis, ignored, negative_indices, out_of_range, smoothing
+    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
+    encode: Any = encode_by_torch if is_traced else ALLOCATING
     if out is None:
-        dtype = torch.float32 if dtype is None else dtype
-        made: torch.Tensor = ALLOCATING(tensor, num_classes, dtype, *policies)
-        return made
-    _check_tensor(out, "out")
-    if dtype not in (None, out.dtype):
-        raise ValueError(f"dtype = {dtype}, and out has {out.dtype}: pass one of them")
-    shape = _shape(tensor, num_classes, axis)
-    if list(out.shape) != shape:
-        raise ValueError(f"out has shape {tuple(out.shape)}; the result has {tuple(shape)}")
-    FILLING(tensor, num_classes, *policies, out)
+        result: torch.Tensor = encode(tensor, classes, dtype, *policies)
+        return result
+    _check_out(out, tensor, [*tensor.shape[:axis], classes, *tensor.shape[axis:]])
+    if is_traced:
+        return out.copy_(encode(tensor, classes, dtype, *policies))
+    FILLING(tensor, classes, *policies, out)
     return out
 
 
+def decode(
+    tensor: torch.Tensor,
+    axis: int = -1,
+    *,
+    on_value: float = 1,
+    default: int | Literal["error"] = -1,
+    multiple: Literal["error", "first"] = "error",
+    rule: Literal["exact", "argmax"] = "exact",
+) -> torch.Tensor:
+    """Return the labels of a one-hot tensor, on any device: the inverse of `one_hot`.
+
+    Parameters
+    ----------
+    tensor : Tensor of any dtype that `one_hot` returns, of rank 1 or higher
+        The one-hot tensor.
+    axis : int, default -1
+        The dimension of the classes.
+    on_value : int or float, default 1
+        The value of a hot element. Elements are compared bit by bit.
+    default : int or "error", default -1
+        The label of a row whose elements are all equal and differ from `on_value`, such as a row
+        of zeros; "error" raises an error for such a row. A row without `on_value` whose elements
+        differ is always an error.
+    multiple : {"error", "first"}, default "error"
+        A row with several hot elements raises an error or has the label of the first of them.
+    rule : {"exact", "argmax"}, default "exact"
+        "argmax" returns the class of the largest element, as for scores and probabilities: the
+        first of several; NaN counts as the largest. The three options above do not apply to it.
+
+    Returns
+    -------
+    Tensor of int64
+        The shape of `tensor` without the dimension `axis`, on its device.
+
+    Raises
+    ------
+    TypeError
+        An argument does not have the type or one of the dtypes listed above.
+    ValueError
+        `tensor` is sparse or has rank 0; `axis` is out of range; an option is unknown; the dtype
+        cannot hold `on_value`; a row cannot be decoded (on the CPU; on other devices it fails
+        `torch._assert_async`, see `one_hot`).
+
+    Examples
+    --------
+    >>> decode(torch.tensor([[0, 1, 0], [0, 0, 0]]))
+    tensor([ 1, -1])
+    >>> decode(torch.tensor([[0.2, 0.7], [0.6, 0.4]]), rule="argmax")
+    tensor([1, 0])
+    """
+    _check_tensor(tensor, "tensor")
+    _check_dtype(tensor.dtype, "tensor.dtype")
+    checks.check_choice(rule, "rule", ("exact", "argmax"))
+    checks.check_choice(multiple, "multiple", ("error", "first"))
+    if tensor.ndim == 0:
+        raise ValueError("tensor must have at least one dimension, got a 0-D tensor")
+    axis = _position(axis, tensor.ndim)
+    tensor = tensor.detach().resolve_conj().resolve_neg()
+    if rule == "argmax":
+        if (on_value, default, multiple) != (1, -1, "error"):
+            raise TypeError("on_value, default and multiple do not apply to rule='argmax'")
+        if tensor.dtype.is_complex:
+            raise TypeError(f"tensor must be real with rule='argmax', got {tensor.dtype}")
+        if tensor.shape[axis] == 0:
+            raise ValueError("tensor must have at least one class with rule='argmax', got none")
+        return argmax(tensor, axis)
+    _check_on_value(on_value, tensor.dtype)
+    if isinstance(default, str):
+        checks.check_choice(default, "default", ("error",))
+        filler = None
+    else:
+        filler = _whole(default, "default")
+    is_traced = torch.compiler.is_compiling() and tensor.device.type != "cpu"
+    decoded: Any = decode_by_torch if is_traced else DECODING
+    labels: torch.Tensor = decoded(tensor, axis, on_value, filler, multiple)
+    return labels
+
+
 def _whole(value: Any, name: str) -> int:
-    """Return an argument as an int, or refuse it."""
-    if isinstance(value, WHOLE):
+    """Return an argument as an int, or raise an error."""
+    if isinstance(value, (int, torch.SymInt)):
         return value
     try:
         return operator.index(value)
     except TypeError:
-        hint = "; of labels that are all there, int(tensor.max()) + 1"
-        raise TypeError(
-            f"{name} = {value!r} is {checks.with_article(value)}; accepted is an int"
-            f"{hint if name == 'num_classes' else ''}"
-        ) from None
+        raise TypeError(f"{name} must be an int, got {checks.shown(value)}") from None
+
+
+def _position(axis: Any, rank: int) -> int:
+    """Return an axis, counted from the front."""
+    axis = _whole(axis, "axis")
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis must be in [{-rank}, {rank}), got {axis}")
+    return axis % rank
 
 
 def _check_tensor(tensor: Any, name: str) -> None:
-    """Refuse what is no tensor that the kernels can read."""
+    """Raise an error for anything but a strided tensor."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
-            f"{name} is {checks.with_article(tensor)}; accepted is a torch.Tensor (of an array,"
-            " onehot_fast.one_hot makes an array)"
+            f"{name} must be a torch.Tensor, got {checks.with_article(tensor)}; onehot_fast.one_hot"
+            " and onehot_fast.decode take arrays"
         )
     if tensor.layout != torch.strided:
-        raise ValueError(f"{name} has layout {tensor.layout}; accepted is {name}.to_dense()")
-    if tensor.device.type not in ("cpu", "meta"):
-        raise ValueError(
-            f"{name} is on {tensor.device}, and onehot_fast encodes on the CPU alone: encode before"
-            f" the batch is moved, as in one_hot({name}.cpu(), ...).to({str(tensor.device)!r}), or"
-            " use torch.nn.functional.one_hot there"
+        raise ValueError(f"{name} must be strided, got {tensor.layout}: pass {name}.to_dense()")
+
+
+def _check_dtype(dtype: Any, name: str = "dtype") -> None:
+    """Raise an error for a dtype that does not hold 0 and 1."""
+    if not isinstance(dtype, torch.dtype):
+        raise TypeError(
+            f"{name} must be a torch.dtype such as torch.float32, got {checks.shown(dtype)}"
+        )
+    if dtype not in VALUES:
+        raise TypeError(
+            f"{name} must be a Boolean, integer, float or complex dtype with elements of at least"
+            f" one byte that holds 0 and 1, got {dtype}"
         )
 
 
-def _shape(tensor: torch.Tensor, num_classes: int, axis: int) -> list[int]:
-    return [*tensor.shape[:axis], num_classes, *tensor.shape[axis:]]
+def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> None:
+    """Raise an error for an `out` that does not fit."""
+    if list(out.shape) != shape:
+        raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
+    if out.device != tensor.device:
+        raise ValueError(f"out must be on {tensor.device} like tensor, got {out.device}")
+    if out.requires_grad:
+        raise ValueError("out must not require a gradient: pass out.detach()")
 
 
-@cache
-def _element(dtype: torch.dtype) -> tuple[torch.dtype, npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return the dtype in which NumPy holds elements, and 1 and 0 as 0-D arrays of it."""
-    one, zero = (torch.tensor(value).to(dtype) for value in (1.0, 0.0))
-    try:
-        return dtype, one.numpy(), zero.numpy()
-    except TypeError:
-        bits = BITS[dtype.itemsize]
-        return bits, one.view(bits).numpy(), zero.view(bits).numpy()
+def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
+    """Return the labels to ignore that a tensor of `dtype` can hold, as the operators take them."""
+    several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
+    indices = [_whole(index, "ignore_index") for index in several if index is not None]
+    if dtype == torch.uint64:
+        return [i - 2**64 if i >= 2**63 else i for i in indices if 0 <= i < 2**64]
+    return [index for index in indices if -(2**63) <= index < 2**63]
 
 
-def _encode(
-    tensor: torch.Tensor,
-    num_classes: int,
-    dtype: torch.dtype,
-    policies: tuple[int, list[int], Any, Any],
-    out: npt.NDArray[Any] | None,
-) -> npt.NDArray[Any]:
-    """Return the encoding as an array."""
-    axis, ignore_index, negative_indices, out_of_range = policies
-    _, on, off = _element(dtype)
-    return onehot_fast.one_hot(
-        np.from_dlpack(tensor.detach()),
-        num_classes,
-        on_value=on,
-        off_value=off,
-        axis=axis,
-        negative_indices=negative_indices,
-        out_of_range=out_of_range,
-        ignore_index=ignore_index or None,
-        out=out,
-    )
+def _smoothing(value: Any, dtype: torch.dtype) -> float:
+    """Return the label smoothing, or raise an error."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"label_smoothing must be a float, got {checks.shown(value)}")
+    if not 0 <= value < 1:
+        raise ValueError(f"label_smoothing must be in [0, 1), got {value}")
+    if value and dtype not in SMOOTHED:
+        raise TypeError(f"label_smoothing needs float16, bfloat16, float32 or float64, got {dtype}")
+    return float(value)
 
 
-def _allocate(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
-) -> torch.Tensor:
-    encoded = torch.from_numpy(_encode(tensor, num_classes, dtype, policies, None))
-    return encoded if encoded.dtype == dtype else encoded.view(dtype)
+def _check_on_value(value: Any, dtype: torch.dtype) -> None:
+    """Raise an error for a value that no element of `dtype` equals."""
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"on_value must be an int or a float, got {checks.shown(value)}")
+    if dtype.is_floating_point or dtype.is_complex:
+        return
+    limits = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
+    if not (limits[0] <= value <= limits[1] and value == int(value)):
+        raise ValueError(f"on_value must be a value of {dtype}, got {value!r}")
 
 
-def _allocate_fake(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, axis: int, *policies: Any
-) -> torch.Tensor:
-    """Return a tensor like the result, of which only shape and dtype are looked at."""
-    return tensor.new_empty(_shape(tensor, num_classes, axis), dtype=dtype)
-
-
-def _fill(tensor: torch.Tensor, num_classes: int, *rest: Any) -> None:
-    *policies, out = rest
-    stored, *_ = _element(out.dtype)
-    memory = out.detach() if stored == out.dtype else out.detach().view(stored)
-    _encode(tensor, num_classes, out.dtype, tuple(policies), memory.numpy())
-
-
-def _fill_fake(*arguments: Any) -> None:
-    """Nothing has a shape to tell."""
-
-
-ALLOCATING: Any = torch.library.custom_op(
-    "onehot_fast::one_hot",
-    _allocate,
-    mutates_args=(),
-    device_types="cpu",
-    schema=f"(Tensor tensor, SymInt num_classes, ScalarType dtype, {POLICIES}) -> Tensor",
-)
-ALLOCATING.register_fake(_allocate_fake)
-FILLING: Any = torch.library.custom_op(
-    "onehot_fast::one_hot_out",
-    _fill,
-    mutates_args=("out",),
-    device_types="cpu",
-    schema=f"(Tensor tensor, SymInt num_classes, {POLICIES}, Tensor(a!) out) -> ()",
-)
-FILLING.register_fake(_fill_fake)
+def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative: str) -> int:
+    """Return the number of classes that is given or, for None and -1, inferred."""
+    if value is not None:
+        value = _whole(value, "num_classes")
+        if not isinstance(value, int) or value >= 0:
+            if isinstance(value, int) and value >= 2**63:
+                raise ValueError(f"num_classes must be below 2**63, got {value}")
+            return value
+        if value != -1:
+            raise ValueError(
+                f"num_classes must not be negative, got {value}; -1 means 1 + the largest label"
+            )
+    if negative == "normalize":
+        raise ValueError(
+            "num_classes must be given with negative_indices='normalize', which counts negative"
+            " labels from it"
+        )
+    if IS_EXPORTING():
+        raise ValueError(
+            "num_classes must be given under torch.export, where the labels are unknown"
+        )
+    labels, mask = read_labels(tensor, ignored)
+    # Labels that int64 cannot hold have become its maximum.
+    mask = labels == INT64.max if mask is None else mask | (labels == INT64.max)
+    nothing = INT64.min
+    largest = int(labels.masked_fill(mask, nothing).max()) if tensor.numel() else nothing
+    if largest == nothing:
+        raise ValueError(
+            f"num_classes cannot be inferred from a tensor of shape {tuple(tensor.shape)} without a"
+            " label to count: pass num_classes"
+        )
+    return max(largest + 1, 0)

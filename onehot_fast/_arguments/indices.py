@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import check_choice, shown
+from onehot_fast._arguments.choices import check_choice, shown, with_article
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
@@ -20,6 +20,8 @@ _IGNORED = "an integer, several, or None"
 _NEGATIVE_RULES = ("ignore", "normalize", "error")
 _OUT_OF_RANGE_RULES = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
+# The device types of DLPack that the CPU reads: its own memory, and pinned memory of CUDA and ROCm.
+_HOST_DEVICES = (1, 3, 11)
 _MAX_DEPTH = int(_INT64.max)
 
 
@@ -41,6 +43,8 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
             f"{name} is a masked array, in which some elements have no value: "
             "pass .filled(value) and, for indices, ignore_index=value"
         )
+    if hasattr(source, "__dlpack_device__"):
+        _check_device(source, name)
     if hasattr(source, "__dlpack__") and not hasattr(source, "__array__"):
         return np.from_dlpack(source)
     try:
@@ -53,6 +57,18 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         # NumPy gives float64 to a sequence without elements; it holds no floats either.
         return array.astype(np.int64) if array.dtype == np.float64 else array
     return array
+
+
+def _check_device(source: Any, name: str) -> None:
+    """Raise an error for an array outside the memory that the processor reads."""
+    kind, number = source.__dlpack_device__()
+    if kind not in _HOST_DEVICES:
+        device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
+        raise ValueError(
+            f"{name} must be in the memory of the CPU, got {with_article(source)} on {device}: copy"
+            " it with tensor.cpu(), cupy.asnumpy(array) or jax.device_get(array);"
+            " onehot_fast.integrations.torch encodes tensors on their device"
+        )
 
 
 def as_indices(indices: object) -> npt.NDArray[Any]:

@@ -24,7 +24,7 @@ REQUIRED = {
     "pyarrow": ("arrow", "18.0"),
     "pyspark": ("spark", "4.0"),
     "sklearn": ("sklearn", "1.6"),
-    "torch": ("torch", "2.13"),
+    "torch": ("torch", "2.5"),
 }
 # Those that make expressions for frames of their library.
 EXPRESSIVE = ("polars", "narwhals")

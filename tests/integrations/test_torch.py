@@ -1,4 +1,4 @@
-"""One-hot tensors of torch: as `onehot_fast.one_hot` makes them, in graphs and workers too."""
+"""One-hot tensors of torch, by the kernels and by the composition of torch operations."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ import onehot_fast
 
 torch = pytest.importorskip("torch")
 
-from onehot_fast.integrations.torch import one_hot  # noqa: E402  only where there is torch
-from onehot_fast.integrations.torch.function import ALLOCATING, FILLING, INDICES  # noqa: E402
+from onehot_fast.integrations.torch import _composition, decode, one_hot  # noqa: E402
+from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES  # noqa: E402
 
-DTYPES = [
-    torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.bool, torch.uint8,
-    torch.int8, torch.int64, torch.uint16, torch.complex64, torch.float8_e4m3fn, torch.float8_e5m2,
-]  # fmt: skip
-# What the compiler imports warns of its own deprecations.
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+# torch warns that complex32 is experimental.
+pytestmark = pytest.mark.filterwarnings("ignore:ComplexHalf:UserWarning")
+UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+# Values at the limits of the dtypes, by dtype.
+LIMITS = {
+    torch.uint8: [255], torch.uint64: [2**63, 2**64 - 1], torch.int64: [-(2**63), 2**63 - 1],
+    torch.float16: [float("nan"), -0.5, 1.9, -float("inf")],
+    torch.float64: [float("nan"), 1e30, -1e30, -(2.0**63), 2.0**63, -0.5],
+}  # fmt: skip
 
 
 @st.composite
@@ -30,33 +33,41 @@ def cases(draw: st.DrawFn) -> tuple[Any, int, dict[str, Any]]:
     """Return a tensor, a number of classes and options."""
     dtype = draw(st.sampled_from(INDICES))
     shape = draw(st.lists(st.integers(0, 4), max_size=3))
-    low = 0 if dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64) else -4
-    values = draw(
-        st.lists(st.integers(low, 9), min_size=int(np.prod(shape)), max_size=int(np.prod(shape)))
-    )
-    tensor = torch.tensor(values, dtype=torch.float64).to(dtype).reshape(shape)
+    low = 0 if dtype in UNSIGNED else -4
+    # Limits seldom: with the policy "error" they hide what else is in the tensor.
+    limits = st.sampled_from(draw(st.sampled_from([[0], [0], LIMITS.get(dtype, [1])])))
+    size = int(np.prod(shape))
+    values = draw(st.lists(st.integers(low, 9) | limits, min_size=size, max_size=size))
+    tensor = torch.tensor(values, dtype=dtype).reshape(shape)
     if draw(st.booleans()) and tensor.ndim > 1:
         tensor = tensor.transpose(0, -1)
+    if draw(st.booleans()) and tensor.ndim:
+        tensor = torch.stack([tensor, tensor], -1)[..., 1]
     options = {
         "axis": draw(st.integers(-tensor.ndim - 1, tensor.ndim)),
-        "ignore_index": draw(st.sampled_from([None, 3, -1, [0, 5]])),
+        "ignore_index": draw(st.sampled_from([None, 3, -1, [0, 5], 2**63 - 1, 2**64 - 1])),
         "negative_indices": draw(st.sampled_from(["ignore", "normalize", "error"])),
         "out_of_range": draw(st.sampled_from(["ignore", "error"])),
     }
-    return tensor, draw(st.integers(0, 8)), options
+    return tensor, draw(st.integers(0, 10)), options
 
 
 def outcome(work: Callable[[], Any]) -> Any:
-    """Return what a call gives, or what its error says."""
+    """Return the result of a call, or the message of its error."""
     try:
         return work()
     except ValueError as error:
         return str(error)
 
 
-@given(case=cases(), dtype=st.sampled_from(DTYPES), is_out=st.booleans())
-def test_tensors_are_encoded_as_arrays_are(case: Any, dtype: Any, is_out: bool) -> None:
-    """Whatever the dtypes, strides and policies; what is refused is refused in the same words."""
+def stored(tensor: Any) -> Any:
+    """Return the elements of a tensor as bytes, in C order."""
+    return bytes(tensor.clone(memory_format=torch.contiguous_format).untyped_storage())
+
+
+@given(case=cases(), dtype=st.sampled_from(VALUES), is_out=st.booleans())
+def test_tensors_are_encoded_like_arrays(case: Any, dtype: Any, is_out: bool) -> None:
+    """For all dtypes, strides and policies; errors have the same words."""
     tensor, depth, options = case
     array = tensor.numpy()
     expected = outcome(lambda: onehot_fast.one_hot(array, depth, dtype=bool, **options))
@@ -72,66 +83,100 @@ def test_tensors_are_encoded_as_arrays_are(case: Any, dtype: Any, is_out: bool) 
     assert encoded.dtype == dtype
     assert encoded is out or out is None
     np.testing.assert_array_equal(encoded.to(torch.complex64).numpy() == 1, expected)
-    assert ((encoded == 1) | (encoded == 0)).all()
+    assert ((encoded.to(torch.complex64) == 1) | (encoded.to(torch.complex64) == 0)).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_torch_accepts_the_operators(dtype: Any) -> None:
-    """Their schemas, their fake kernels, and tracing with shapes that are not known yet."""
-    labels = torch.tensor([[0, 2], [1, 255]], dtype=torch.uint8)
-    policies = 1, [255], "ignore", "ignore"
+@given(
+    case=cases(),
+    dtype=st.sampled_from(VALUES),
+    smoothing=st.sampled_from([0.0, 0.1]),
+    is_traced=st.booleans(),
+)
+def test_the_composition_equals_the_kernel(
+    case: Any, dtype: Any, smoothing: float, is_traced: bool
+) -> None:
+    """Bit for bit, in the functional form and in the one that fills; both reject the same."""
+    tensor, depth, options = case
+    smoothing = smoothing if dtype in SMOOTHED else 0.0
+    expected = outcome(
+        lambda: one_hot(tensor, depth, dtype=dtype, label_smoothing=smoothing, **options)
+    )
+    policies = operator_policies(tensor, options, smoothing)
+    if isinstance(expected, str):
+        with pytest.raises(RuntimeError, match="a label is negative or not below num_classes"):
+            _composition.encode(tensor, depth, dtype, *policies)
+        return
+    if is_traced:
+        got = _composition.encode(tensor, depth, dtype, *policies)
+    else:
+        got = torch.empty((*expected.shape, 2), dtype=dtype)[..., 0]
+        _composition.encode_into(tensor, depth, *policies, got)
 
-    torch.library.opcheck(ALLOCATING, (labels, 3, dtype, *policies))
-    torch.library.opcheck(FILLING, (labels, 3, *policies, torch.empty(2, 3, 2, dtype=dtype)))
-
-
-class Loss(torch.nn.Module):  # type: ignore[misc]  # its types are not looked at
-    """A model with labels in it."""
-
-    def forward(self, scores: Any, labels: Any) -> Any:
-        hot = one_hot(labels, scores.shape[1], axis=1, ignore_index=255)
-        return (torch.relu(scores) * hot).sum(1)
-
-
-def test_a_compiled_model_is_one_graph() -> None:
-    scores, labels = torch.randn(2, 5, 3), torch.tensor([[0, 4, 255], [1, 2, 3]])
-    model = Loss()
-    expected = model(scores, labels)
-
-    for dynamic in (False, True):
-        compiled = torch.compile(model, fullgraph=True, dynamic=dynamic, backend="aot_eager")
-        torch.testing.assert_close(compiled(scores, labels), expected)
-    graph = torch.export.export(model, (scores, labels)).module()
-    torch.testing.assert_close(graph(scores, labels), expected)
-
-
-def test_gradients_pass_by() -> None:
-    scores = torch.randn(2, 5, 3, requires_grad=True)
-    Loss()(scores, torch.zeros(2, 3, dtype=torch.int64)).sum().backward()
-
-    assert (scores.grad[:, 1:] == 0).all()
+    assert got.dtype == dtype
+    assert got.shape == expected.shape
+    assert stored(got) == stored(expected)
 
 
-class Masks(torch.utils.data.Dataset):  # type: ignore[misc]
-    """Label masks that workers encode."""
+def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) -> tuple[Any, ...]:
+    """Return the policies as the operators take them."""
+    ignored = options["ignore_index"]
+    several = [] if ignored is None else ignored if isinstance(ignored, list) else [ignored]
+    if tensor.dtype == torch.uint64:
+        several = [i - 2**64 if i >= 2**63 else i for i in several if i >= 0]
+    else:
+        several = [i for i in several if i < 2**63]
+    axis = options["axis"] % (tensor.ndim + 1)
+    return axis, several, options["negative_indices"], options["out_of_range"], smoothing
 
-    def __len__(self) -> int:
-        return 8
 
-    def __getitem__(self, index: int) -> Any:
-        return one_hot(torch.full((64, 64), index), 8, axis=0, dtype=torch.uint8)
+@given(
+    values=st.lists(st.sampled_from([0, 0, 1]), min_size=12, max_size=12),
+    dtype=st.sampled_from(VALUES),
+    axis=st.integers(0, 2),
+    on_value=st.sampled_from([1, 0]),
+    default=st.sampled_from([-1, 7, "error"]),
+    multiple=st.sampled_from(["error", "first"]),
+)
+def test_tensors_are_decoded_like_arrays(
+    values: Any, dtype: Any, axis: int, on_value: int, default: Any, multiple: Any
+) -> None:
+    """By the kernel, and by the composition of torch operations."""
+    tensor = torch.tensor(values).reshape(3, 2, 2).to(dtype).transpose(0, 1)
+    array = tensor.to(torch.complex64).numpy().real
+    options = {"on_value": on_value, "multiple": multiple}
+    expected = outcome(lambda: onehot_fast.decode(array, axis, all_off=default, **options))
+    rules = axis, on_value, None if default == "error" else default, multiple
+    if isinstance(expected, str):
+        with pytest.raises(ValueError, match="element"):
+            decode(tensor, axis, default=default, **options)
+        with pytest.raises(RuntimeError, match="decode: a row has"):
+            _composition.decode(tensor, *rules)
+        return
+
+    np.testing.assert_array_equal(decode(tensor, axis, default=default, **options), expected)
+    np.testing.assert_array_equal(_composition.decode(tensor, *rules), expected)
 
 
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # threads and fork
-def test_workers_encode() -> None:
-    """They are forked from a process that has used threads."""
-    one_hot(torch.zeros(1 << 22, dtype=torch.int64), 8)
-    loader = torch.utils.data.DataLoader(Masks(), batch_size=4, num_workers=2, timeout=60)
+@pytest.mark.parametrize("dtype", [dtype for dtype in VALUES if not dtype.is_complex])
+def test_the_largest_element_is_the_class(dtype: Any) -> None:
+    """For scores of every real dtype; NaN counts as the largest."""
+    scores = torch.tensor([[0, 1, 1], [1, 0, 0]]).to(dtype)
 
-    batches = torch.cat(list(loader))
+    assert decode(scores, rule="argmax").tolist() == [1, 0]
+    assert decode(scores, axis=0, rule="argmax").tolist() == [1, 0, 0]
+    nan = torch.tensor([[3.0, float("nan"), 5.0]])
+    assert decode(nan, rule="argmax").tolist() == [1]
+    large = torch.tensor([[2**63 - 1, 2**63 + 5, 1]], dtype=torch.uint64)
+    assert decode(large, rule="argmax").tolist() == [1]
 
-    assert batches.shape == (8, 8, 64, 64)
-    assert torch.equal(batches.argmax(1)[:, 0, 0], torch.arange(8))
+
+def test_rows_without_classes_are_decoded() -> None:
+    empty = torch.empty(2, 0)
+
+    assert decode(empty, default=4).tolist() == [4, 4]
+    assert _composition.decode(empty, 1, 1, 4, "error").tolist() == [4, 4]
+    with pytest.raises(ValueError, match="at least one class"):
+        decode(empty, rule="argmax")
 
 
 def test_the_result_is_the_memory_of_the_kernels() -> None:
@@ -143,36 +188,104 @@ def test_the_result_is_the_memory_of_the_kernels() -> None:
     assert one_hot(labels, 4).data_ptr() % 64 == 0
 
 
+def test_defaults_are_those_of_torch() -> None:
+    """Invalid labels are errors, and -1 or nothing means one class more than the largest label."""
+    labels = torch.tensor([[0, 3], [2, 0]])
+    expected = torch.nn.functional.one_hot(labels)
+
+    assert torch.equal(one_hot(labels, dtype=torch.int64), expected)
+    assert torch.equal(one_hot(labels, -1), one_hot(labels, None))
+    for invalid in (21, -1):
+        with pytest.raises(ValueError, match=rf"indices\[0\] = {invalid} is outside \[0, 21\)"):
+            one_hot(torch.tensor([invalid]), 21)
+
+
+@given(case=cases())
+def test_the_number_of_classes_is_inferred_like_depth(case: Any) -> None:
+    """As for arrays, except that `negative_indices="normalize"` needs a number."""
+    tensor, _, options = case
+    if options["negative_indices"] == "normalize":
+        with pytest.raises(ValueError, match="num_classes must be given"):
+            one_hot(tensor, None, **options)
+        return
+    expected = outcome(lambda: onehot_fast.one_hot(tensor.numpy(), None, **options))
+    got = outcome(lambda: one_hot(tensor, None, **options))
+    if isinstance(expected, str):
+        # An unsigned label above int64 is named here, and there the depth that it makes.
+        assert isinstance(got, str) or "too large" in expected
+    else:
+        np.testing.assert_array_equal(got, expected)
+
+
 @pytest.mark.parametrize(
-    ("arguments", "options", "error", "message"),
-    [
-        ((np.arange(3), 3), {}, TypeError, r"tensor is an ndarray; accepted is a torch.Tensor"),
-        ((torch.tensor([True]), 3), {}, TypeError, r"tensor has dtype torch.bool; accepted"),
-        ((torch.arange(3), -1), {}, ValueError, r"num_classes = -1 is negative; .* \+ 1"),
-        ((torch.arange(3), None), {}, TypeError, r"num_classes = None is a NoneType; .* \+ 1"),
-        ((torch.arange(3), 3.0), {}, TypeError, r"num_classes = 3.0 is a float; accepted"),
-        ((torch.arange(3), 3), {"axis": "1"}, TypeError, r"axis = '1' is a str; accepted"),
-        (
-            (torch.arange(3), 3),
-            {"ignore_index": [1.5]},
-            TypeError,
-            r"ignore_index = 1.5 is a float",
-        ),
-        ((torch.arange(3), 3), {"dtype": "int8"}, TypeError, r"dtype = 'int8' .* torch.float32"),
-        ((torch.eye(3).to_sparse(), 3), {}, ValueError, r"layout torch.sparse_coo; .*to_dense"),
-        ((torch.arange(3), 3), {"axis": 2}, ValueError, r"axis = 2 is outside \[-2, 2\)"),
-        ((torch.arange(3), 3), {"out": torch.empty(3)}, ValueError, r"out has shape \(3,\)"),
-        (
-            (torch.arange(3), 3),
-            {"out": torch.empty(3, 3), "dtype": torch.uint8},
-            ValueError,
-            r"dtype = torch.uint8, and out has torch.float32",
-        ),
-    ],
+    ("labels", "message"), [([], r"shape \(0,\) without a label"), ([255], "without a label")]
 )
-def test_what_is_refused_is_said(arguments: Any, options: Any, error: Any, message: str) -> None:
+def test_the_number_of_classes_of_no_label_is_unknown(labels: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        one_hot(torch.tensor(labels, dtype=torch.int64), ignore_index=255)
+
+
+def test_labels_are_smoothed() -> None:
+    labels = torch.tensor([0, 255, 1])
+    got = one_hot(labels, 2, label_smoothing=0.1, ignore_index=255, dtype=torch.float64)
+
+    expected = onehot_fast.one_hot(labels.numpy(), 2, label_smoothing=0.1, dtype=float)
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("name", ["float4_e2m1fn_x2", "float8_e8m0fnu", "bits8", "quint8"])
+def test_dtypes_without_zero_and_one_are_rejected(name: str) -> None:
+    if not hasattr(torch, name):
+        pytest.skip(f"this torch has no {name}")
+    with pytest.raises(TypeError, match=rf"dtype must be a Boolean.* got torch\.{name}"):
+        one_hot(torch.arange(3), 3, dtype=getattr(torch, name))
+
+
+INVALID: list[tuple[tuple[Any, ...], dict[str, Any], type[Exception], str]] = [
+    ((np.arange(3), 3), {}, TypeError, r"tensor must be a torch.Tensor, got an ndarray"),
+    ((torch.tensor([True]), 3), {}, TypeError, r"tensor must have an integer dtype.* torch.bool"),
+    ((torch.arange(3), -2), {}, ValueError, r"num_classes must not be negative, got -2; -1 means"),
+    ((torch.arange(3), 2**63), {}, ValueError, r"num_classes must be below 2\*\*63, got"),
+    ((torch.arange(3), 3.0), {}, TypeError, r"num_classes must be an int, got 3.0"),
+    ((torch.arange(3), 3), {"axis": "1"}, TypeError, r"axis must be an int, got '1'"),
+    ((torch.arange(3), 3), {"ignore_index": [1.5]}, TypeError, r"ignore_index must be an int"),
+    ((torch.arange(3), 3), {"dtype": "int8"}, TypeError, r"torch.dtype such as .* got 'int8'"),
+    ((torch.eye(3).to_sparse(), 3), {}, ValueError, r"strided, got torch.sparse_coo: .*to_dense"),
+    ((torch.arange(3), 3), {"axis": 2}, ValueError, r"axis must be in \[-2, 2\), got 2"),
+    ((torch.arange(3), 3), {"out": torch.empty(3)}, ValueError, r"out must have shape \(3, 3\)"),
+    ((torch.arange(3), 3), {"out": torch.empty(3, 3), "dtype": torch.uint8}, ValueError,
+     r"must be the same, got torch.uint8 and torch.float32"),
+    ((torch.arange(3), 3), {"label_smoothing": 1}, ValueError, r"must be in \[0, 1\), got 1"),
+    ((torch.arange(3), 3), {"label_smoothing": "s"}, TypeError, r"must be a float, got 's'"),
+    ((torch.arange(3), 3), {"label_smoothing": 0.1, "dtype": torch.int8}, TypeError, r"needs fl"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "options", "error", "message"), INVALID)
+def test_invalid_arguments_raise_errors(
+    arguments: Any, options: Any, error: Any, message: str
+) -> None:
     with pytest.raises(error, match=message):
         one_hot(*arguments, **options)
+
+
+@pytest.mark.parametrize(
+    ("tensor", "options", "error", "message"),
+    [
+        (torch.tensor(1), {}, ValueError, "at least one dimension"),
+        (torch.eye(2), {"axis": 2}, ValueError, r"axis must be in \[-2, 2\), got 2"),
+        (torch.eye(2), {"on_value": "1"}, TypeError, "on_value must be an int or a float"),
+        (torch.eye(2).bool(), {"on_value": 2}, ValueError, "must be a value of torch.bool, got 2"),
+        (torch.eye(2), {"default": "first"}, ValueError, "default = 'first'"),
+        (torch.eye(2), {"rule": "argmax", "default": 3}, TypeError, "do not apply"),
+        (torch.eye(2, dtype=torch.complex64), {"rule": "argmax"}, TypeError, "must be real"),
+    ],
+)
+def test_invalid_arguments_of_decode_raise_errors(
+    tensor: Any, options: Any, error: Any, message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        decode(tensor, **options)
 
 
 def test_whole_numbers_of_any_type_are_accepted() -> None:
@@ -180,13 +293,3 @@ def test_whole_numbers_of_any_type_are_accepted() -> None:
     got = one_hot(labels, labels.max() + 1, axis=np.int64(1), ignore_index=np.int64(2))
 
     assert torch.equal(got, one_hot(labels, 3, ignore_index=(2,)))
-
-
-def test_a_tensor_of_another_device_is_refused_with_what_to_do() -> None:
-    """No such device is here: a fake tensor says that it is there."""
-    from torch._subclasses.fake_tensor import FakeTensorMode
-
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        labels = torch.empty(3, dtype=torch.int64, device="cuda")
-        with pytest.raises(ValueError, match=r"on cuda:0, .* one_hot\(tensor.cpu\(\), ...\).to"):
-            one_hot(labels, 3)

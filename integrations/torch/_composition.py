@@ -1,0 +1,188 @@
+"""One-hot encoding and decoding by plain torch operations, for devices other than the CPU.
+
+`torch.compile` traces these functions, so that a compiled model contains no custom operator.
+Invalid labels fail an asynchronous assertion, so that the program never waits for the device.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+INT64 = torch.iinfo(torch.int64)
+# Unsigned integers of several bytes have few operations; 0 and 1 have the same bits in these.
+SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+
+INVALID_LABEL = (
+    "one_hot: a label is negative or not below num_classes;"
+    " one_hot(tensor.cpu(), ...) names the label and its position"
+)
+SEVERAL_CLASSES = (
+    "decode: a row has more than one element equal to on_value;"
+    " decode(tensor.cpu(), ...) names the row"
+)
+NO_CLASS = "decode: a row has no element equal to on_value; decode(tensor.cpu(), ...) names the row"
+
+
+def read_labels(
+    tensor: torch.Tensor, ignore_index: Sequence[int]
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Return labels as int64, and a mask of those to ignore, None if `ignore_index` is empty.
+
+    Labels that int64 cannot hold become its maximum, which no number of classes exceeds. For
+    uint64, `ignore_index` holds the values as int64 with the same bits.
+    """
+    overflow = None
+    if tensor.dtype.is_floating_point:
+        if tensor.dtype == torch.float16:
+            tensor = tensor.to(torch.float32)  # float16 cannot hold the limits of int64
+        overflow = ~((tensor >= -(2.0**63)) & (tensor < 2.0**63))  # NaN as well
+        labels = tensor.masked_fill(overflow, 0).to(torch.int64)
+    elif tensor.dtype == torch.uint64:
+        labels = tensor.view(torch.int64)
+        overflow = labels < 0
+    else:
+        labels = tensor.to(torch.int64)
+    ignored = None
+    for index in ignore_index:
+        is_equal = labels == index
+        ignored = is_equal if ignored is None else ignored | is_equal
+    if overflow is not None:
+        if ignored is not None and tensor.dtype.is_floating_point:
+            ignored = ignored & ~overflow
+        labels = labels.masked_fill(overflow, INT64.max)
+    return labels, ignored
+
+
+def encode(
+    tensor: torch.Tensor,
+    num_classes: int,
+    dtype: torch.dtype,
+    axis: int,
+    ignore_index: Sequence[int],
+    negative_indices: str,
+    out_of_range: str,
+    label_smoothing: float,
+) -> torch.Tensor:
+    """Return the one-hot tensor of `dtype`, with the classes in dimension `axis`, from 0."""
+    labels, classes = _broadcastable(
+        tensor, num_classes, axis, ignore_index, negative_indices, out_of_range
+    )
+    is_hot = labels == classes
+    if not label_smoothing:
+        return is_hot.to(dtype)
+    hot, cold = smoothed_values(label_smoothing, num_classes)
+    device = tensor.device
+    return torch.where(is_hot, scalar(hot, dtype, device), scalar(cold, dtype, device))
+
+
+def encode_into(
+    tensor: torch.Tensor,
+    num_classes: int,
+    axis: int,
+    ignore_index: Sequence[int],
+    negative_indices: str,
+    out_of_range: str,
+    label_smoothing: float,
+    out: torch.Tensor,
+) -> None:
+    """Write the one-hot tensor into `out`; only smoothed labels need a mask of its size."""
+    policies = axis, ignore_index, negative_indices, out_of_range
+    if label_smoothing:
+        out.copy_(encode(tensor, num_classes, out.dtype, *policies, label_smoothing))
+        return
+    labels, classes = _broadcastable(tensor, num_classes, *policies)
+    torch.eq(labels, classes, out=out.view(SIGNED.get(out.dtype, out.dtype)))
+
+
+def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, float]:
+    """Return the values of the hot and of the other elements."""
+    share = label_smoothing / max(num_classes, 1)
+    return 1 - label_smoothing + share, share
+
+
+def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
+    """Return a 0-D tensor, filled on its device."""
+    # Not every version of torch fills float8 tensors.
+    filled = torch.full(
+        (), value, dtype=torch.float32 if _is_float8(dtype) else dtype, device=device
+    )
+    return filled.to(dtype)
+
+
+def _broadcastable(
+    tensor: torch.Tensor,
+    num_classes: int,
+    axis: int,
+    ignore_index: Sequence[int],
+    negative_indices: str,
+    out_of_range: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return labels and classes in shapes whose comparison has the shape of the result."""
+    labels, ignored = read_labels(tensor, ignore_index)
+    if negative_indices == "normalize":
+        labels = torch.where(labels < 0, labels + num_classes, labels)
+    is_strict = out_of_range == "error"
+    invalid = labels >= num_classes if is_strict else None
+    # Normalized labels are negative if they were below -num_classes: out of range.
+    if negative_indices == "error" or (negative_indices == "normalize" and is_strict):
+        invalid = labels < 0 if invalid is None else invalid | (labels < 0)
+    if invalid is not None:
+        if ignored is not None:
+            invalid = invalid & ~ignored
+        torch._assert_async(~invalid.any(), INVALID_LABEL)
+    if ignored is not None:
+        labels = labels.masked_fill(ignored, -1)
+    classes = torch.arange(num_classes, device=tensor.device)
+    return labels.unsqueeze(axis), classes.view(-1, *[1] * (tensor.ndim - axis))
+
+
+def decode(
+    tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
+) -> torch.Tensor:
+    """Return the class of each row; elements are compared bit by bit, as the kernel does.
+
+    If `default` is None, rows without a hot element are errors.
+    """
+    shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
+    bits, on = _bits(tensor), _bits(scalar(on_value, tensor.dtype, tensor.device))
+    is_hot = bits == on
+    is_first = bits == bits.narrow(axis, 0, min(1, tensor.shape[axis]))
+    if tensor.dtype.is_complex:
+        is_hot, is_first = is_hot.all(-1), is_first.all(-1)
+    n_hot = is_hot.sum(axis)
+    if multiple == "error":
+        torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
+    # Without a default every such row is an error, else those that hold several values.
+    is_plain = n_hot > 0 if default is None else (n_hot > 0) | is_first.all(axis)
+    torch._assert_async(is_plain.all(), NO_CLASS)
+    filler = -1 if default is None else default
+    if tensor.shape[axis] == 0:
+        return torch.full(shape, filler, dtype=torch.int64, device=tensor.device)
+    return torch.where(n_hot > 0, is_hot.to(torch.uint8).argmax(axis), filler)
+
+
+def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+    """Return the position of the first largest element of each row; NaN counts as the largest."""
+    if tensor.dtype == torch.bool:
+        tensor = tensor.view(torch.uint8)
+    elif tensor.dtype == torch.uint64:
+        tensor = tensor.view(torch.int64) ^ INT64.min  # in the order of unsigned integers
+    elif tensor.dtype in SIGNED:
+        tensor = tensor.to(torch.int64)
+    elif _is_float8(tensor.dtype):
+        tensor = tensor.to(torch.float32)
+    return tensor.argmax(axis)
+
+
+def _is_float8(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point and dtype.itemsize == 1
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    """Return elements as integers; a complex element becomes two, in a new last dimension."""
+    if tensor.dtype.is_complex:
+        tensor = torch.view_as_real(tensor)
+    return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

@@ -1,0 +1,190 @@
+"""The custom operators of torch: our kernels on the CPU, plain torch operations elsewhere.
+
+`torch.compile` and `torch.export` keep these operators in graphs for the CPU. They take axes from
+0. For uint64 labels they take `ignore_index` as int64 with the same bits, because operator schemas
+have no unsigned integers.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+import onehot_fast
+
+from ._composition import INTEGER_OF_SIZE, decode, encode_into, scalar, smoothed_values
+
+POLICIES = (
+    "int axis, int[] ignore_index, str negative_indices, str out_of_range, float label_smoothing"
+)
+
+
+@cache
+def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
+    """Return a value as a 0-D array of the dtype that stores `dtype` in NumPy."""
+    element: npt.NDArray[Any] = _stored(scalar(value, dtype)).numpy()
+    return element
+
+
+def _stored(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor of a dtype that NumPy has: the same, or its elements as integers."""
+    if tensor.dtype in NUMPY_DTYPES:
+        return tensor
+    return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
+
+
+NUMPY_DTYPES = frozenset(
+    (
+        torch.bool, torch.uint8, torch.int8, torch.uint16, torch.int16, torch.uint32, torch.int32,
+        torch.uint64, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex64,
+        torch.complex128,
+    )
+)  # fmt: skip
+
+
+def _encode(
+    tensor: torch.Tensor,
+    num_classes: int,
+    dtype: torch.dtype,
+    axis: int,
+    ignore_index: list[int],
+    negative_indices: Any,
+    out_of_range: Any,
+    label_smoothing: float,
+    out: npt.NDArray[Any] | None = None,
+) -> npt.NDArray[Any]:
+    """Return the one-hot array that the kernels write."""
+    hot, cold = (1.0, 0.0)
+    if label_smoothing:
+        hot, cold = smoothed_values(label_smoothing, num_classes)
+    if tensor.dtype == torch.uint64:
+        ignore_index = [index % 2**64 for index in ignore_index]
+    return onehot_fast.one_hot(
+        np.from_dlpack(tensor.detach()),
+        num_classes,
+        on_value=_element(dtype, hot),
+        off_value=_element(dtype, cold),
+        axis=axis,
+        negative_indices=negative_indices,
+        out_of_range=out_of_range,
+        ignore_index=ignore_index or None,
+        out=out,
+    )
+
+
+def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: Any) -> torch.Tensor:
+    encoded = torch.from_numpy(_encode(tensor, num_classes, dtype, *policies))
+    return encoded if encoded.dtype == dtype else encoded.view(dtype)
+
+
+def _fill_by_kernel(tensor: Any, num_classes: int, *rest: Any) -> None:
+    *policies, out = rest
+    memory = _stored(out.detach()).numpy()
+    _encode(tensor, num_classes, out.dtype, *policies, out=memory)
+
+
+def _empty(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, axis: int, *policies: Any
+) -> torch.Tensor:
+    """Return an uninitialized result."""
+    shape = [*tensor.shape[:axis], num_classes, *tensor.shape[axis:]]
+    return tensor.new_empty(shape, dtype=dtype)
+
+
+def _allocate_by_torch(
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
+) -> torch.Tensor:
+    out = _empty(tensor, num_classes, dtype, *policies)
+    encode_into(tensor, num_classes, *policies, out)
+    return out
+
+
+def _allocate_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
+    """Encode all samples of `torch.vmap` at once."""
+    num_classes, dtype, axis, *rest = arguments
+    return ALLOCATING(tensor.movedim(in_dims[0], 0), num_classes, dtype, axis + 1, *rest), 0
+
+
+def _fill_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
+    """Fill `out` for all samples of `torch.vmap` at once."""
+    num_classes, axis, *rest, out = arguments
+    if in_dims[-1] is None:
+        raise ValueError("out must be batched where tensor is: give it a dimension in in_dims")
+    out = out.movedim(in_dims[-1], 0)
+    if in_dims[0] is None:
+        tensor = tensor.expand(info.batch_size, *tensor.shape)
+    else:
+        tensor = tensor.movedim(in_dims[0], 0)
+    FILLING(tensor, num_classes, axis + 1, *rest, out)
+    return None, None
+
+
+def _decode_by_kernel(
+    tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: Any
+) -> torch.Tensor:
+    if tensor.dtype not in NUMPY_DTYPES:
+        tensor = tensor.to(torch.complex64 if tensor.dtype.is_complex else torch.float32)
+    classes = onehot_fast.decode(
+        tensor.detach().numpy(),
+        axis,
+        on_value=_element(tensor.dtype, on_value),
+        all_off="error" if default is None else default,
+        multiple=multiple,
+    )
+    return torch.from_numpy(classes)
+
+
+def _decode_fake(tensor: torch.Tensor, axis: int, *rules: Any) -> torch.Tensor:
+    shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
+    return tensor.new_empty(shape, dtype=torch.int64)
+
+
+def _decode_batched(info: Any, in_dims: Any, tensor: Any, axis: int, *rules: Any) -> Any:
+    """Decode all samples of `torch.vmap` at once."""
+    return DECODING(tensor.movedim(in_dims[0], 0), axis + 1, *rules), 0
+
+
+def _operator(
+    name: str, schema: str, by_torch: Any, by_kernel: Any, fake: Any, batched: Any
+) -> Any:
+    """Register an operator."""
+    operator = torch.library.custom_op(
+        f"onehot_fast::{name}",
+        by_torch,
+        mutates_args=("out",) if "(a!)" in schema else (),
+        schema=schema,
+    )
+    operator.register_kernel("cpu", by_kernel)
+    operator.register_fake(fake)
+    operator.register_vmap(batched)
+    return operator
+
+
+ALLOCATING = _operator(
+    "one_hot",
+    f"(Tensor tensor, SymInt num_classes, ScalarType dtype, {POLICIES}) -> Tensor",
+    _allocate_by_torch,
+    _allocate_by_kernel,
+    _empty,
+    _allocate_batched,
+)
+FILLING = _operator(
+    "one_hot_out",
+    f"(Tensor tensor, SymInt num_classes, {POLICIES}, Tensor(a!) out) -> ()",
+    encode_into,
+    _fill_by_kernel,
+    lambda *arguments: None,
+    _fill_batched,
+)
+DECODING = _operator(
+    "decode",
+    "(Tensor tensor, int axis, Scalar on_value, int? default, str multiple) -> Tensor",
+    decode,
+    _decode_by_kernel,
+    _decode_fake,
+    _decode_batched,
+)
