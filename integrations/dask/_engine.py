@@ -13,6 +13,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from dask.dataframe.utils import has_known_categories, make_meta
+from dask.highlevelgraph import HighLevelGraph
+from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import checks, part_of_table
@@ -85,14 +87,26 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     checks.check_choice(form, "output", (*TABLES, *ARRAYS))
     if form in TABLES:
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
-    blocks = frame[list(encoder.columns or ())]
-    meta = encoder.transform(make_meta(blocks), form)
-    # For Dask to see that it is an array, also where it is a sparse one.
-    dense = np.empty(meta.shape, meta.dtype)
-    array = on_partitions(transform_part, blocks, encoder, form, num_threads, meta=dense)
-    array._meta = meta
-    array._chunks = (_known_lengths(frame), (meta.shape[1],))
-    return array
+    return _array(frame[list(encoder.columns or ())], encoder, form, num_threads)
+
+
+def _array(frame: dd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> da.Array:
+    """Return an Array whose blocks are the encoded partitions.
+
+    The partitions are optimized first and encoded by delayed calls: Dask fixes the blocks of
+    ``frame.map_partitions(f, meta=array)`` before it merges the partitions of small or narrow
+    files, and then looks for partitions that no longer exist ("Missing dependency"). For a single
+    partition and a delayed argument it fails to fuse the graph ("Cannot fuse tasks").
+    """
+    meta = encoder.transform(make_meta(frame), form)
+    encode = dask.delayed(transform_part, pure=True)
+    shared = dask.delayed(encoder, pure=True, traverse=False)
+    parts = [encode(part, shared, form, num_threads) for part in frame.to_delayed()]
+    name = f"onehot-{tokenize(parts)}"
+    aliases = {(name, i, 0): part.key for i, part in enumerate(parts)}
+    graph = HighLevelGraph.from_collections(name, aliases, dependencies=parts)
+    chunks = (_known_lengths(frame, len(parts)), (meta.shape[1],))
+    return da.Array(graph, name, chunks, meta=meta)
 
 
 def on_partitions(
@@ -100,15 +114,13 @@ def on_partitions(
     frame: dd.DataFrame,
     encoder: Encoder,
     *arguments: Any,
-    meta: Any = None,
 ) -> Any:
     """Return what some work makes of each partition and an encoder; of no rows it makes the schema.
 
     The encoder is one key of the graph: it goes to each process once, and makes its look-up tables
     there once.
     """
-    if meta is None:
-        meta = work(make_meta(frame), encoder, *arguments)
+    meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
     return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)
 
@@ -119,18 +131,18 @@ def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads:
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 
-def _known_lengths(frame: dd.DataFrame) -> tuple[float, ...]:
+def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
     """Return the rows of the partitions: NaN where Dask would have to compute to know them."""
     try:
         from dask.dataframe.dask_expr import _expr as expressions
 
         known = expressions.Lengths(frame.expr).optimize()
-        if isinstance(known, expressions.Literal):
+        if isinstance(known, expressions.Literal) and len(known.value) == n_parts:
             lengths: tuple[float, ...] = known.value
             return lengths
     except (ImportError, AttributeError):  # none of it is promised
         pass
-    return tuple(np.nan for _ in range(frame.npartitions))
+    return (np.nan,) * n_parts
 
 
 def inverse_transform(

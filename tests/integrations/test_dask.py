@@ -275,6 +275,67 @@ def test_the_encoder_is_in_the_graph_once():
         assert len(cloudpickle.dumps(dict(encoded.__dask_graph__()))) < 1.5 * size
 
 
+def write_files(path: Any, kind: str, n_files: int, n_columns: int) -> Any:
+    """Write files of random rows, and return a lazy frame of them."""
+    rng = np.random.default_rng(0)
+    for i in range(n_files):
+        numbers = {f"n{j}": rng.random(20) for j in range(n_columns)}
+        table = pd.DataFrame({"a": rng.choice([*"xyz"], 20), **numbers})
+        if kind == "csv":
+            table.to_csv(path / f"{i}.csv", index=False)
+        elif kind == "hive":
+            table["year"] = rng.integers(2000, 2003, 20)
+            table.to_parquet(path, partition_cols=["year"])
+        else:
+            table.to_parquet(path / f"{i}.parquet")
+    return dd.read_csv(path / "*.csv") if kind == "csv" else dd.read_parquet(path)
+
+
+def assert_arrays_compute(frame: Any, **how: Any) -> None:
+    """Compare the arrays of a frame with those of its rows."""
+    encoder, rows = Encoder(["a"]).fit(frame), frame[["a"]].compute()
+    for form in ("numpy", "csr", "csc", "codes"):
+        array, expected = encoder.transform(frame, form), encoder.transform(rows, form)
+        for optimize_graph in (True, False):
+            computed = array.compute(optimize_graph=optimize_graph, **how)
+            assert type(computed) is type(expected)
+            np.testing.assert_array_equal(dense(computed), dense(expected))
+
+
+def dense(matrix: Any) -> Any:
+    """Return a matrix as an array."""
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+
+
+# Dask merges the partitions of narrow files, and those of which few columns are read.
+FILES = [("parquet", 1, 2), ("parquet", 4, 2), ("parquet", 4, 32), ("csv", 1, 2), ("csv", 3, 32)]
+FILES += [("hive", 1, 2), ("hive", 2, 32)]
+
+
+@pytest.mark.parametrize(("kind", "n_files", "n_columns"), FILES)
+def test_arrays_of_files_compute(tmp_path, kind, n_files, n_columns):
+    frame = write_files(tmp_path, kind, n_files, n_columns)
+
+    assert_arrays_compute(frame, scheduler="threads")
+
+
+def test_an_array_of_files_computes_with_other_arrays(tmp_path):
+    frame = write_files(tmp_path, "parquet", 4, 32)
+    array = Encoder(["a"]).fit(frame).transform(frame, "numpy")
+
+    total = (array.astype("int64") @ np.ones(3)).sum()
+
+    assert total.compute() == 80
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "n_files", "n_columns"), [FILES[0], FILES[2], FILES[3]])
+def test_arrays_of_files_compute_in_processes(cluster, tmp_path, kind, n_files, n_columns):
+    frame = write_files(tmp_path, kind, n_files, n_columns)
+
+    assert_arrays_compute(frame)
+
+
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Return a client of two processes that start their workers again when these die."""
