@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 import onehot_fast
 from onehot_fast import Column, Encoder
-from onehot_fast._categories.scalar_json import from_json, to_json
+from onehot_fast._categories.scalar_json import EXACT, READERS, from_json, to_json
 
 PARIS = ZoneInfo("Europe/Paris")
 HOUR = datetime.timedelta(hours=1)
@@ -346,6 +346,57 @@ def test_what_has_no_form_is_refused():
     assert encoder.transform({"p": [point]}).tolist() == [[True]]
     with pytest.raises(TypeError, match="Point is a Point, which cannot be written as JSON"):
         encoder.to_json()
+
+
+DIGITS = "1" * 1_000_000
+TOO_LONG = [
+    *({tag: DIGITS} for tag in EXACT if tag != "bytes"),
+    {"decimal": "1E" + DIGITS}, {"fraction": f"1/{DIGITS}"}, {"fraction": "1e1000000000"},
+    {"datetime": DIGITS}, {"datetime": "2020-01-01", "zone": DIGITS},
+    {"timedelta": [10**400]}, {"timedelta": [1] * 100_000},
+    {"datetime64": DIGITS, "unit": "D"}, {"datetime64": "2020", "unit": DIGITS},
+    {"timedelta64": 1, "unit": f"{DIGITS}s"}, {"timedelta64": 10**400, "unit": "s"},
+    {"Timestamp": DIGITS, "unit": "s"}, {"Timestamp": "2020", "unit": "D"},
+    {"Timestamp": "2020", "unit": DIGITS}, {"Timestamp": "2020", "unit": "s", "zone": DIGITS},
+    {"Timedelta": DIGITS, "unit": "s"}, {"Timedelta": "1s", "unit": DIGITS},
+    {"Period": DIGITS, "freq": "M"}, {"Period": "2020", "freq": DIGITS},
+    {"Interval": [DIGITS, 2], "closed": "right"}, {"Interval": [1, 2], "closed": DIGITS},
+    {"Interval": [{"Period": DIGITS, "freq": "M"}, 2], "closed": "right"},
+    {"tuple": [{"Period": DIGITS, "freq": "M"}]}, {DIGITS: 1}, {"bytes": f"{DIGITS}x"},
+]  # fmt: skip
+
+
+def test_the_scalars_that_are_too_long_cover_every_tag():
+    assert {next(iter(source)) for source in TOO_LONG} >= {*EXACT, *READERS}
+
+
+@pytest.mark.parametrize("source", TOO_LONG, ids=lambda source: str(source)[:30])
+def test_a_scalar_that_is_too_long_is_rejected_at_once(source):
+    """As a category, a name and an option; the error does not quote all of it."""
+    pytest.importorskip("pandas")
+    document = json.loads(Encoder(["c"], drop={"c": "a"}).fit({"c": ["a", "b"]}).to_json())
+    places = [
+        (document["fitted"]["columns"][0]["categories"], 0),
+        (document["fitted"]["columns"][0], "name"),
+        (document["columns"], 0),
+        (document["options"]["drop"]["per column"][0], 0),
+        (document["options"]["drop"]["per column"][0][1], 0),
+    ]
+    for part, key in places:
+        part[key], kept = source, part[key]
+        with pytest.raises(ValueError, match="not a complete encoder") as caught:
+            Encoder.from_json(json.dumps(document))
+        assert len(str(caught.value)) < 1000
+        part[key] = kept
+
+
+@pytest.mark.parametrize("option", ["prefix", "prefix_sep"])
+def test_a_prefix_that_is_too_long_is_rejected(option):
+    """It is repeated in the name of every feature."""
+    text = Encoder(["c"], **{option: DIGITS}).fit({"c": ["a", "b"]}).to_json()
+
+    with pytest.raises(ValueError, match="must have at most 10,000 letters, got 1,000,000"):
+        Encoder.from_json(text)
 
 
 def test_pandas_scalars_come_back():

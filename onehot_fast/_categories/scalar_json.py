@@ -22,6 +22,10 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
+# No number, time or unit needs more letters; to read a text of millions could take minutes.
+MAX_LETTERS = 5_000
+# The tags whose contents take time in proportion to their length.
+LINEAR = ("bytes", "tuple", "Interval")
 
 # tag → (type, value → JSON, JSON → value); the first type that fits is taken.
 EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
@@ -66,7 +70,7 @@ def to_json(value: Any) -> Json:
         return {"timedelta": [value.days, value.seconds, value.microseconds]}
     if type(value) is tuple:
         return {"tuple": [to_json(item) for item in value]}
-    raise TypeError(f"{value!r} is {with_article(value)}, which cannot be written as JSON")
+    raise TypeError(f"{shown(value)} is {with_article(value)}, which cannot be written as JSON")
 
 
 def from_json(source: Json) -> Any:
@@ -76,11 +80,14 @@ def from_json(source: Json) -> Any:
     if not isinstance(source, dict):
         return _same_nan(source)
     tag = next(iter(source), "")
-    if tag in EXACT:
-        return _same_nan(EXACT[tag][2](source[tag]))
-    if tag not in READERS:
-        raise ValueError(f"{source!r} is not a scalar of this format: the tag {tag!r} is unknown")
-    return READERS[tag](source)
+    if tag not in EXACT and tag not in READERS:
+        raise ValueError(f"{shown(source)} is not a scalar: the tag {shown(tag)} is unknown")
+    for key, value in source.items():
+        if key not in LINEAR and isinstance(value, str) and len(value) > MAX_LETTERS:
+            raise ValueError(
+                f"{shown(key)}: must have at most {MAX_LETTERS:,} letters, got {len(value):,}"
+            )
+    return _same_nan(EXACT[tag][2](source[tag]) if tag in EXACT else READERS[tag](source))
 
 
 def _same_nan(value: Any) -> Any:
@@ -109,7 +116,9 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
         return {}
     name = getattr(zone, "key", None) or getattr(zone, "zone", None)
     if name is None:
-        raise TypeError(f"{value!r} has a zone without a name, which cannot be written as JSON")
+        raise TypeError(
+            f"{shown(value)} has a zone without a name, which cannot be written as JSON"
+        )
     return {"zone": name}
 
 
@@ -133,7 +142,7 @@ def _pandas_to_json(value: Any) -> Json:
     if kind == "Interval":
         ends = [to_json(plain(end)) for end in (value.left, value.right)]
         return {"Interval": ends, "closed": value.closed}
-    raise TypeError(f"{value!r} is {with_article(value)}, which cannot be written as JSON")
+    raise TypeError(f"{shown(value)} is {with_article(value)}, which cannot be written as JSON")
 
 
 def _pandas() -> Any:

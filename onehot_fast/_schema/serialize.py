@@ -27,9 +27,14 @@ AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
 # What makes the text of something else, or one that was made to do harm, raise where it is read.
 UNREADABLE = (
-    ArithmeticError, AttributeError, ImportError, LookupError, OSError, RecursionError, TypeError,
-    ValueError,
+    ArithmeticError, AttributeError, ImportError, LookupError, NotImplementedError, OSError,
+    RecursionError, TypeError, ValueError,
 )  # fmt: skip
+# An error quotes no more letters of a document, of which a library's own may quote all.
+MAX_QUOTED = 300
+# Names and prefixes are part of every feature's name: without a limit the names could take the
+# square of the document's length.
+MAX_NAME_LETTERS = 10_000
 
 
 class NotAnEncoderError(ValueError):
@@ -45,6 +50,8 @@ def reading(where: str) -> Iterator[None]:
         raise
     except UNREADABLE as error:
         what = f"{error} is missing" if type(error) is KeyError else str(error) or repr(error)
+        if len(what) > MAX_QUOTED:
+            what = f"{what[:MAX_QUOTED]}…"
         raise NotAnEncoderError(f"the text is not a complete encoder: {where}: {what}") from error
 
 
@@ -151,10 +158,20 @@ def _count(source: Json) -> int:
 
 def _names_from_json(source: list[Json]) -> list[Hashable]:
     """Return the names of columns, which are different from each other."""
-    names = [from_json(name) for name in source]
+    names = [_name_from_json(name) for name in source]
     if len(set(names)) < len(names):
         raise ValueError("a name is there twice")
     return names
+
+
+def _name_from_json(source: Json) -> Hashable:
+    """Return the name of a column, or a part of names."""
+    name: Hashable = from_json(source)
+    if len(letters := str(name)) > MAX_NAME_LETTERS:
+        raise ValueError(
+            f"a name or prefix must have at most {MAX_NAME_LETTERS:,} letters, got {len(letters):,}"
+        )
+    return name
 
 
 def _option_to_json(option: str, value: Any) -> Json:
@@ -169,7 +186,7 @@ def _option_from_json(option: str, source: Json) -> Any:
     if not isinstance(source, dict):
         return _value_from_json(option, source)
     pairs = source["per column"]
-    return {from_json(name): _value_from_json(option, value) for name, value in pairs}
+    return {_name_from_json(name): _value_from_json(option, value) for name, value in pairs}
 
 
 def _value_to_json(option: str, value: Any) -> Json:
@@ -189,7 +206,7 @@ def _value_from_json(option: str, source: Json) -> Any:
         return [from_json(item) for item in source]
     if isinstance(source, dict):
         raise TypeError(f"{shown(source)} is a dict, not the value of an option")
-    return source
+    return _name_from_json(source) if option in ("prefix", "prefix_sep") else source
 
 
 def drop_as_passed(value: str | DropValue | None) -> Any:
