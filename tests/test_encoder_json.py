@@ -156,6 +156,40 @@ def test_encoders_come_back(encoder):
     assert repr(Encoder.from_json(encoder.to_json())) == repr(encoder)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([np.nan, np.nan]), np.array([np.nan], "f4"), np.array([], "i8"), np.array([], bool),
+        np.array([], "U1"), np.array([], "S1"), np.array(["NaT"], "M8[us]"),
+        np.array(["NaT"], "m8[s]"), [math.nan, None], [None], [],
+    ],
+    ids=lambda values: str(np.asarray(values).dtype),
+)  # fmt: skip
+def test_a_column_without_categories_keeps_its_type(values):
+    """The SQL and ONNX exporters need it: NaN is missing in a column of floats."""
+    encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": values})
+    back = Encoder.from_json(encoder.to_json())
+    [known], [again] = ([column.known for column in e.schema.columns] for e in (encoder, back))
+
+    assert (again.kind_name, again.dtype) == (known.kind_name, known.dtype)
+    assert (known.kind_name == "") == (type(values) is list and math.nan not in values)
+    assert back.to_json() == encoder.to_json()
+    untyped = Encoder(["x"], handle_unknown="indicator").fit({"x": [None]})
+    for merged in (encoder.merge(untyped), untyped.merge(encoder)):
+        assert merged.schema.columns[0].known.kind_name == known.kind_name
+
+
+def test_nan_is_missing_in_sql_after_json():
+    encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": np.array([np.nan, np.nan])})
+    restored = Encoder.from_json(encoder.to_json())
+    listed = Encoder(["x"], handle_unknown="indicator").fit({"x": [math.nan]})
+
+    for dialect in ("duckdb", "postgres", "spark"):
+        written = encoder.to_sql(dialect)
+        assert restored.to_sql(dialect) == listed.to_sql(dialect) == written
+        assert "nan" in written.lower()
+
+
 def test_learning_goes_on_afterwards():
     declared = Column(np.array([0, 2], "i1"), np.array(["S", "M", "L"]), source="category")
     first = Encoder(max_categories=3).fit(declared)

@@ -87,6 +87,23 @@ class Categories:
             return "string" if self.values.is_text else "binary"
         return FAMILIES.get(self.values.dtype.kind)
 
+    @classmethod
+    def empty(cls, kind: str) -> Categories:
+        """Return no categories of a kind: see `kind_name`."""
+        if kind in ("string", "binary"):
+            return cls(Strings.from_objects([], is_text=kind == "string"))
+        dtype = np.dtype(kind)
+        if dtype.kind not in FAMILIES:
+            raise ValueError(f"{kind} is no dtype of categories")
+        return cls(np.empty(0, dtype))
+
+    @property
+    def kind_name(self) -> str:
+        """The dtype, "string" or "binary"; "" for objects, whose type no array tells."""
+        if isinstance(self.values, Strings):
+            return "string" if self.values.is_text else "binary"
+        return self.values.dtype.name if self.family is not None else ""
+
     @property
     def dtype(self) -> np.dtype[Any] | None:
         """The dtype of numbers and times, None for texts and bytes."""
@@ -228,9 +245,11 @@ class Categories:
         """Return the categories of all parts as they first appear, and where those of each are.
 
         Of equal ones of different types the one that is `keys.preferred` stays. There is at least
-        one part; one without categories has no type of its own.
+        one part; a part without categories decides about the type only if all are.
         """
-        filled = [part for part in parts if len(part)] or [parts[0]]
+        filled = [part for part in parts if len(part)]
+        if not filled:
+            return max(parts, key=lambda part: part.kind_name), [np.empty(0, np.int64)] * len(parts)
         first = filled[0]
         if first.family is None or len({(part.family, part.dtype) for part in filled}) > 1:
             return _union_by_key(parts)

@@ -209,7 +209,9 @@ def _by_dictionary(values: AnyArray) -> Factorized:
         for its_key, keep in zip(order, is_present.tolist(), strict=True)
         if keep
     ]
-    return Factorized(rank[codes], as_objects(present), "hash")
+    # NaN alone still says that the column holds floats.
+    categories = as_objects(present) if present or kinds != {float} else np.empty(0)
+    return Factorized(rank[codes], categories, "hash")
 
 
 def _identify(item: Any) -> Hashable:

@@ -227,7 +227,10 @@ def _state_to_json(state: TableStatistics) -> Json:
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     """Return the categories of one column, the declared ones first, and their counts."""
     categories, counts = learned.sorted_after_declared()
+    # Elsewhere the categories tell their type.
+    kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
+        **kind,
         "declared": learned.n_declared,
         "conflict": learned.conflict,
         "categories": _items_to_json(categories.tolist()),
@@ -266,6 +269,8 @@ def learned_from_json(source: Json) -> ColumnStatistics:
         if any(map(is_missing, items)):
             raise ValueError("a category is a missing value")
     categories, repeated = Categories.distinct(items)
+    if not items and "type" in source:
+        categories = Categories.empty(source["type"])
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
         raise ValueError("its categories and counts do not fit")
