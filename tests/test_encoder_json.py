@@ -159,8 +159,8 @@ def test_encoders_come_back(encoder):
 @pytest.mark.parametrize(
     "values",
     [
-        np.array([np.nan, np.nan]), np.array([np.nan], "f4"), np.array([], "i8"), np.array([], bool),
-        np.array([], "U1"), np.array([], "S1"), np.array(["NaT"], "M8[us]"),
+        np.array([np.nan, np.nan]), np.array([np.nan], "f4"), np.array([], "i8"),
+        np.array([], bool), np.array([], "U1"), np.array([], "S1"), np.array(["NaT"], "M8[us]"),
         np.array(["NaT"], "m8[s]"), [math.nan, None], [None], [],
     ],
     ids=lambda values: str(np.asarray(values).dtype),
