@@ -504,7 +504,7 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         encoded : ndarray of shape (n_rows, n_features), sparse array, or a table
-            1 is on; all else is off. A table has the features by their names, in any order.
+            1 marks the category of a row. A table has the features by their names, in any order.
         missing, unknown, infrequent : scalar
             What stands for a value that is not known: by default None, `Special.UNKNOWN` and
             `Special.INFREQUENT`.
@@ -520,8 +520,9 @@ class Encoder(SklearnProtocol):
         RuntimeError
             The encoder is not fitted.
         ValueError
-            The shape differs, a feature is absent, several outputs of one column are on, or none is
-            and that stands for nothing.
+            The shape differs, a feature is absent, or several features of one column are 1. Or none
+            is, and another element is not 0 or null (scores: see `onehot_fast.decode`), or no value
+            is encoded as zeros.
         """
         schema = self.schema
         engine = engine_of(encoded)

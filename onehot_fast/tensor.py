@@ -279,15 +279,15 @@ def decode(
     axis: int = -1,
     *,
     on_value: Any = 1,
-    all_off: int | Literal["error"] = -1,
+    default: int | Literal["error"] = -1,
     multiple: Literal["error", "first"] = "error",
-    rule: Literal["on", "argmax"] = "on",
+    rule: Literal["exact", "argmax"] = "exact",
 ) -> npt.NDArray[np.int64]:
     """Return the indices a one-hot tensor was made from: the inverse of `one_hot`.
 
-    Elements are compared with `on_value`, so that a row that is all off is told from class 0, and
-    an on value smaller than the off value is found. Scores and probabilities have no on value:
-    their classes are what ``rule="argmax"`` finds.
+    Elements are compared with `on_value`, which tells a row of zeros from class 0 and finds an
+    on value that is smaller than the off value. Scores and probabilities contain no on value: pass
+    ``rule="argmax"`` to find their classes.
 
     Parameters
     ----------
@@ -299,14 +299,15 @@ def decode(
         The dimension of the classes, from ``-r`` to ``r - 1`` for a tensor of rank ``r``.
     on_value : scalar, default 1
         As in `one_hot`, for a result of the dtype of the tensor.
-    all_off : int or "error", default -1
-        The index of a row without an on value, or "error" to refuse such rows.
+    default : int or "error", default -1
+        The index of a row whose elements are all the same and differ from `on_value`, such as a row
+        of zeros. "error" rejects such rows.
     multiple : {"error", "first"}, default "error"
-        Whether a row with several on values is refused, or means the first of them.
-    rule : {"on", "argmax"}, default "on"
+        Whether a row with several on values is rejected, or means the first of them.
+    rule : {"exact", "argmax"}, default "exact"
         "argmax" takes the class of the largest element, the first one of several, as `numpy.argmax`
-        and ONNX's ArgMax do; a NaN counts as the largest. It is for Booleans, integers and floats,
-        and the three options above have no meaning for it.
+        and ONNX's ArgMax do; a NaN counts as the largest. It accepts Booleans, integers and floats,
+        and ignores the three options above.
 
     Returns
     -------
@@ -317,10 +318,11 @@ def decode(
     ------
     TypeError
         `tensor` is a masked array; `on_value` is typed and has another dtype, or does not suit the
-        dtype; `axis` or `all_off` is of the wrong kind.
+        dtype; `axis` or `default` is of the wrong kind.
     ValueError
-        `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `all_off` or
-        `multiple` is unknown or refuses a row (the message names the first one in C order).
+        `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `default` or
+        `multiple` is unknown or rejects a row; a row has no on value and elements that differ from
+        each other. The message names the first such row in C order.
     MemoryError
         The result is larger than the free memory.
 
@@ -334,36 +336,47 @@ def decode(
         ...
     ValueError: tensor[1, :] has more than one element equal to on_value = 1
 
-    No element of a softmax is exactly 1, so that by `on_value` every row would be all off:
+    Scores are decoded by their largest element:
 
     >>> softmax = [[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]]
-    >>> onehot_fast.decode(softmax), onehot_fast.decode(softmax, rule="argmax")
-    (array([-1, -1]), array([1, 0]))
+    >>> onehot_fast.decode(softmax)
+    Traceback (most recent call last):
+        ...
+    ValueError: tensor[0, :] has no element equal to on_value = 1, but 0.2 and 0.7; rule='argmax' \
+decodes scores
+    >>> onehot_fast.decode(softmax, rule="argmax")
+    array([1, 0])
     """
-    check_choice(rule, "rule", ("on", "argmax"))
+    check_choice(rule, "rule", ("exact", "argmax"))
     if hasattr(tensor, "tocoo"):
         raise TypeError(f"tensor is {with_article(tensor)}: pass its .toarray()")
     cells = as_array(tensor, "tensor")
     if rule == "argmax":
-        if type(on_value) is not int or (on_value, all_off, multiple) != (1, -1, "error"):
-            raise TypeError("on_value, all_off and multiple have no meaning with rule='argmax'")
+        if type(on_value) is not int or (on_value, default, multiple) != (1, -1, "error"):
+            raise TypeError("rule='argmax' accepts no on_value, default or multiple")
         return _largest(cells, _class_axis(axis, cells.ndim))
     check_choice(multiple, "multiple", ("error", "first"))
-    refuse_all_off = isinstance(all_off, str)
-    filler = _all_off_index(all_off)
+    index = _default_index(default)
     require_bytes(cells.dtype)
     on = as_element(on_value, cells.dtype, "on_value")
     position = _class_axis(axis, cells.ndim)
-    classes, first_all_off, first_several = _find(cells, position, on, filler)
+    classes, empty, several, uneven = _find(cells, position, on, index)
     faults = []
-    if refuse_all_off and first_all_off >= 0:
-        faults.append((first_all_off, "no"))
-    if multiple == "error" and first_several >= 0:
-        faults.append((first_several, "more than one"))
+    if isinstance(default, str) and empty >= 0:
+        faults.append((empty, "no", ""))
+    if multiple == "error" and several >= 0:
+        faults.append((several, "more than one", ""))
+    if uneven >= 0:
+        uneven, elements = _first_uneven(cells, position, on, uneven)
+    if uneven >= 0:
+        remedy = f", but {elements}; rule='argmax' decodes scores"
+        faults.append((uneven, "no", remedy))
     if faults:
-        row, how_many = min(faults)
+        row, how_many, remedy = min(faults)
         place = _row_name(row, classes.shape, position)
-        raise ValueError(f"tensor{place} has {how_many} element equal to on_value = {on_value!r}")
+        raise ValueError(
+            f"tensor{place} has {how_many} element equal to on_value = {on_value!r}{remedy}"
+        )
     return classes
 
 
@@ -379,23 +392,23 @@ def _class_axis(axis: int, rank: int) -> int:
     return position % rank
 
 
-def _all_off_index(all_off: object) -> int:
-    """Return the index that stands for an all-off row; any where such rows are refused."""
-    if isinstance(all_off, str):
-        if all_off != "error":
-            raise ValueError(f"all_off = {all_off!r} is unknown: accepted are an int and 'error'")
+def _default_index(default: object) -> int:
+    """Return the index of a row without an on value; any where such rows are rejected."""
+    if isinstance(default, str):
+        if default != "error":
+            raise ValueError(f"default = {default!r} is unknown: accepted are an int and 'error'")
         return -1
-    index = as_integer(all_off, "all_off", "an integer or 'error'")
+    index = as_integer(default, "default", "an integer or 'error'")
     limits = np.iinfo(np.int64)
     if not limits.min <= index <= limits.max:
-        raise ValueError(f"all_off = {index} is outside int64, the dtype of the result")
+        raise ValueError(f"default = {index} is outside int64, the dtype of the result")
     return index
 
 
 def _find(
-    cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], all_off: int
-) -> tuple[npt.NDArray[np.int64], int, int]:
-    """Return the class of each row, and the first row without and with several ons, or -1."""
+    cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], default: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
+    """Return the class of each row, and the first row of each fault: see `dispatch.decode`."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
     inner = inner_size(shape, axis)
@@ -405,14 +418,35 @@ def _find(
     cells = as_contiguous(cells)
     if scatter.is_needed(cells.dtype):
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
-        classes, first_all_off, first_several = scatter.decode(cube, on, all_off)
-        return classes.reshape(shape), first_all_off, first_several
-    classes = np.empty(shape, np.int64)
-    threads = parallel.resolve(None, cells.nbytes)
-    first_all_off, first_several = dispatch.decode(
-        cells, classes, depth, inner, on.reshape(1).view(np.uint8), all_off, threads
-    )
-    return classes, first_all_off, first_several
+        classes, *faults = scatter.decode(cube, on, None, default)
+    else:
+        classes = np.empty(shape, np.int64)
+        threads = parallel.resolve(None, cells.nbytes)
+        element = on.reshape(1).view(np.uint8)
+        faults = dispatch.decode(cells, classes, depth, inner, element, None, default, threads)
+    return classes.reshape(shape), *faults
+
+
+def _first_uneven(
+    cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
+) -> tuple[int, str]:
+    """Return the first row without an on value whose elements differ, and two of these as text.
+
+    No row before `row` is one. The elements of `row` differ in their bytes; 0.0 equals -0.0.
+    """
+    if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
+        return row, "elements that differ"
+    rows = np.moveaxis(cells, axis, -1)
+    classes = _find(cells, axis, on, -1)[0].reshape(-1)
+    empty = row + np.flatnonzero(classes[row:] < 0)
+    for start in range(0, len(empty), step := max(1, _BLOCK // cells.shape[axis])):
+        block = rows[np.unravel_index(empty[start : start + step], rows.shape[:-1])]
+        first = block[:, :1]
+        differs = (block != first) & ((block == block) | (first == first))
+        if differs.any():
+            i, j = np.unravel_index(differs.argmax(), differs.shape)
+            return int(empty[start + i]), f"{block[i, 0]} and {block[i, j]}"
+    return -1, ""
 
 
 def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:

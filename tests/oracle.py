@@ -51,18 +51,24 @@ def one_hot(
 
 
 def decode(
-    tensor: np.ndarray, on: Any, axis: int = -1, all_off: Any = -1, multiple: str = "error"
+    tensor: np.ndarray, on: Any, axis: int = -1, default: Any = -1, multiple: str = "error"
 ) -> np.ndarray:
     """Return the first position along `axis` that holds `on`, as int64."""
     rows = np.moveaxis(tensor, axis, -1)
     hits = agree(rows, np.asarray(on))
     counts = hits.sum(axis=-1)
-    if all_off == "error" and (counts == 0).any():
-        raise ValueError("a row is all off")
+    if default == "error" and (counts == 0).any():
+        raise ValueError("a row has no on")
     if multiple == "error" and (counts > 1).any():
         raise ValueError("a row has more than one on")
     flat = hits.reshape(math.prod(rows.shape[:-1]), rows.shape[-1])
-    first = [next(iter(np.flatnonzero(row)), all_off) for row in flat]
+    for row in rows[counts == 0] if rows.shape[-1] else []:
+        same = agree(row, np.full(row.shape, row[0], row.dtype))
+        if row.dtype.kind in "biufc":
+            same |= (row == row[0]) | ((row != row) & (row[0] != row[0]))
+        if not same.all():
+            raise ValueError("a row has no on and elements that differ")
+    first = [next(iter(np.flatnonzero(row)), default) for row in flat]
     return np.array(first, np.int64).reshape(rows.shape[:-1])
 
 

@@ -48,27 +48,27 @@ def tensors(draw):
 
 
 @given(tensors(), st.sampled_from([-1, 0, -100, 2**62]))
-def test_equals_oracle(call, all_off):
+def test_equals_oracle(call, default):
     """The first on of every row is found in any layout; the tensor is untouched."""
     tensor, axis, on = call
     before = tensor.copy()
-    actual = onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off, multiple="first")
+    actual = onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first")
 
-    oracle.assert_same(actual, oracle.decode(tensor, on, axis, all_off, "first"))
+    oracle.assert_same(actual, oracle.decode(tensor, on, axis, default, "first"))
     oracle.assert_same(tensor, before)
 
 
 @given(tensors(), st.sampled_from([-1, "error"]))
-def test_refuses_what_is_not_one_hot(call, all_off):
+def test_refuses_what_is_not_one_hot(call, default):
     """The call fails exactly when a row has several ons, or none where that is an error."""
     tensor, axis, on = call
     try:
-        expected = oracle.decode(tensor, on, axis, all_off, "error")
+        expected = oracle.decode(tensor, on, axis, default, "error")
     except ValueError:
         with pytest.raises(ValueError, match="on_value"):
-            onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off)
+            onehot_fast.decode(tensor, axis, on_value=on, default=default)
     else:
-        actual = onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off)
+        actual = onehot_fast.decode(tensor, axis, on_value=on, default=default)
         oracle.assert_same(actual, expected)
 
 
@@ -175,10 +175,11 @@ def test_the_largest_element_of_more_than_a_block(axis):
 
 
 def test_scores_have_no_on_value():
-    """By `on_value` every row of a softmax is all off; argmax finds the class."""
+    """They raise an error, which names argmax; argmax finds the class."""
     softmax = np.array([[0.2, 0.7, 0.1], [0.5, 0.3, 0.2]])
 
-    assert onehot_fast.decode(softmax).tolist() == [-1, -1]
+    with pytest.raises(ValueError, match=r"tensor\[0, :\] .* 0.2 and 0.7; rule='argmax'"):
+        onehot_fast.decode(softmax)
     assert onehot_fast.decode(softmax, rule="argmax").tolist() == [1, 0]
     smoothed = onehot_fast.one_hot([2, 0], 3, label_smoothing=0.1)
     assert onehot_fast.decode(smoothed, rule="argmax").tolist() == [2, 0]
@@ -187,9 +188,9 @@ def test_scores_have_no_on_value():
 @pytest.mark.parametrize(
     ("tensor", "options", "error", "message"),
     [
-        ([[1, 0]], {"on_value": 2}, TypeError, "no meaning with rule='argmax'"),
-        ([[1, 0]], {"all_off": "error"}, TypeError, "no meaning"),
-        ([[1, 0]], {"multiple": "first"}, TypeError, "no meaning"),
+        ([[1, 0]], {"on_value": 2}, TypeError, "rule='argmax' accepts no on_value"),
+        ([[1, 0]], {"default": "error"}, TypeError, "accepts no"),
+        ([[1, 0]], {"multiple": "first"}, TypeError, "accepts no"),
         ([[1, 0]], {"axis": 2}, ValueError, "axis = 2 is outside"),
         ([["a", "b"]], {}, TypeError, "accepted are Booleans, integers and floats"),
         ([[1j, 0]], {}, TypeError, "complex128"),
@@ -207,6 +208,45 @@ def test_argmax_that_is_refused(tensor, options, error, message):
     """Options that look for an on value, and tensors without a largest element."""
     with pytest.raises(error, match=message):
         onehot_fast.decode(tensor, rule="argmax", **options)
+
+
+@given(tensors(), st.sampled_from([-1, 0, "error"]), st.data())
+def test_rows_of_other_elements_are_rejected(call, default, data):
+    """A row without an on value must hold one element only; the first such row is named."""
+    tensor, axis, on = call
+    tensor = tensor.copy()
+    others = [value for pair in DISTINCT.values() for value in pair if value.dtype == tensor.dtype]
+    for _ in range(data.draw(st.integers(0, 4)) if tensor.size else 0):
+        place = tuple(data.draw(st.integers(0, size - 1)) for size in tensor.shape)
+        tensor[place] = data.draw(st.sampled_from(others))
+    try:
+        expected = oracle.decode(tensor, on, axis, default, "first")
+    except ValueError:
+        with pytest.raises(ValueError, match="on_value"):
+            onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first")
+    else:
+        oracle.assert_same(
+            onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first"),
+            expected,
+        )
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "g", "c8", "u1", "i8", "U3", "O"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("default", [-1, 0, 7])
+def test_the_first_row_of_other_elements_is_named(dtype, axis, default):
+    """Zeros of both signs are zeros, a row of one value is no score, an on value decides alone."""
+    rows = [[0, 0, 0], [0, -0.0, 0], [5, 5, 5], [0, 1, 3], [0, 0, 2], [2, 0, 0]]
+    tensor = np.array(rows, "f8").astype(dtype)
+    tensor = np.repeat(tensor, 500, 0)
+    tensor = tensor if axis == 1 else np.ascontiguousarray(tensor.T)
+    on = "1.0" if dtype == "U3" else 1
+    place = r"2000, :" if axis == 1 else r":, 2000"
+    if dtype == "U3":
+        place = place.replace("2000", "500")  # "0.0" and "-0." are two texts
+
+    with pytest.raises(ValueError, match=rf"tensor\[{place}\] has no element equal"):
+        onehot_fast.decode(tensor, axis, on_value=on, default=default)
 
 
 def test_argmax_of_no_rows():

@@ -255,6 +255,55 @@ def test_inverse_refuses(encoded, message, form):
         encoder.inverse_transform(given_form)
 
 
+ODD = [
+    ([[0.9, 0.1]], "row 0: no feature is 1, and 'p_a' is 0.9, expected 0 and 1"),
+    ([[1, 0], [0, 2]], "row 1: no feature is 1, and 'p_b' is 2"),
+    ([[0.5, 0.5]], "row 0: no feature is 1, and 'p_a' is 0.5"),
+    ([[0, 0], [np.nan, 0]], "row 1: no feature is 1, and 'p_a' is nan"),
+    ([[-0.0, 0.0], [1, 0.5]], None),
+]
+
+
+@pytest.mark.parametrize(("encoded", "message"), ODD)
+@pytest.mark.parametrize("form", [*FORMS, "table", "object", "columns"])
+def test_inverse_rejects_scores(encoded, message, form):
+    """A row without a 1 holds 0, or null in a table; a 1 decides alone. The error names argmax."""
+    sparse = pytest.importorskip("scipy.sparse")
+    encoder = Encoder().fit({"p": ["a", "b"]})
+    array = np.array(encoded)
+    given_forms = {
+        "numpy": array,
+        "table": {"p_a": array[:, 0], "p_b": array[:, 1]},
+        "object": array.astype(object),
+        "columns": {"p_a": array[:, 0].astype(object), "p_b": array[:, 1].astype("f4")},
+    }
+    given_form = given_forms.get(form)
+    if given_form is None:
+        given_form = getattr(sparse, f"{form}_array")(array)
+    is_null = message is not None and "nan" in message and form in ("table", "object", "columns")
+    if message is None or is_null:
+        wanted = [None, None] if is_null else [None, "a"]
+        assert encoder.inverse_transform(given_form)["p"].tolist() == wanted
+        return
+
+    with pytest.raises(ValueError, match=message) as caught:
+        encoder.inverse_transform(given_form)
+    assert "argmax" in str(caught.value)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_inverse_where_missing_values_are_nan(form):
+    """A row of NaN is a missing value; scores beside it still raise an error."""
+    pytest.importorskip("scipy")
+    encoder = Encoder(handle_missing="propagate", drop="first", dtype="f4")
+    encoded = encoder.fit_transform({"p": ["a", None, "b", "c"]}, output=form)
+
+    assert encoder.inverse_transform(encoded)["p"].tolist() == ["a", None, "b", "c"]
+    encoded[2, 0] = 0.25
+    with pytest.raises(ValueError, match=r"row 2: no feature is 1, and 'p_b' is 0.25"):
+        encoder.inverse_transform(encoded)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_where_nothing_holds_nan(form):
     """A column without any output has missing values alone, and gives them back."""

@@ -102,10 +102,10 @@ DECODE = [
     ("typed on", {"on_value": np.float64(1)}, TypeError, "float64"),
     ("fraction", {"tensor": np.eye(2, dtype=int), "on_value": 0.5}, ValueError, "0.5"),
     ("list on", {"on_value": [1, 2]}, (TypeError, ValueError), "on_value"),
-    ("all_off word", {"all_off": "none"}, ValueError, "all_off"),
-    ("all_off float", {"all_off": 1.5}, TypeError, "all_off"),
-    ("all_off bool", {"all_off": True}, TypeError, "all_off"),
-    ("all_off too large", {"all_off": 2**63}, ValueError, "all_off"),
+    ("default word", {"default": "none"}, ValueError, "default"),
+    ("default float", {"default": 1.5}, TypeError, "default"),
+    ("default bool", {"default": True}, TypeError, "default"),
+    ("default too large", {"default": 2**63}, ValueError, "default"),
     ("multiple word", {"multiple": "last"}, ValueError, "multiple"),
 ]
 

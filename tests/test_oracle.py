@@ -74,7 +74,7 @@ def test_decode():
     assert actual.tolist() == [-1, 0, 1, 0]
 
 
-@pytest.mark.parametrize("options", [{"all_off": "error"}, {"multiple": "error"}])
+@pytest.mark.parametrize("options", [{"default": "error"}, {"multiple": "error"}])
 def test_decode_refuses(options):
     tensor = np.array([[0, 0], [1, 1]], np.int8)
 

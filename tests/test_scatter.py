@@ -121,4 +121,4 @@ def test_padding_never_counts():
 )
 def test_first_fault_in_c_order(dtype, rows, fault):
     with pytest.raises(ValueError, match=rf"tensor\[1, :\] has {fault}"):
-        onehot_fast.decode(np.array(rows, dtype), all_off="error")
+        onehot_fast.decode(np.array(rows, dtype), default="error")

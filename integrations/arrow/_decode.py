@@ -73,10 +73,11 @@ def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.Dat
 
 def classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
     """Return the classes of rows whose outputs are columns."""
-    cells = np.empty((len(features), n_rows), _cell_dtype(column))
-    for row, name, values in zip(cells, column.names, features, strict=True):
+    if not features:
+        return decode.classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
+    for name, values in zip(column.names, features, strict=True):
         _check_numbers(values, f"column {name!r}")
-        _fill(row, as_values(values))
+    cells = np.stack([decode.as_cells(as_values(values)) for values in features])
     return decode.classes_of(column, cells, n_rows, n_rows)
 
 
@@ -116,8 +117,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
             f"column {column.name!r}, row {row}: {lengths[row]} elements; accepted are {width}"
         )
     _check_numbers(elements, f"column {column.name!r}")
-    cells = np.empty(len(elements), _cell_dtype(column))
-    _fill(cells, as_values(elements))
+    cells = decode.as_cells(as_values(elements))
     return decode.classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
 
 
@@ -131,20 +131,6 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
         value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
         raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
     return classes
-
-
-def _cell_dtype(column: ColumnSchema) -> np.dtype[Any]:
-    """Return the dtype of the cells: that of the outputs if these can be NaN, else bytes."""
-    propagates = column.options.handle_missing == "propagate"
-    return column.options.dtype.newbyteorder("=") if propagates else np.dtype(np.uint8)
-
-
-def _fill(cells: AnyArray, values: AnyArray) -> None:
-    """Set the cells where the values are 1; cells that can be NaN take the values."""
-    if cells.dtype == np.uint8:
-        np.equal(values, 1, out=cells.view(np.bool_))
-    else:
-        cells[:] = values
 
 
 def _check_numbers(values: Any, owner: str) -> None:

@@ -174,7 +174,7 @@ def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.ND
     """Return for each row of the frame which indicator is on; their number stands for none."""
     n_categories = len(rows)
     try:
-        codes = decode(rows, 0, on_value=True, all_off=n_categories)
+        codes = decode(rows, 0, on_value=True, default=n_categories)
     except ValueError:
         fullest = rows.sum(axis=0).argmax()
         raise ValueError(

@@ -88,16 +88,23 @@ def is_needed(dtype: np.dtype[Any]) -> bool:
     return dtype.hasobject or dtype.names is not None or value_bytes(dtype) is not None
 
 
-def decode(cube: AnyArray, on: AnyArray, all_off: int) -> tuple[npt.NDArray[np.int64], int, int]:
+def decode(
+    cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
     """Return the classes of a tensor (outer, depth, inner), and the first row of each fault or -1.
 
-    The faults are: no element equals on; several do.
+    The faults are: no element equals on; several do; none does, and they are not all off, or not
+    all the same where off is None.
     """
     is_on = _equals(cube, on)
-    count = is_on.sum(axis=1).reshape(-1)
-    first = is_on.argmax(axis=1).reshape(-1) if cube.shape[1] else count
-    classes = np.where(count > 0, first, all_off).astype(np.int64)
-    return classes, _first(count == 0), _first(count > 1)
+    count = is_on.sum(axis=1)
+    first = is_on.argmax(axis=1) if cube.shape[1] else count
+    classes = np.where(count > 0, first, default).reshape(-1).astype(np.int64)
+    is_empty = count == 0
+    is_uneven = np.zeros_like(is_empty)
+    if is_empty.any() and cube.shape[1]:
+        is_uneven = is_empty & ~_equals(cube, cube[:, :1] if off is None else off).all(axis=1)
+    return classes, *(_first(fault.reshape(-1)) for fault in (is_empty, count > 1, is_uneven))
 
 
 def _first(faults: npt.NDArray[np.bool_]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,7 +44,7 @@ def decode_matrix(
     def part(start: int, stop: int) -> AnyArray:
         return np.ascontiguousarray(encoded[:, start:stop])
 
-    decoded = _decode_dense(schema, part, len(encoded), 1, substitutes)
+    decoded = _decode_dense(schema, part, len(encoded), 1, substitutes, nan_is_null=False)
     return [distinct[positions] for distinct, positions in decoded]
 
 
@@ -70,30 +70,26 @@ def decode_features(
             block = every[start - begin : stop - begin]
         elif start < stop:
             block = table.block(positions[start:stop])
-        if block is not None and block.dtype == schema.dtype:
-            return np.ascontiguousarray(block)
-        out = np.empty((stop - start, n_rows), schema.dtype)
-        if block is not None:
-            out[:] = _as_outputs(block, schema.dtype)
-            return out
-        for row, position in zip(out, positions[start:stop], strict=True):
-            row[:] = _as_outputs(table.values(position), schema.dtype)
-        return out
+        if block is None:
+            block = np.empty((stop - start, n_rows))
+            for row, position in zip(block, positions[start:stop], strict=True):
+                row[:] = as_cells(table.values(position))
+        return np.ascontiguousarray(block)
 
-    return _decode_dense(schema, part, n_rows, n_rows, substitutes)
+    return _decode_dense(schema, part, n_rows, n_rows, substitutes, nan_is_null=True)
 
 
-def _as_outputs(cells: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return cells of another dtype: what is not 1 is off, null included; NaN is kept in floats."""
-    if cells.dtype == dtype:
-        return cells
-    if cells.dtype == object:
-        is_null = np.array([*map(is_missing, cells.flat)], bool).reshape(cells.shape)
-        cells = np.where(is_null, np.nan, cells)
-    outputs = np.asarray(cells == 1)
-    if dtype.kind in "fc" and cells.dtype.kind in "fcO":
-        return np.where(np.asarray(cells != cells, bool), np.nan, outputs)
-    return outputs
+def as_cells(values: AnyArray) -> AnyArray:
+    """Return numbers as they are, and objects as floats: NaN for null, infinity for no number."""
+    if values.dtype.kind in "biufc":
+        return values
+    cells = np.empty(len(values))
+    for i, value in enumerate(values.tolist()):
+        try:
+            cells[i] = np.nan if is_missing(value) else value
+        except (TypeError, ValueError, OverflowError):
+            cells[i] = np.inf
+    return cells
 
 
 def feature_positions(schema: Schema, names: Sequence[Hashable]) -> list[int]:
@@ -114,34 +110,76 @@ def _decode_dense(
     n_rows: int,
     inner: int,
     substitutes: Mapping[Special, Any],
+    *,
+    nan_is_null: bool,
 ) -> list[tuple[AnyArray, AnyArray]]:
     """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
     columns = []
     for i, column in enumerate(schema.columns):
         cells = part(*schema.starts[i : i + 2])
-        classes = classes_of(column, cells, n_rows, inner)
+        classes = classes_of(column, cells, n_rows, inner, nan_is_null=nan_is_null)
         columns.append(_distinct(column, classes, substitutes))
     return columns
 
 
-def classes_of(column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int) -> Classes:
-    """Return the output that is on in each row of a column's cells, or what else the row says."""
+def classes_of(
+    column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
+) -> Classes:
+    """Return the feature that is 1 in each row of a column's cells, or what else the row says.
+
+    The cells are the rows of an array (inner = 1) or its columns. A row without a 1 may hold 0,
+    null, and NaN if missing values are propagated or `nan_is_null`.
+    """
     width = column.n_outputs
     classes = np.full(n_rows, ALL_OFF, np.int64)
-    if width and n_rows:
-        _, on, _ = resolve_values(1, 0, cells.dtype)
-        if scatter.is_needed(cells.dtype):
-            cube = cells.reshape(n_rows // inner, width, inner)
-            classes, _, several = scatter.decode(cube, on, ALL_OFF)
-        else:
-            threads = parallel.resolve(None, cells.nbytes)
-            element = on.reshape(1).view(np.uint8)
-            _, several = dispatch.decode(cells, classes, width, inner, element, ALL_OFF, threads)
-        _check_single(column, several)
-    if column.options.handle_missing == "propagate" and width:
-        first = cells[:, 0] if inner == 1 and cells.shape[0] == n_rows else cells[0]
-        classes[np.isnan(first)] = NO_VALUE
+    if not width or not n_rows:
+        return classes
+    _, on, off = resolve_values(1, 0, cells.dtype)
+    if scatter.is_needed(cells.dtype):
+        cube = cells.reshape(n_rows // inner, width, inner)
+        classes, _, several, uneven = scatter.decode(cube, on, off, ALL_OFF)
+    else:
+        threads = parallel.resolve(None, cells.nbytes)
+        elements = [each.reshape(1).view(np.uint8) for each in (on, off)]
+        _, several, uneven = dispatch.decode(
+            cells, classes, width, inner, *elements, ALL_OFF, threads
+        )
+    _check_single(column, several)
+    rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
+    if column.options.handle_missing == "propagate":
+        classes[_is_null(rows[:, 0])] = NO_VALUE
+    if uneven >= 0:
+        _check_zeros(column, rows, classes, nan_is_null)
     return classes
+
+
+def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:
+    """Tell which cells are null: None and the like among objects, else NaN."""
+    if cells.dtype == object:
+        return np.array([*map(is_missing, cells.flat)], bool).reshape(cells.shape)
+    return np.asarray(cells != cells, bool)
+
+
+def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_null: bool) -> None:
+    """Reject the first row without a 1 that holds something else than 0 and null."""
+    empty = np.flatnonzero(classes == ALL_OFF)
+    accepts_null = nan_is_null or rows.dtype == object
+    for start in range(0, len(empty), step := max(1, SMALL_CELLS // rows.shape[1])):
+        block = rows[empty[start : start + step]]
+        if accepts_null:
+            block = np.where(_is_null(block), 0, block)
+        is_odd = np.asarray(block != 0, bool)
+        if is_odd.any():
+            i, feature = np.unravel_index(is_odd.argmax(), is_odd.shape)
+            _reject_cell(column, int(empty[start + i]), int(feature), block[i, feature])
+
+
+def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> NoReturn:
+    """Raise the error for a row without a 1 that is not all zeros."""
+    raise ValueError(
+        f"column {column.name!r}, row {row}: no feature is 1, and {column.names[feature]!r} is"
+        f" {value}, expected 0 and 1; onehot_fast.decode(scores, rule='argmax') decodes scores"
+    )
 
 
 def decode_sparse(
@@ -160,6 +198,7 @@ def decode_sparse(
         rows, cells = (each[ends[0] : ends[-1]] for each in (by_feature.indices, by_feature.data))
         outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
         is_on = cells == 1
+        is_odd = ~is_on & (cells != 0)
         classes = np.full(n_rows, ALL_OFF, np.int64)
         if column.options.handle_missing == "propagate":
             classes[rows[np.isnan(cells)]] = NO_VALUE
@@ -167,6 +206,10 @@ def decode_sparse(
         often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
         classes[rows_on] = outputs[is_on]
+        is_odd &= classes[rows] == ALL_OFF
+        if is_odd.any():
+            first = int(np.argmin(np.where(is_odd, rows, n_rows)))
+            _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
         distinct, positions = _distinct(column, classes, substitutes)
         columns.append(distinct[positions])
     return columns

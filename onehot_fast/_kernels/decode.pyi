@@ -7,6 +7,7 @@ def decode(
     depth: int,
     inner: int,
     on: npt.NDArray[np.uint8],
-    all_off: int,
+    off: npt.NDArray[np.uint8] | None,
+    default: int,
     num_threads: int,
-) -> tuple[int, int]: ...
+) -> tuple[int, int, int]: ...

@@ -1,10 +1,13 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Decode: from one-hot elements back to indices.
 
-An element is on when its bytes equal those of the on value. Rows are counted and located in one vectorised
-reduction (the count of the ons and the sum of their positions, which is the position where the count is 1);
-a second look at a row has an end, for another thread may have changed it since the first. Planes keep a tile of
-positions in the first-level cache and pass over the classes.
+An element is hot when its bytes equal those of the on value. Rows are counted and located in one vectorised
+reduction (the count of the hot elements and the sum of their positions, which is the position where the count is
+1); a second look at a row has an end, for another thread may have changed it since the first. Planes keep a tile
+of positions in the first-level cache and pass over the classes.
+
+Rows without a hot element are read once more, while they are cached: all their elements must be equal, or the
+row holds scores rather than zeros.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -22,6 +25,7 @@ cdef enum:
 cdef struct Found:
     Py_ssize_t position      # of the first on of the row, -1 without any
     bint multiple
+    bint uneven              # without a hot element: elements that differ from those of an empty row
 
 cdef struct Job:
     const unsigned char *tensor
@@ -29,9 +33,11 @@ cdef struct Job:
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
     bint is_words            # elements can be read as integers of their width where they lie
-    int64_t all_off
-    Py_ssize_t *empty        # per chunk: the first row without an on, and with several
+    int64_t default
+    const unsigned char *off     # what a row without a hot element must hold; NULL: its own first element
+    Py_ssize_t *empty        # per chunk: the first row without a hot element, with several, and with others
     Py_ssize_t *multiple
+    Py_ssize_t *uneven
 
 
 cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
@@ -41,6 +47,7 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
     cdef int32_t i
     found.position = -1
     found.multiple = False
+    found.uneven = False
     for i in range(<int32_t> depth):
         hit = row[i] == on
         count += hit
@@ -64,6 +71,7 @@ cdef Found find_bytes(
     cdef Py_ssize_t i
     found.position = -1
     found.multiple = False
+    found.uneven = False
     for i in range(depth):
         if memcmp(row + i * step, on, width) == 0:
             if found.position >= 0:
@@ -93,11 +101,28 @@ cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
     return find_bytes(row, job.depth, job.width, job.on, job.width)
 
 
+cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
+    """Tell whether the elements of a row, ``step`` bytes apart, are what those of an empty row must be."""
+    cdef Py_ssize_t i
+    cdef const unsigned char *off = row if job.off == NULL else job.off
+    if memcmp(row, off, job.width) != 0:
+        return False
+    if step == job.width:
+        return memcmp(row, row + step, (job.depth - 1) * step) == 0
+    for i in range(1, job.depth):
+        if memcmp(row + i * step, off, job.width) != 0:
+            return False
+    return True
+
+
 cdef void note(const Job *job, Py_ssize_t chunk, Py_ssize_t at, Found found) noexcept nogil:
     """Write the index of one row, and remember the first of each fault."""
-    job.out[at] = job.all_off if found.position < 0 else found.position
-    if found.position < 0 and job.empty[chunk] < 0:
-        job.empty[chunk] = at
+    job.out[at] = job.default if found.position < 0 else found.position
+    if found.position < 0:
+        if job.empty[chunk] < 0:
+            job.empty[chunk] = at
+        if found.uneven and job.uneven[chunk] < 0:
+            job.uneven[chunk] = at
     if found.multiple and job.multiple[chunk] < 0:
         job.multiple[chunk] = at
 
@@ -140,6 +165,36 @@ cdef void mark_class(
         mark_plane(<const uint64_t *> plane, n, on64, label, first, several)
 
 
+cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
+    """Note where the elements of two classes differ."""
+    cdef Py_ssize_t i
+    cdef word_t rest
+    for i in range(n):
+        rest = plane[i] ^ first[i]
+        if word_t is uint64_t:      # SSE2 compares no more than 32 bits
+            unequal[i] |= (<uint32_t> rest | <uint32_t> (rest >> 32)) != 0
+        else:
+            unequal[i] |= rest != 0
+
+
+cdef void mark_uneven(const Job *job, const unsigned char *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
+    """Note the rows of planes whose elements, which are words, are not all what those of an empty row must be."""
+    cdef Py_ssize_t i, label, plane_bytes = job.inner * job.width
+    cdef const unsigned char *plane = planes
+    for i in range(n):
+        uneven[i] = job.off != NULL and memcmp(planes + i * job.width, job.off, job.width) != 0
+    for label in range(1, job.depth):
+        plane += plane_bytes
+        if job.width == 1:
+            mark_unequal(plane, planes, n, uneven)
+        elif job.width == 2:
+            mark_unequal(<const uint16_t *> plane, <const uint16_t *> planes, n, uneven)
+        elif job.width == 4:
+            mark_unequal(<const uint32_t *> plane, <const uint32_t *> planes, n, uneven)
+        else:
+            mark_unequal(<const uint64_t *> plane, <const uint64_t *> planes, n, uneven)
+
+
 cdef void mark_window(
     const Job *job, const unsigned char *planes, Py_ssize_t n, Py_ssize_t label, Py_ssize_t *position,
     uint8_t *several,
@@ -163,6 +218,8 @@ cdef void decode_tile(
     """Decode ``n`` neighbouring positions of one group of planes."""
     cdef Py_ssize_t position[TILE]
     cdef uint8_t several[TILE]
+    cdef uint8_t uneven[TILE]
+    cdef bint is_compared = False    # whether `uneven` is filled, which takes a second pass
     cdef Py_ssize_t plane_bytes = job.inner * job.width, i, label = 0, at = group * job.inner + begin
     cdef const unsigned char *tensor = job.tensor + group * job.depth * plane_bytes + begin * job.width
     cdef Found found
@@ -176,22 +233,31 @@ cdef void decode_tile(
         for i in range(n):
             found.position = position[i]
             found.multiple = several[i] != 0
+            if position[i] < 0 and not is_compared:
+                mark_uneven(job, tensor, n, uneven)
+                is_compared = True
+            found.uneven = is_compared and uneven[i] != 0
             note(job, chunk, at + i, found)
     else:
         for i in range(n):
             found = find_bytes(tensor + i * job.width, job.depth, plane_bytes, job.on, job.width)
+            found.uneven = found.position < 0 and not is_even(job, tensor + i * job.width, plane_bytes)
             note(job, chunk, at + i, found)
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     """Decode one chunk of groups."""
     cdef const Job *job = <const Job *> any_job
+    cdef Found found
     cdef Py_ssize_t group, begin, row_bytes = job.depth * job.width
     job.empty[chunk] = -1
     job.multiple[chunk] = -1
+    job.uneven[chunk] = -1
     for group in range(chunk * job.chunk_groups, min((chunk + 1) * job.chunk_groups, job.n_groups)):
         if job.inner == 1:
-            note(job, chunk, group, find_row(job, job.tensor + group * row_bytes))
+            found = find_row(job, job.tensor + group * row_bytes)
+            found.uneven = found.position < 0 and not is_even(job, job.tensor + group * row_bytes, job.width)
+            note(job, chunk, group, found)
         else:
             begin = 0
             while begin < job.inner:
@@ -200,31 +266,34 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 cdef tuple first_faults(const Job *job, Py_ssize_t n_chunks):
-    """Return the first row without an on and the first with several, -1 for none."""
-    cdef Py_ssize_t chunk, empty = -1, multiple = -1
+    """Return the first row without a hot element, with several, and with others instead; -1 for none."""
+    cdef Py_ssize_t chunk, empty = -1, multiple = -1, uneven = -1
     for chunk in range(n_chunks):
         if empty < 0:
             empty = job.empty[chunk]
         if multiple < 0:
             multiple = job.multiple[chunk]
-    return empty, multiple
+        if uneven < 0:
+            uneven = job.uneven[chunk]
+    return empty, multiple, uneven
 
 
 def decode(
     const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, int64_t all_off, int num_threads,
+    const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
 ):
-    """Write the position of the first on of each row into ``out``, ``all_off`` where there is none.
+    """Write the position of the first hot element of each row into ``out``, ``default`` where there is none.
 
     ``tensor`` holds (outer, depth, inner) elements of ``len(on)`` bytes, aligned to their width where it is
-    2, 4 or 8; nothing is empty. Returns the first row without an on and the first with several, -1 for none.
+    2, 4 or 8; nothing is empty. Returns the first row without a hot element, the first with several, and the
+    first without one whose elements are not all ``off`` (None: not all the same); -1 for none.
     """
     cdef Job job
     cdef Py_ssize_t n_chunks, width = on.shape[0]
     if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
         raise ValueError("decode.decode: the lengths do not agree")
     if out.shape[0] == 0:
-        return -1, -1
+        return -1, -1, -1
     job.tensor = &tensor[0]
     job.on = &on[0]
     job.out = &out[0]
@@ -234,13 +303,19 @@ def decode(
     job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
     job.inner = inner
     job.n_groups = out.shape[0] // inner
-    job.all_off = all_off
+    job.default = default
+    job.off = NULL
+    if off is not None:
+        if off.shape[0] != width:
+            raise ValueError("decode.decode: on and off differ in length")
+        job.off = &off[0]
     job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
     n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
-    job.empty = <Py_ssize_t *> malloc(2 * n_chunks * sizeof(Py_ssize_t))
+    job.empty = <Py_ssize_t *> malloc(3 * n_chunks * sizeof(Py_ssize_t))
     if job.empty == NULL:
         raise MemoryError("decode: no memory for the chunks' notes")
     job.multiple = job.empty + n_chunks
+    job.uneven = job.multiple + n_chunks
     try:
         for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
         return first_faults(&job, n_chunks)

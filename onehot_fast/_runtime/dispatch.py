@@ -135,17 +135,22 @@ def decode(
     depth: int,
     inner: int,
     on: npt.NDArray[np.uint8],
-    all_off: int,
+    off: npt.NDArray[np.uint8] | None,
+    default: int,
     num_threads: int,
-) -> tuple[int, int]:
-    """Fill ``out`` with the position of each row's first on; return the first row of each fault."""
+) -> tuple[int, int, int]:
+    """Fill ``out`` with the position of each row's hot element; return the first of each fault.
+
+    The faults are a row without a hot element, one with several, and one without whose elements
+    are not all ``off``, or not all the same where ``off`` is None.
+    """
     if out.size == 0:
-        return -1, -1
+        return -1, -1, -1
     if depth == 0:
-        out.fill(all_off)
-        return 0, -1
-    faults: tuple[int, int] = _decode.decode(
-        _memory_of(tensor), out.reshape(-1), depth, inner, on, all_off, num_threads
+        out.fill(default)
+        return 0, -1, -1
+    faults: tuple[int, int, int] = _decode.decode(
+        _memory_of(tensor), out.reshape(-1), depth, inner, on, off, default, num_threads
     )
     return faults
 

@@ -173,5 +173,7 @@ def learn_known(
     occurs = (positions >= 0) & (counts > 0)
     order = np.flatnonzero(occurs)
     order = order[np.argsort(positions[order])]
+    if not len(order):  # the type of other values does not matter
+        return ColumnStatistics(), positions
     learned = categories.with_positive_zero().take(order)
     return ColumnStatistics(learned, counts[order]), positions

@@ -69,7 +69,7 @@ def test_r03_scatter_form(axis, place):
 
 @both
 @pytest.mark.parametrize("index", [3, 4, 300, 2**31 - 1])
-def test_r04_index_from_depth_on_is_all_off(one_hot, index):
+def test_r04_index_from_depth_on_is_default(one_hot, index):
     """R4: an index that is not below depth is legal, and its row is all off."""
     actual = one_hot(np.array([index, 1], np.int32), np.int32(3), np.int8(5), np.int8(6), -1)
 

@@ -87,10 +87,10 @@ def _tensors(rng: np.random.Generator, found: Counter[str]) -> None:
     assert results.tobytes() == b"".join(each_wanted), (block, depth, options)
     assert edges == (memory[:CANARY].tobytes(), memory[CANARY + wanted.nbytes :].tobytes())
     found["out"] += n
-    all_off = pick(rng, [-1, -1, -9])
-    classes = oracle.decode(wanted, on, inner, all_off, "first")
+    default = pick(rng, [-1, -1, -9])
+    classes = oracle.decode(wanted, on, inner, default, "first")
     for tensor, right in zip(wanted, classes, strict=True):
-        actual = onehot_fast.decode(tensor, axis, on_value=on, all_off=all_off, multiple="first")
+        actual = onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first")
         assert actual.shape == np.shape(right)
         assert actual.tobytes() == right.tobytes(), (tensor, axis, on)
     found["decode"] += n

@@ -123,10 +123,10 @@ def _decode(
             if not damaged.dtype.hasobject
             else np.array(damaged, order="F")
         )
-    all_off, multiple = pick(rng, [-1, -9, 2**62, "error"]), pick(rng, ["first", "error"])
-    options = {"on_value": on, "all_off": all_off, "multiple": multiple}
+    default, multiple = pick(rng, [-1, -9, 2**62, "error"]), pick(rng, ["first", "error"])
+    options = {"on_value": on, "default": default, "multiple": multiple}
     try:
-        wanted = oracle.decode(damaged, on, axis, all_off, multiple)
+        wanted = oracle.decode(damaged, on, axis, default, multiple)
     except ValueError:
         wanted = None
     try:
