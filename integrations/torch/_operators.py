@@ -132,7 +132,7 @@ def _decode_by_kernel(
         tensor.detach().numpy(),
         axis,
         on_value=_element(tensor.dtype, on_value),
-        all_off="error" if default is None else default,
+        default="error" if default is None else default,
         multiple=multiple,
     )
     return torch.from_numpy(classes)
