@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from arrow_producer import FILL, TEXTS, CSchema, new_capsule, packed, producer
 
-from onehot_fast._arrow.reader import Array, Schema, Stream, read
+from onehot_fast._arrow.reader import Array, ArrowField, Stream, read
 
 __all__ = ["producer"]
 
@@ -219,7 +219,7 @@ def test_a_pair_that_makes_its_capsules_when_asked(producer):
     assert [array.codes().tolist() for array in chunks] == [[1, 2]] * 100
 
 
-@pytest.mark.parametrize("kind", [Array, Schema, Stream])
+@pytest.mark.parametrize("kind", [Array, ArrowField, Stream])
 def test_nothing_is_made_by_hand(kind):
     with pytest.raises(TypeError, match="is made by reading"):
         kind()

@@ -4,7 +4,7 @@ cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from onehot_fast._arrow.abi cimport ArrowArray, ohf_arrow_owner
-from onehot_fast._arrow.schema cimport Schema
+from onehot_fast._arrow.schema cimport ArrowField
 
 
 cdef class Array:
@@ -12,7 +12,7 @@ cdef class Array:
 
     cdef ohf_arrow_owner *owner
     cdef const ArrowArray *node         # of the owner's array or of one below it
-    cdef readonly Schema schema
+    cdef readonly ArrowField schema
     cdef int64_t offset, length         # the rows of the node that are ours
     cdef int64_t n_nulls                # -1: not counted yet
     cdef const uint8_t *bits            # the validity bitmap, NULL where no row is null
@@ -31,4 +31,4 @@ cdef class Array:
     cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1
 
 
-cdef Array take_array(ArrowArray *source, Schema schema)
+cdef Array take_array(ArrowArray *source, ArrowField schema)

@@ -4,14 +4,14 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arrow.schema import Schema
+from onehot_fast._arrow.schema import ArrowField
 
 # One chunk over the producer's own memory, which it keeps alive. Any library imports it again
 # without a copy: pyarrow.array(array), pyarrow.record_batch(array), polars.Series(array).
 @final
 class Array:
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> ArrowField: ...
     # By the validity bitmap: nulls in the values of a dictionary are not counted.
     @property
     def null_count(self) -> int: ...

@@ -21,7 +21,7 @@ from onehot_fast._arrow.abi cimport (
     ohf_arrow_share,
 )
 from onehot_fast._arrow.check cimport check
-from onehot_fast._arrow.schema cimport Schema
+from onehot_fast._arrow.schema cimport ArrowField
 from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, intersect, spread
 
 import numpy as np
@@ -383,7 +383,7 @@ cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
 
 
 cdef Array make_array(
-    ohf_arrow_owner *owner, const ArrowArray *node, Schema schema, int64_t offset, int64_t length,
+    ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
     """Make an array of some rows of a node, one more user of the owner."""
     cdef Array array = Array.__new__(Array, MAKER)
@@ -401,7 +401,7 @@ cdef Array make_array(
     return array
 
 
-cdef Array take_array(ArrowArray *source, Schema schema):
+cdef Array take_array(ArrowArray *source, ArrowField schema):
     """Take an array over from its producer; one that is refused stays where it is."""
     cdef ohf_arrow_owner *owner
     check(schema, source, 0)
@@ -414,7 +414,7 @@ cdef Array take_array(ArrowArray *source, Schema schema):
         ohf_arrow_let_go(owner)
 
 
-cdef int identify(Schema schema, const ArrowArray *array, list found) except -1:
+cdef int identify(ArrowField schema, const ArrowArray *array, list found) except -1:
     """Add what tells an array, and all below it, from others."""
     cdef int64_t i
     found += (

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from onehot_fast._arrow.abi cimport ArrowArray
-from onehot_fast._arrow.schema cimport Schema
+from onehot_fast._arrow.schema cimport ArrowField
 
 
-cdef int check(Schema schema, const ArrowArray *array, int64_t least) except -1
+cdef int check(ArrowField schema, const ArrowArray *array, int64_t least) except -1

@@ -9,7 +9,7 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport ArrowArray
-from onehot_fast._arrow.schema cimport Schema
+from onehot_fast._arrow.schema cimport ArrowField
 
 import sys
 
@@ -20,7 +20,7 @@ cdef enum:
 cdef int64_t MOST_ROWS = sys.maxsize // 16
 
 
-cdef int check(Schema schema, const ArrowArray *array, int64_t least) except -1:
+cdef int check(ArrowField schema, const ArrowArray *array, int64_t least) except -1:
     """Raise unless an array is what its type demands, and at least so long."""
     if array == NULL or array.release == NULL:
         raise ValueError(f"{schema.where()} is released: it was imported before, or never filled")
@@ -40,7 +40,7 @@ cdef int check(Schema schema, const ArrowArray *array, int64_t least) except -1:
     return 0
 
 
-cdef int check_buffers(Schema schema, const ArrowArray *array) except -1:
+cdef int check_buffers(ArrowField schema, const ArrowArray *array) except -1:
     """Raise unless an array has the buffers of its layout."""
     cdef int64_t least = 3 if schema.n_buffers < 0 else schema.n_buffers
     cdef int64_t most = MOST_BUFFERS if schema.n_buffers < 0 else schema.n_buffers
@@ -60,7 +60,7 @@ cdef int check_buffers(Schema schema, const ArrowArray *array) except -1:
     return 0
 
 
-cdef int check_below(Schema schema, const ArrowArray *array) except -1:
+cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
     """Raise unless the children and the dictionary of an array are there, and are what they should be."""
     cdef int64_t i, least = rows_of_children(schema, array)
     if array.n_children != len(schema.children):
@@ -81,7 +81,7 @@ cdef int check_below(Schema schema, const ArrowArray *array) except -1:
     return 0
 
 
-cdef int64_t rows_of_children(Schema schema, const ArrowArray *array) except -1:
+cdef int64_t rows_of_children(ArrowField schema, const ArrowArray *array) except -1:
     """Return how many rows an array reads of each of its children at least."""
     cdef int64_t n_rows = array.offset + array.length
     if schema.kind == "struct" or schema.format.startswith("+us"):
@@ -93,7 +93,7 @@ cdef int64_t rows_of_children(Schema schema, const ArrowArray *array) except -1:
     return 0
 
 
-cdef int64_t end_of_lists(Schema schema, const ArrowArray *array, int64_t n_rows) except -1:
+cdef int64_t end_of_lists(ArrowField schema, const ArrowArray *array, int64_t n_rows) except -1:
     """Return the last offset of lists; those before it whoever reads the lists must compare."""
     cdef int32_t narrow
     cdef int64_t end

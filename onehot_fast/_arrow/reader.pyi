@@ -1,16 +1,16 @@
 from typing import final
 
 from onehot_fast._arrow.array import Array as Array
-from onehot_fast._arrow.schema import Schema as Schema
+from onehot_fast._arrow.schema import ArrowField as ArrowField
 
-__all__ = ["Array", "Schema", "Stream", "read"]
+__all__ = ["Array", "ArrowField", "Stream", "read"]
 
 # An iterator over the chunks of one source, once; all are of one type.
 # OSError: the producer reports an error. ValueError: a chunk is malformed.
 @final
 class Stream:
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> ArrowField: ...
     def __iter__(self) -> Stream: ...
     def __next__(self) -> Array: ...
 

@@ -12,16 +12,16 @@ from libc.string cimport memset
 from onehot_fast._arrow.abi cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from onehot_fast._arrow.array cimport Array as CArray
 from onehot_fast._arrow.array cimport take_array
-from onehot_fast._arrow.schema cimport Schema as CSchema
+from onehot_fast._arrow.schema cimport ArrowField as CArrowField
 from onehot_fast._arrow.schema cimport schema_of
 
 import os
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._arrow.schema import Schema
+from onehot_fast._arrow.schema import ArrowField
 
-__all__ = ["Array", "Schema", "Stream", "read"]
+__all__ = ["Array", "ArrowField", "Stream", "read"]
 
 # What makes a Stream: nobody else has it.
 cdef object MAKER = object()
@@ -37,7 +37,7 @@ cdef class Stream:
     cdef ArrowArrayStream stream    # released: at its end, or none
     cdef bint is_busy
     cdef CArray only                # the chunk of a source that is no stream
-    cdef readonly CSchema schema
+    cdef readonly CArrowField schema
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
@@ -123,7 +123,7 @@ cdef class Stream:
             text = self.stream.get_last_error(&self.stream)
         raise OSError(error, os.strerror(error) if text == NULL else (<bytes> text).decode("utf-8", "replace"))
 
-    cdef CSchema ask_schema(self):
+    cdef CArrowField ask_schema(self):
         """Ask the producer for the type of the chunks."""
         cdef ArrowSchema schema
         cdef int error

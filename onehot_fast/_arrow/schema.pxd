@@ -5,12 +5,12 @@ from libc.stdint cimport int64_t
 from onehot_fast._arrow.abi cimport ArrowSchema
 
 
-cdef class Schema:
+cdef class ArrowField:
     """One field of the Arrow C data interface."""
 
     cdef readonly str format, name
     cdef readonly tuple children
-    cdef readonly Schema dictionary
+    cdef readonly ArrowField dictionary
     cdef readonly bytes packed_metadata     # as the interface has it, None where there is none
     cdef str type_kind
     cdef int64_t flags
@@ -22,4 +22,4 @@ cdef class Schema:
     cdef str where(self)
 
 
-cdef Schema schema_of(const ArrowSchema *source, int depth)
+cdef ArrowField schema_of(const ArrowSchema *source, int depth)

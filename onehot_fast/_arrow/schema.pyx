@@ -25,7 +25,7 @@ cdef enum:
     DEEPEST = 64                # levels of nesting; as many as Arrow's own C++ imports
     MOST_CHILDREN = 1 << 24     # a larger count is no count
 
-# What makes a Schema: nobody else has it.
+# The token that the constructor of ArrowField requires; it is private to this module.
 cdef object MAKER = object()
 
 # For a type: kind, whether a validity bitmap comes first, buffers, children (-1: as many as there are; of a
@@ -113,7 +113,7 @@ cdef bytes pack_metadata(const char *metadata):
 
 
 @cython.final
-cdef class Schema:
+cdef class ArrowField:
     """What one field of the C interface says about its type; immutable, without C memory.
 
     It exports itself again, so ``pyarrow.field(schema)`` and the like import it.
@@ -121,10 +121,10 @@ cdef class Schema:
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("a Schema is made by reading an Arrow object")
+            raise TypeError("an ArrowField is made by reading an Arrow object")
 
     def __reduce__(self):
-        raise TypeError("a Schema of the Arrow C data interface is not pickled")
+        raise TypeError("an ArrowField of the Arrow C data interface is not pickled")
 
     cdef str where(self):
         """Name the field for a message."""
@@ -165,7 +165,7 @@ cdef class Schema:
 
     def __repr__(self):
         """Name the type in the words of the interface."""
-        return f"Schema({self.name!r}, {self.format!r}, kind={self.kind!r})"
+        return f"ArrowField({self.name!r}, {self.format!r}, kind={self.kind!r})"
 
     def __arrow_c_schema__(self):
         """Return a capsule of the same field, with texts of its own."""
@@ -187,7 +187,7 @@ cdef void destroy_schema(object capsule) noexcept:
         PyMem_RawFree(schema)
 
 
-cdef int write_schema(Schema schema, ArrowSchema *to) except -1:
+cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
     """Write a field and all below it; what was written before an error is released with the whole."""
     cdef bytes format = schema.format.encode(), name = schema.name.encode()
     cdef const char *metadata = NULL
@@ -223,9 +223,9 @@ cdef tuple read_children(const ArrowSchema *source, str format, int n_expected, 
     return tuple(children)
 
 
-cdef Schema schema_of(const ArrowSchema *source, int depth):
+cdef ArrowField schema_of(const ArrowSchema *source, int depth):
     """Read one field and all below it; the C structure is only looked at."""
-    cdef Schema schema = Schema.__new__(Schema, MAKER)
+    cdef ArrowField schema = ArrowField.__new__(ArrowField, MAKER)
     cdef int n_children
     if depth > DEEPEST:
         raise ValueError(f"an Arrow schema is nested deeper than {DEEPEST} levels")

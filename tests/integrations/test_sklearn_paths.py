@@ -459,7 +459,7 @@ def test_pickles_name_only_the_public_class(name):
 
 @pytest.mark.parametrize("name", FITTED)
 def test_skops_loads_what_it_trusts_by_the_public_class(name):
-    """skops asks for nothing else than it asks for scikit-learn's own class."""
+    """Skops asks for nothing else than it asks for scikit-learn's own class."""
     skops = pytest.importorskip("skops.io")
     estimator, rows = FITTED[name]
     fitted = clone(estimator).fit(rows)
