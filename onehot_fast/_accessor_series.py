@@ -6,21 +6,21 @@ errors are the same everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+from collections.abc import Callable, Hashable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._accessor_lists import AnyArray, ListAccessor
-from onehot_fast._arguments.choices import check_options, check_prefix
+from onehot_fast._arguments.choices import check_no_options, check_options, check_prefix
 from onehot_fast._encode import write
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import ColumnSchema
-from onehot_fast.column import Column, as_values
+from onehot_fast.column import Column, as_values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table
 
@@ -29,6 +29,18 @@ if TYPE_CHECKING:
     from scipy.sparse import csc_array, csr_array
 
 Frame = TypeVar("Frame")  # the table of a library
+Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
+Labels: TypeAlias = Callable[[], Any]  # makes the labels of the outputs when they are needed
+
+# With these options every category has a column of its own.
+DEFAULTS: dict[str, Any] = {
+    "categories": "auto",
+    "drop": None,
+    "handle_missing": "ignore",
+    "handle_unknown": "error",
+    "min_frequency": None,
+    "max_categories": None,
+}
 
 
 class SeriesAccessor(ListAccessor[Frame]):
@@ -41,8 +53,9 @@ class SeriesAccessor(ListAccessor[Frame]):
 
     def to_numpy(
         self,
-        dtype: Any = np.float32,
+        categories: Categories = None,
         *,
+        dtype: Any = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> AnyArray:
@@ -50,6 +63,9 @@ class SeriesAccessor(ListAccessor[Frame]):
 
         Parameters
         ----------
+        categories : sequence of scalars or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
         dtype : dtype, default float32
             Boolean, integer, floating or complex dtype of the elements.
         num_threads : int, optional
@@ -68,13 +84,14 @@ class SeriesAccessor(ListAccessor[Frame]):
             As for the frame.
         """
         element = self._element(dtype)
-        column, _ = self._coded(element, options)
+        column, _ = self._coded(categories, element, options)
         return write.rows([column], element, num_threads=num_threads)
 
     def to_csr(
         self,
-        dtype: Any = np.float32,
+        categories: Categories = None,
         *,
+        dtype: Any = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> csr_array:
@@ -82,7 +99,7 @@ class SeriesAccessor(ListAccessor[Frame]):
 
         Parameters
         ----------
-        dtype, num_threads, **options
+        categories, dtype, num_threads, **options
             As for `to_numpy`.
 
         Returns
@@ -97,23 +114,25 @@ class SeriesAccessor(ListAccessor[Frame]):
         TypeError, ValueError
             As for the frame.
         """
-        return self._sparse("csr", dtype, num_threads, options)
+        return self._sparse("csr", categories, dtype, num_threads, options)
 
     def to_csc(
         self,
-        dtype: Any = np.float32,
+        categories: Categories = None,
         *,
+        dtype: Any = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> csc_array:
         """Encode as a sparse array of columns, a ``scipy.sparse.csc_array``; see `to_csr`."""
-        return self._sparse("csc", dtype, num_threads, options)
+        return self._sparse("csc", categories, dtype, num_threads, options)
 
     def to_arrow(
         self,
+        categories: Categories = None,
+        *,
         prefix: str | None = None,
         prefix_sep: str = "_",
-        *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pa.RecordBatch:
@@ -121,7 +140,7 @@ class SeriesAccessor(ListAccessor[Frame]):
 
         Parameters
         ----------
-        prefix, prefix_sep
+        categories, prefix, prefix_sep
             As for the frame.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
@@ -142,8 +161,8 @@ class SeriesAccessor(ListAccessor[Frame]):
             As for the frame; two columns of one name are an error.
         """
         pa = library("pyarrow", ".onehot.to_arrow()")
-        column, labels = self._coded(np.dtype(bool), options, prefix, prefix_sep)
-        names = list(map(str, labels))
+        column, labels = self._coded(categories, np.dtype(bool), options, prefix, prefix_sep)
+        names = list(map(str, labels()))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"two columns would be named {twice!r}: in Arrow names are strings")
@@ -170,36 +189,56 @@ class SeriesAccessor(ListAccessor[Frame]):
         TypeError
             If the dtype of the Series is not supported.
         """
-        column, _ = self._coded(np.dtype(bool), {})
+        column, _ = self._coded(None, np.dtype(bool), {})
         return column.codes if column.lut is None else write.recode(column)
 
     def _sparse(
         self,
         form: Literal["csr", "csc"],
+        categories: Categories,
         dtype: Any,
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> Any:
+        """Return the sparse array of a form."""
         library("scipy.sparse", f".onehot.to_{form}()")
         element = self._element(dtype)
-        column, _ = self._coded(element, options)
+        column, _ = self._coded(categories, element, options)
         return write.sparse_array(form, [column], element, num_threads=num_threads)
 
     def _coded(
         self,
+        categories: Categories,
         dtype: np.dtype[Any],
         options: ColumnKeywords,
         prefix: str | None = None,
         prefix_sep: str = "_",
-    ) -> tuple[CodedColumn, Any]:
-        """Return what `_encode` does, of options that exist."""
-        check_options(options, ColumnKeywords.__annotations__)
+    ) -> tuple[CodedColumn, Labels]:
+        """Return the encoded column, and what makes the labels of its outputs."""
+        check_options(options, ("categories", *ColumnKeywords.__annotations__))
         check_prefix(prefix, prefix_sep)
-        return self._encode({**options, "dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep})
+        if isinstance(categories, Encoder):
+            check_no_options(options if prefix is None else {"prefix": prefix})
+            schema = categories.schema.column_of(self._data.name)
+            return code_column(schema, read_values(self._data)), lambda: schema.names
+        if isinstance(categories, str) and categories != "auto":
+            raise TypeError(
+                f"categories must be a sequence of categories or an Encoder, got {categories!r};"
+                f" prefix={categories!r} names the columns"
+            )
+        chosen = {} if categories is None else {"categories": categories}
+        output = {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
+        return self._encode({**options, **chosen, **output})
 
-    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Any]:
-        """Return the column under all options of `_encode_alone`, and the labels of its outputs."""
+    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
+        """Return the column under options of an `Encoder`, and what makes its labels."""
         raise NotImplementedError
+
+    @staticmethod
+    def _has_defaults(options: Mapping[str, Any]) -> bool:
+        """Tell whether every category has a column of its own: then no encoder is needed."""
+        # An array of categories is no default, and has no truth value.
+        return not any(options[name] is not DEFAULTS[name] for name in DEFAULTS if name in options)
 
     @staticmethod
     def _encode_alone(
@@ -207,8 +246,8 @@ class SeriesAccessor(ListAccessor[Frame]):
     ) -> tuple[CodedColumn, ColumnSchema]:
         """Return a column under the options of an `Encoder` that is fitted to it alone.
 
-        As there is one column, `drop` may be a category of it too, ``["first"]`` where it is
-        spelled like a rule.
+        As there is one column, `drop` may be a category of it too, ``["first"]`` if it is spelled
+        like a rule.
         """
         table = Table(
             (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)

@@ -84,7 +84,7 @@ class Column:
         self.ordered: bool = ordered
         self.source: str = source
         self.stored = categories
-        self._is_distinct = False
+        self.is_distinct = False
         _check_array(codes, "codes")
         if not isinstance(categories, Strings):
             _check_array(categories, "categories")
@@ -95,7 +95,7 @@ class Column:
         """Return a column of codes and categories that are known to be right."""
         column = cls.__new__(cls)
         column.codes, column.ordered, column.source = codes, False, source
-        column.stored, column._is_distinct = categories, True
+        column.stored, column.is_distinct = categories, True
         return column
 
     @classmethod
@@ -107,7 +107,7 @@ class Column:
         To look for the largest code again would take a pass over all rows.
         """
         column = cls._of_distinct(codes, categories, source)
-        column.ordered, column._is_distinct = ordered, False
+        column.ordered, column.is_distinct = ordered, False
         return column
 
     @classmethod
@@ -125,7 +125,7 @@ class Column:
         """
         column = cls.__new__(cls)
         column.codes, column.ordered, column.source = codes, ordered, source
-        column.holder, column._read_holder, column._is_distinct = holder, read, False
+        column.holder, column._read_holder, column.is_distinct = holder, read, False
         _check_array(codes, "codes")
         _check_codes(codes, len(holder))
         return column
@@ -169,7 +169,7 @@ class Column:
 
         Equal values of different types, such as 1 and 1.0, are one category.
         """
-        if self._is_distinct:
+        if self.is_distinct:
             return Categories.of(self.stored), None
         return Categories.distinct(self.stored)
 

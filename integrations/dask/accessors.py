@@ -1,5 +1,7 @@
 """``DataFrame.onehot`` and ``Series.onehot`` of Dask: registered by this module."""
 
+from __future__ import annotations
+
 from typing import Any, Unpack
 
 import dask.array as da
@@ -78,10 +80,11 @@ class OneHotAccessor:
 
     def __call__(
         self,
+        categories: Any = None,
+        *,
         prefix: str | None = None,
         prefix_sep: str = "_",
         dtype: npt.DTypeLike = bool,
-        *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> dd.DataFrame:
@@ -89,6 +92,9 @@ class OneHotAccessor:
 
         Parameters
         ----------
+        categories : sequence of scalars or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
         prefix : str, optional
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
             are the categories themselves.
@@ -111,54 +117,80 @@ class OneHotAccessor:
         TypeError, ValueError
             An option is unknown, of the wrong kind or refused; or a value is, once it is computed.
         """
-        frame, encoder = self._fitted(dtype, options, prefix, prefix_sep)
-        return on_partitions(_labelled_part, frame, encoder, prefix is not None, num_threads)
+        frame, encoder = self._fitted(categories, dtype, options, prefix, prefix_sep)
+        has_names = prefix is not None or isinstance(categories, Encoder)
+        return on_partitions(_labelled_part, frame, encoder, has_names, num_threads)
 
     def to_numpy(
         self,
-        dtype: npt.DTypeLike = np.float32,
+        categories: Any = None,
         *,
+        dtype: npt.DTypeLike = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> da.Array:
         """Encode as a Dask Array of row-major blocks, of shape (n_rows, n_columns)."""
-        return self._array("numpy", dtype, num_threads, options)
+        return self._array("numpy", categories, dtype, num_threads, options)
 
     def to_csr(
         self,
-        dtype: npt.DTypeLike = np.float32,
+        categories: Any = None,
         *,
+        dtype: npt.DTypeLike = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> da.Array:
         """Encode as a Dask Array whose blocks are `scipy.sparse.csr_array`."""
-        return self._array("csr", dtype, num_threads, options)
+        return self._array("csr", categories, dtype, num_threads, options)
 
     def to_csc(
         self,
-        dtype: npt.DTypeLike = np.float32,
+        categories: Any = None,
         *,
+        dtype: npt.DTypeLike = np.float32,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> da.Array:
         """Encode as a Dask Array whose blocks are `scipy.sparse.csc_array`."""
-        return self._array("csc", dtype, num_threads, options)
+        return self._array("csc", categories, dtype, num_threads, options)
 
     def _array(
-        self, form: str, dtype: Any, num_threads: int | None, options: ColumnKeywords
+        self,
+        form: str,
+        categories: Any,
+        dtype: Any,
+        num_threads: int | None,
+        options: ColumnKeywords,
     ) -> da.Array:
-        frame, encoder = self._fitted(dtype, options)
+        """Return the Array of a form."""
+        frame, encoder = self._fitted(categories, dtype, options)
         return encoder.transform(frame, form, num_threads=num_threads)  # type: ignore[call-overload]
 
     def _fitted(
-        self, dtype: Any, options: ColumnKeywords, prefix: str | None = None, prefix_sep: str = "_"
+        self,
+        categories: Any,
+        dtype: Any,
+        options: ColumnKeywords,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
         """Return the column as a frame, and the encoder that has learned it."""
         checks.check_options(options, ColumnKeywords.__annotations__)
         checks.check_prefix(prefix, prefix_sep)
         frame = as_frame(self._data)
+        if isinstance(categories, Encoder):
+            checks.check_no_options(options if prefix is None else {"prefix": prefix})
+            encoded = categories.columns or ()
+            if len(encoded) != 1:
+                raise ValueError(
+                    f"an Encoder of a Series must encode one column, got {list(encoded)!r}: call"
+                    " .onehot(encoder) of the DataFrame"
+                )
+            return frame.rename(columns={frame.columns[0]: encoded[0]}), categories
         (name,) = frame.columns
         given: dict[str, Any] = dict(options)
+        if categories is not None:
+            given["categories"] = categories
         if given.get("drop") is not None:
             given["drop"] = {name: given["drop"]}
         encoder = Encoder(

@@ -27,7 +27,9 @@ from onehot_fast.adapter import (
 __all__ = [
     "COPY_ON_WRITE",
     "AnyDtype",
+    "Dtype",
     "block_frame",
+    "check_length",
     "dense_frame",
     "side_by_side",
     "sparse_frame",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
+Dtype: TypeAlias = npt.DTypeLike | ExtensionDtype
 
 # From 3 on frames share columns until one of them is written to; before, a view is an alias.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
@@ -71,6 +74,7 @@ def wrap(
     num_threads: int | None = None,
     *,
     sparse: bool = False,
+    dtype: AnyDtype | None = None,
 ) -> pd.DataFrame:
     """Return the frame of the parts, in their order.
 
@@ -87,6 +91,8 @@ def wrap(
         By default as many as the size of the outputs makes worthwhile.
     sparse : bool, default False
         Make a SparseArray of each output.
+    dtype : dtype of pandas, optional
+        Of all outputs; by default that of each part.
 
     Returns
     -------
@@ -108,9 +114,9 @@ def wrap(
     if "pandas" not in memo:
         memo["pandas"] = _labels(table, parts, source)
     labels = memo["pandas"].view()  # what one frame calls its labels is not the others'
-    if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse:
+    if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse and dtype is None:
         return _outputs_frame(parts[0], table.n_rows, index, labels, num_threads)
-    frames = list(_frames(table, parts, source, index, num_threads, sparse))
+    frames = list(_frames(table, parts, source, index, num_threads, sparse, dtype))
     if not frames:
         return pd.DataFrame(index=index)
     result = side_by_side(frames)
@@ -133,6 +139,7 @@ def _frames(
     index: "pd.Index[Any]",
     num_threads: int | None,
     sparse: bool,
+    dtype: AnyDtype | None,
 ) -> Iterator[pd.DataFrame]:
     """Yield frames that stand side by side: the new columns, and runs of input columns."""
     for neighbours in _neighbours(parts):
@@ -147,6 +154,8 @@ def _frames(
             yield pd.DataFrame({0: values}, index=index, copy=False)
         elif sparse and part.names:
             yield sparse_frame(part.columns, part.dtype, index)
+        elif dtype is not None and part.names:
+            yield dense_frame(part.columns, dtype, index)
         else:
             yield _outputs_frame(part, table.n_rows, index, None, num_threads)
 
@@ -231,6 +240,15 @@ def _input_columns(
         return pd.DataFrame(columns, index=index)
     columns_as_they_were = source.iloc[:, run[0].position : run[-1].position + 1]
     return columns_as_they_were if COPY_ON_WRITE else columns_as_they_were.copy()
+
+
+def check_length(values: Any, name: str, n_columns: int) -> None:
+    """Raise the error of pandas for a list that is not as long as there are columns."""
+    if len(values) != n_columns:
+        raise ValueError(
+            f"Length of '{name}' ({len(values)}) did not match the length of the columns "
+            f"being encoded ({n_columns})."
+        )
 
 
 def block_frame(

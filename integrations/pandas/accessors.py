@@ -1,11 +1,15 @@
 """``Series.onehot``, ``Index.onehot`` and ``DataFrame.onehot``: registered by this module."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Unpack, overload
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack, cast, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.extensions import ExtensionDtype
+from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype, pandas_dtype
 
 from onehot_fast import Column, Encoder
 from onehot_fast.adapter import (
@@ -26,19 +30,9 @@ from ._codes import code_series, level_codes, prefixed
 from ._lists import read_labels
 from ._read import read_table
 from ._values import as_series, python_values, without_missing
-from ._write import block_frame, sparse_frame, wrap
+from ._write import AnyDtype, Dtype, block_frame, check_length, dense_frame, sparse_frame, wrap
 
 __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
-
-# With these every category has a column of its own, and no encoder is needed.
-DEFAULTS: dict[str, Any] = {
-    "categories": "auto",
-    "drop": None,
-    "handle_missing": "ignore",
-    "handle_unknown": "error",
-    "min_frequency": None,
-    "max_categories": None,
-}
 
 
 @pd.api.extensions.register_index_accessor("onehot")
@@ -82,10 +76,11 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
     def __call__(
         self,
+        categories: Any = None,
+        *,
         prefix: str | None = None,
         prefix_sep: str = "_",
-        dtype: npt.DTypeLike = bool,
-        *,
+        dtype: Dtype = bool,
         sparse: bool = False,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
@@ -94,14 +89,18 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
         Parameters
         ----------
+        categories : sequence of scalars or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
         prefix : str, optional
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
             are the categories themselves, as in `pandas.get_dummies`.
         prefix_sep : str, default "_"
             What stands between prefix and category.
-        dtype : NumPy dtype, default bool
-            Boolean, integer, floating or complex dtype of every column. It does not depend on
-            the input: nullable and Arrow columns give NumPy Booleans too.
+        dtype : NumPy or pandas dtype, default bool
+            Boolean, integer, floating or complex dtype of every column, such as "uint8", "Int8" or
+            "bool[pyarrow]". It does not depend on the input: nullable and Arrow columns give NumPy
+            Booleans too.
         sparse : bool, default False
             Return `pandas.arrays.SparseArray` columns, which take a few bytes for each row however
             many columns there are.
@@ -141,18 +140,22 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         1  0  1          0
         2  0  0          1
         """
-        element = self._element(dtype)
-        column, labels = self._coded(element, options, prefix, prefix_sep)
+        element = self._element(dtype) if sparse else frame_dtype(dtype)
+        in_numpy = element if isinstance(element, np.dtype) else np.dtype(bool)
+        column, labels_of = self._coded(categories, in_numpy, options, prefix, prefix_sep)
+        labels = pd.Index(labels_of(), tupleize_cols=False)
         index = self._data.index if isinstance(self._data, pd.Series) else None
         if not column.n_outputs:
             return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
         if sparse:
             check_sparse([column])
             # pandas makes a Series of every sparse column, so the names become labels one by one.
-            return sparse_frame([column], element, index, pd.Index(python_values(labels)))
+            return sparse_frame([column], in_numpy, index, pd.Index(python_values(labels)))
+        if not isinstance(element, np.dtype):
+            return dense_frame([column], element, index, labels)
         return block_frame(write.columns([column], element, num_threads=num_threads), index, labels)
 
-    def _encode(self, options: Mapping[str, Any]) -> "tuple[CodedColumn, pd.Index[Any]]":
+    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], Any]]:
         series = self._series()
         try:
             column, labels = code_series(series)
@@ -161,8 +164,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
                 f"the values cannot be categories ({error}): multi_hot encodes rows of several"
                 " labels"
             ) from error
-        # An array of categories is no default, and has no truth value.
-        if any(options[name] is not value for name, value in DEFAULTS.items() if name in options):
+        if not self._has_defaults(options):
             # As declared, so that they keep pandas' order and its unobserved ones.
             levels = labels.to_numpy(object)
             codes, known = without_missing(level_codes(column), levels)
@@ -172,9 +174,10 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             name = "x0" if series.name is None else series.name
             column, schema = self._encode_alone(declared, name, options)
             labels = _labels(column, schema, labels)
-        if options["prefix"] is None:
-            return column, labels
-        return column, prefixed(labels, options["prefix"], options["prefix_sep"])
+        prefix = options["prefix"]
+        if prefix is None:
+            return column, lambda: labels
+        return column, lambda: prefixed(labels, prefix, options["prefix_sep"])
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
         return read_labels(self._series(), sep)
@@ -186,7 +189,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             columns = pd.Index(labels, dtype=object)
         return pd.DataFrame(matrix, index=self._series().index, columns=columns, copy=False)
 
-    def _series(self) -> "pd.Series[Any]":
+    def _series(self) -> pd.Series[Any]:
         """Return the values as a Series, as `pandas.get_dummies` sees them."""
         if isinstance(self._data, pd.MultiIndex):
             raise TypeError(
@@ -196,7 +199,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         return as_series(self._data)
 
 
-def _labels(column: CodedColumn, schema: ColumnSchema, levels: "pd.Index[Any]") -> "pd.Index[Any]":
+def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
     """Return what the outputs stand for: the levels themselves where each output is one."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
@@ -264,7 +267,9 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         num_threads : int, optional
             By default as many as the size of dense columns makes worthwhile.
         **options
-            Those of `onehot_fast.Encoder`. Each may be a dict from columns to values.
+            Those of `onehot_fast.Encoder`. Each may be a dict from columns to values. As in
+            `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order of the
+            columns, and `dtype` a dtype of pandas such as "Int8" or "bool[pyarrow]".
 
         Returns
         -------
@@ -272,8 +277,13 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             The new columns stand in the place of those they were made of; all others are shared as
             pandas shares them. It raises what `onehot_fast.Encoder` raises.
         """
-        if not sparse:
-            return super().__call__(columns, num_threads=num_threads, **options)
+        dtype = options.get("dtype", bool)
+        element = None if isinstance(dtype, Mapping) else frame_dtype(dtype)
+        if isinstance(element, np.dtype) or element is None:
+            if not sparse:
+                return super().__call__(columns, num_threads=num_threads, **options)
+        elif not sparse:
+            options["dtype"] = bool
         table = read_table(self._data).coded_once()
         if isinstance(columns, Encoder):
             checks.check_no_options(options)
@@ -281,9 +291,35 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
         coded_columns = lookup.code_table(table, schema)
-        check_sparse(coded_columns)
         parts = EncodedLayout(schema, table.names).parts(coded_columns)
+        if not sparse:
+            return wrap(table, parts, dtype=element)
+        check_sparse(coded_columns)
         return wrap(table, parts, sparse=True)
+
+    def _new_encoder(self, columns: Any, options: TableKeywords) -> Encoder:
+        """Return an encoder of these options, of which lists become dicts from columns."""
+        by_column: dict[str, Any] = {}
+        for name in ("prefix", "prefix_sep"):
+            values = options.get(name)
+            if is_list_like(values) and not isinstance(values, Mapping):
+                encoded = Encoder(columns).fit(self._data.iloc[:0]).columns or ()
+                check_length(values, name, len(encoded))
+                by_column[name] = dict(zip(encoded, cast(Any, values), strict=True))
+        return super()._new_encoder(columns, cast(TableKeywords, {**options, **by_column}))
+
+
+def frame_dtype(dtype: Dtype) -> AnyDtype:
+    """Return a dtype of NumPy or pandas that holds numbers or Booleans, or raise an error."""
+    if isinstance(dtype, str | ExtensionDtype):
+        try:
+            extension = pandas_dtype(dtype)
+        except (TypeError, ImportError):  # pyarrow may be absent
+            return checks.number_dtype(dtype, "dtype")
+        is_number = is_numeric_dtype(extension) or is_bool_dtype(extension)
+        if is_number and isinstance(extension, ExtensionDtype):
+            return extension
+    return checks.number_dtype(dtype, "dtype")
 
 
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
@@ -303,11 +339,12 @@ def onehot(
 ) -> pd.DataFrame: ...
 @overload
 def onehot(
-    data: "pd.Series[Any] | pd.Index[Any]",
+    data: pd.Series[Any] | pd.Index[Any],
+    categories: Any = None,
+    *,
     prefix: str | None = None,
     prefix_sep: str = "_",
-    dtype: npt.DTypeLike = bool,
-    *,
+    dtype: Dtype = bool,
     sparse: bool = False,
     num_threads: int | None = None,
     **options: Unpack[ColumnKeywords],
@@ -336,7 +373,7 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
 
     Examples
     --------
-    >>> onehot(pd.Series(["S", "L"]), "size", dtype="uint8")
+    >>> onehot(pd.Series(["S", "L"]), prefix="size", dtype="uint8")
        size_L  size_S
     0       0       1
     1       1       0

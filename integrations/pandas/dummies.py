@@ -13,7 +13,7 @@ from onehot_fast.adapter import CodedColumn, checks, map_columns
 
 from ._codes import code_series, prefixed
 from ._values import is_encodable, python_values
-from ._write import COPY_ON_WRITE, AnyDtype, dense_frame, side_by_side, sparse_frame
+from ._write import COPY_ON_WRITE, AnyDtype, check_length, dense_frame, side_by_side, sparse_frame
 
 __all__ = ["get_dummies"]
 
@@ -122,8 +122,9 @@ def _encode_table(
 ) -> pd.DataFrame:
     """Return the frame with its categorical columns replaced by indicators at the end."""
     chosen, rest = _split(data, columns)
-    _check_length(prefix, "prefix", chosen)
-    _check_length(prefix_sep, "prefix_sep", chosen)
+    for name, values in (("prefix", prefix), ("prefix_sep", prefix_sep)):
+        if is_list_like(values):
+            check_length(values, name, chosen.shape[1])
     prefixes = _per_column(chosen.columns if prefix is None else prefix, chosen)
     # pandas 2 stops at the shortest of the three, pandas 3 refuses.
     named = zip(chosen.items(), prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
@@ -168,16 +169,6 @@ def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.Da
     rest = side_by_side([data.iloc[:, first:stop] for first, stop in runs])
     rest.columns = data.columns[is_untouched]
     return cast(pd.DataFrame, cast(Any, rest).__finalize__(data))
-
-
-def _check_length(item: PerColumn, name: str, chosen: pd.DataFrame) -> None:
-    """Refuse a list of names that would leave columns out."""
-    n_columns = chosen.shape[1]
-    if is_list_like(item) and len(cast(Any, item)) != n_columns:
-        raise ValueError(
-            f"Length of '{name}' ({len(cast(Any, item))}) did not match the length of the columns "
-            f"being encoded ({n_columns})."
-        )
 
 
 def _per_column(value: Any, chosen: pd.DataFrame) -> Iterable[Any]:

@@ -61,8 +61,8 @@ class ExprNamespace:
     def __call__(
         self,
         categories: Any = None,
-        layout: Layout = "array",
         *,
+        layout: Layout = "array",
         num_threads: int | None = None,
         **options: Unpack[DeclaredKeywords],
     ) -> pl.Expr:
@@ -114,7 +114,7 @@ class ExprNamespace:
         name = self._expr.meta.output_name(raise_if_undetermined=False)
         if isinstance(categories, Encoder):
             checks.check_no_options(options)
-            return encode_expr(self._expr, _column_of(categories, name), layout, num_threads)
+            return encode_expr(self._expr, categories.schema.column_of(name), layout, num_threads)
         _check(categories, options)
         if categories is None:
             require_release("polars", "1.34", "pl.col(...).onehot() without categories")
@@ -218,15 +218,3 @@ def _check(categories: Any, options: Mapping[str, Any]) -> None:
             f"categories = {categories!r}: an expression has no rows to learn them from; accepted"
             " are a sequence of categories, a polars.Enum and a fitted Encoder"
         )
-
-
-def _column_of(encoder: Encoder, name: str | None) -> ColumnSchema:
-    """Return what an encoder knows about an expression of this name."""
-    columns = encoder.schema.columns
-    named = [column for column in columns if column.name == name]
-    if named or len(columns) == 1:
-        return (named or columns)[0]
-    known = [column.name for column in columns]
-    raise ValueError(
-        f"the expression is named {name!r}, and the encoder encodes {known!r}: alias it"
-    )

@@ -41,10 +41,11 @@ def onehot(
 @overload
 def onehot(
     data: pl.Series,
+    categories: Any = None,
+    *,
     prefix: str | None = None,
     prefix_sep: str = "_",
     dtype: Any = pl.Boolean,
-    *,
     num_threads: int | None = None,
     **options: Unpack[ColumnKeywords],
 ) -> pl.DataFrame: ...
@@ -52,8 +53,8 @@ def onehot(
 def onehot(
     data: pl.Expr,
     categories: Encoder | Iterable[Any] | pl.DataType | None = None,
-    layout: Layout = "array",
     *,
+    layout: Layout = "array",
     num_threads: int | None = None,
     **options: Unpack[DeclaredKeywords],
 ) -> pl.Expr: ...

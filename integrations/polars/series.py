@@ -1,13 +1,22 @@
 """``Series.onehot``: the namespace, registered when this module is imported."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
 from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from onehot_fast.adapter import CodedColumn, Column, ColumnKeywords, Outputs, SeriesAccessor
+from onehot_fast.adapter import (
+    Categories,
+    CodedColumn,
+    Column,
+    ColumnKeywords,
+    Outputs,
+    SeriesAccessor,
+)
 
 from ._dtypes import result_dtype
 from ._read import read_column, read_labels
@@ -55,10 +64,11 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
     def __call__(
         self,
+        categories: Any = None,
+        *,
         prefix: str | None = None,
         prefix_sep: str = "_",
         dtype: Any = pl.Boolean,
-        *,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pl.DataFrame:
@@ -66,6 +76,9 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
         Parameters
         ----------
+        categories : sequence of scalars, polars.Enum or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
         prefix : str, optional
             The columns are named ``f"{prefix}{prefix_sep}{category}"`` as by ``to_dummies``; by
             default the prefix is the name of the Series.
@@ -98,22 +111,28 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         >>> sizes = pl.Series("size", ["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))
         >>> sizes.onehot(dtype=pl.UInt8).to_dict(as_series=False)
         {'size_S': [1, 0, 0], 'size_M': [0, 0, 0], 'size_L': [0, 1, 0]}
-        >>> sizes.onehot("is", drop="M", handle_missing="indicator").columns
+        >>> sizes.onehot(prefix="is", drop="M", handle_missing="indicator").columns
         ['is_S', 'is_L', 'is_(missing)']
         """
         element = self._element(dtype)
-        column, names = self._coded(element, options, prefix, prefix_sep)
-        outputs = Outputs(tuple(names), (column,), element)
+        column, names = self._coded(categories, element, options, prefix, prefix_sep)
+        outputs = Outputs(tuple(names()), (column,), element)
         return output_frame(outputs, len(self._data), num_threads)
 
     def _element(self, dtype: Any) -> np.dtype[Any]:
         return result_dtype(dtype)
 
-    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Sequence[Any]]:
-        column, schema = self._encode_alone(
-            read_column(self._data).encode(), self._data.name, options
-        )
-        return column, schema.names
+    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], list[str]]]:
+        column = read_column(self._data).encode()
+        if self._has_defaults(options) and column.is_distinct and column.source == "hash":
+            # Only the names need an encoder.
+            order = Categories.of(column.stored).argsort()
+            lut = np.full(len(order) + 1, -1, np.int32)
+            lut[order] = np.arange(len(order), dtype=np.int32)
+            coded = CodedColumn(column.codes, lut, len(order))
+            return coded, lambda: self._encode_alone(column, self._data.name, options)[1].names
+        coded, schema = self._encode_alone(column, self._data.name, options)
+        return coded, lambda: schema.names
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
         return read_labels(self._data, sep)

@@ -99,9 +99,8 @@ def _typed(value: Any) -> Hashable:
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options that decide about the columns of the output, as an integration passes them."""
+    """The options that decide about the columns of the output, beside `categories`."""
 
-    categories: Any
     drop: Any  # a rule, or a category of any kind
     handle_missing: HandleMissing
     handle_unknown: HandleUnknown

@@ -255,6 +255,16 @@ class Schema:
         """Return where each column of the schema is in a table of these columns."""
         return [column_position(names, column.name) for column in self.columns]
 
+    def column_of(self, name: Hashable) -> ColumnSchema:
+        """Return the column of a name, or the only column."""
+        named = [column for column in self.columns if column.name == name]
+        if named or len(self.columns) == 1:
+            return (named or self.columns)[0]
+        known = [column.name for column in self.columns]
+        raise ValueError(
+            f"the column is named {name!r}, and the encoder encodes {known!r}: rename it"
+        )
+
     @cached_property
     def starts(self) -> list[int]:
         """The first output column of each input column, and the end."""

@@ -27,6 +27,7 @@ import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast import column as column_module  # noqa: E402
 from onehot_fast._categories.categories import Categories  # noqa: E402
+from onehot_fast._schema.schema import ColumnSchema  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
@@ -96,7 +97,7 @@ def test_every_form_is_what_an_encoder_gives(library, data, prefix, options):
 
     frame = column.onehot(prefix=prefix, dtype="float32", num_threads=2, **options)
     array = column.onehot.to_numpy(**options)
-    batch = column.onehot.to_arrow(prefix, **options)
+    batch = column.onehot.to_arrow(prefix=prefix, **options)
 
     np.testing.assert_array_equal(matrix(library, frame, len(column)), expected)
     assert [str(name).rpartition("(")[2] for name in frame.columns if "(" in str(name)] == [
@@ -120,7 +121,7 @@ def test_codes_name_the_column_that_is_on(library, data):
     kinds = {"pandas": pandas_columns.series(), "polars": polars_columns.series()}
     column = data.draw(kinds[library.name])
 
-    codes, array = column.onehot.codes(), column.onehot.to_numpy(bool)
+    codes, array = column.onehot.codes(), column.onehot.to_numpy(dtype=bool)
 
     missing = column.isna() if library.name == "pandas" else column.is_null()
     assert codes.dtype.kind == "i" or (codes.dtype.kind == "u" and not missing.any())
@@ -142,7 +143,7 @@ def test_codes_of_declared_categories_are_the_columns_own(library):
 def test_declared_categories_come_in_their_order(library):
     """Those that do not occur have a column, what is not declared is told apart."""
     frame = series(library, ["b", "a", None]).onehot(
-        "is", "=", categories=["c", "a"], handle_unknown="indicator", dtype="uint8"
+        ["c", "a"], prefix="is", prefix_sep="=", handle_unknown="indicator", dtype="uint8"
     )
 
     assert library.columns(frame) == {
@@ -150,6 +151,41 @@ def test_declared_categories_come_in_their_order(library):
         "is=a": [0, 1, 0],
         "is=(unknown)": [1, 0, 0],
     }
+
+
+def test_an_encoder_encodes_a_series(library):
+    """By the column of the name of the Series, or by its only column; its policies count."""
+    both = Encoder(["m", "k"], drop={"k": "first"}).fit({"k": ["a", "b"], "m": ["c", "c"]})
+    alone = Encoder(["x"], handle_unknown="ignore").fit({"x": ["a", "b"]})
+    column = series(library, ["b", "a", "b"], "k")
+
+    assert library.columns(column.onehot(both, dtype="uint8")) == {"k_b": [1, 0, 1]}
+    assert library.columns(column.onehot(alone)) == {
+        "x_a": [False, True, False],
+        "x_b": [True, False, True],
+    }
+    assert column.onehot.to_csr(alone).toarray().tolist() == [[0, 1], [1, 0], [0, 1]]
+    with pytest.raises(TypeError, match="drop is given, and an Encoder"):
+        column.onehot(alone, drop="first")
+    with pytest.raises(ValueError, match=r"named 'k', and the encoder encodes \['x', 'y'\]"):
+        column.onehot(Encoder().fit({"x": ["a"], "y": ["a"]}))
+
+
+def test_a_prefix_is_not_taken_for_categories(library):
+    with pytest.raises(TypeError, match="got 'is'; prefix='is' names the columns"):
+        series(library, ["a"]).onehot("is")
+
+
+def test_codes_and_matrices_make_no_names(library, monkeypatch):
+    def fail(*_: object) -> None:
+        raise AssertionError("a name was made")
+
+    column = series(library, ["b", "a", None])
+    monkeypatch.setattr(Categories, "titles", fail)
+    monkeypatch.setattr(ColumnSchema, "labels", property(fail))
+
+    assert column.onehot.codes().tolist() == [1, 0, -1]
+    assert column.onehot.to_numpy().tolist() == [[0, 1], [1, 0], [0, 0]]
 
 
 @pytest.mark.parametrize(

@@ -70,9 +70,9 @@ def test_all_forms_hold_what_pandas_has(some, name):
 
     codes = series.onehot.codes()
     batch = series.onehot.to_arrow()
-    sparse = series.onehot.to_csr("uint8")
+    sparse = series.onehot.to_csr(dtype="uint8")
 
-    np.testing.assert_array_equal(series.onehot.to_numpy("uint8"), expected)
+    np.testing.assert_array_equal(series.onehot.to_numpy(dtype="uint8"), expected)
     np.testing.assert_array_equal(sparse.toarray(), expected)
     np.testing.assert_array_equal(codes[codes >= 0], expected.argmax(1)[expected.any(1)])
     assert batch.schema.names == series.cat.categories.tolist()
@@ -84,7 +84,7 @@ def test_all_tail_numbers_as_a_sparse_array(flights):
     """The whole year: 1.4 GB as Booleans, a few MB as what is on."""
     series = flights[WIDE]
 
-    sparse = series.onehot.to_csr(bool)
+    sparse = series.onehot.to_csr(dtype=bool)
 
     assert sparse.shape == (336_776, 4043)
     assert sparse.nnz == series.notna().sum() == 336_776 - 2512

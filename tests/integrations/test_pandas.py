@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
@@ -38,7 +40,7 @@ def test_equals_get_dummies(data, prefix, prefix_sep, dtype):
     """Values, dtypes, labels and the types of both indexes are those of pandas."""
     before = data.copy(deep=True)
 
-    actual = data.onehot(prefix, prefix_sep, dtype)
+    actual = data.onehot(prefix=prefix, prefix_sep=prefix_sep, dtype=dtype)
 
     assert_same(actual, pd.get_dummies(data, prefix=prefix, prefix_sep=prefix_sep, dtype=dtype))
     pd.testing.assert_series_equal(data, before)
@@ -49,7 +51,7 @@ def test_drop_first_is_that_of_pandas(data, prefix):
     """Values and labels, whose dtype stays that of the categories."""
     assume(len(data.dropna().unique()))
 
-    actual = data.onehot(prefix, drop="first")
+    actual = data.onehot(prefix=prefix, drop="first")
 
     expected = pd.get_dummies(data, prefix=prefix, drop_first=True, dtype=bool)
     pd.testing.assert_frame_equal(actual, expected, check_column_type=prefix is None)
@@ -82,7 +84,7 @@ def test_every_dtype_that_pandas_encodes(data):
     frame = data.onehot(dtype="uint8")
 
     pd.testing.assert_frame_equal(frame, pd.get_dummies(data, dtype="uint8"))
-    np.testing.assert_array_equal(data.onehot.to_numpy("uint8"), frame.to_numpy())
+    np.testing.assert_array_equal(data.onehot.to_numpy(dtype="uint8"), frame.to_numpy())
 
 
 def test_zeros_of_two_signs_are_one_category_in_arrow_memory_too():
@@ -98,7 +100,7 @@ def test_nan_in_arrow_memory_is_missing_under_options():
     series = pd.Series(pd.arrays.ArrowExtensionArray(floats), name="c")
     assert series.onehot().shape == pd.get_dummies(series).shape
 
-    encoded = series.onehot("c", handle_missing="indicator", dtype="uint8")
+    encoded = series.onehot(prefix="c", handle_missing="indicator", dtype="uint8")
     assert encoded.to_dict("list") == {"c_0.5": [0, 1, 0], "c_(missing)": [1, 0, 1]}
     with pytest.raises(ValueError, match="column 'c', row 0: the value is missing"):
         series.onehot(handle_missing="error")
@@ -114,7 +116,7 @@ def test_types_that_arrow_cannot_sort(kind):
         "uuid": lambda: pa.array([b"b" * 16, b"a" * 16, b"b" * 16], pa.uuid()),
     }
     series = pd.Series(pd.arrays.ArrowExtensionArray(arrays[kind]()), name="c")
-    encoded = series.onehot("c", dtype="uint8")
+    encoded = series.onehot(prefix="c", dtype="uint8")
     assert encoded.to_numpy().tolist() == [[0, 1], [1, 0], [0, 1]]
     pd.testing.assert_frame_equal(encoded, series.to_frame().onehot(["c"], dtype="uint8"))
 
@@ -182,12 +184,40 @@ def test_lists_are_no_categories(data, form):
 
 
 @pytest.mark.parametrize(
-    "dtype", [None, object, "M8[ns]", "U3", "S1", "boolean", pd.Int8Dtype(), "?!"], ids=str
+    ("form", "dtype"),
+    [
+        *product(["__call__", "to_numpy"], [None, object, "M8[ns]", "U3", "S1", "category", "?!"]),
+        *product(["to_numpy", "to_csr"], ["boolean", pd.Int8Dtype()]),
+    ],
+    ids=str,
 )
-@pytest.mark.parametrize("form", ["__call__", "to_numpy"])
 def test_refuses_result_dtypes_without_plain_0_and_1(form, dtype):
     with pytest.raises(TypeError, match="is not a Boolean, integer, float or complex dtype"):
         getattr(pd.Series(["a"]).onehot, form)(dtype=dtype)
+
+
+@pytest.mark.parametrize("dtype", ["Int8", "boolean", "bool[pyarrow]", pd.Float32Dtype()], ids=str)
+def test_dtypes_of_pandas_equal_get_dummies(dtype):
+    frame = pd.DataFrame({"a": ["x", "y", None], "n": [1, 2, 3], "b": ["u", "u", "v"]})
+
+    pd.testing.assert_frame_equal(
+        frame["a"].onehot(dtype=dtype), pd.get_dummies(frame["a"], dtype=dtype)
+    )
+    encoded = frame.onehot(["a", "b"], prefix=["p", "q"], prefix_sep=["=", ":"], dtype=dtype)
+    expected = pd.get_dummies(frame, prefix=["p", "q"], prefix_sep=["=", ":"], dtype=dtype)
+    pd.testing.assert_frame_equal(encoded[expected.columns], expected)
+    assert encoded.columns.tolist() == ["p=x", "p=y", "n", "q:u", "q:v"]
+    with pytest.raises(TypeError):
+        frame.onehot(dtype=dtype, sparse=True)
+
+
+def test_a_list_of_prefixes_is_as_long_as_there_are_columns():
+    frame = pd.DataFrame({"a": ["x"], "b": ["u"]})
+
+    assert frame.onehot(prefix=["p", "q"]).columns.tolist() == ["p_x", "q_u"]
+    assert frame.onehot.fit(prefix=["p", "q"]).get_feature_names_out().tolist() == ["p_x", "q_u"]
+    with pytest.raises(ValueError, match=r"Length of 'prefix' \(1\) did not match the length"):
+        frame.onehot(prefix=["p"])
 
 
 def test_two_names_in_arrow_that_are_one_text():

@@ -51,7 +51,7 @@ def test_columns_are_named_by_prefix_and_category():
     column = pl.Series("size", ["S", "L"])
 
     assert column.onehot().schema == {"size_L": pl.Boolean, "size_S": pl.Boolean}
-    assert column.onehot("is", prefix_sep="=").columns == ["is=L", "is=S"]
+    assert column.onehot(prefix="is", prefix_sep="=").columns == ["is=L", "is=S"]
     assert column.alias("").onehot().columns == ["_L", "_S"]
 
 
@@ -115,7 +115,7 @@ assert encoded[:1].equals(encoder.transform(frame[:1]))
 assert encoder.inverse_transform(encoded).columns == frame.columns
 for name in frame.columns:
     assert frame[name].onehot(dtype=pl.UInt8).equals(
-        frame.select(pl.col(name).onehot(encoder, "struct").struct.unnest()).cast(pl.UInt8)
+        frame.select(pl.col(name).onehot(encoder, layout="struct").struct.unnest()).cast(pl.UInt8)
     )
 assert frame.select(pl.col("text").onehot(["a", "b"])).dtypes == [pl.Array(pl.UInt8, 2)]
 assert pl.Series(texts).onehot.multi_hot("|").columns == ["a", "b"]

@@ -68,7 +68,7 @@ class TestExpr:
         categories = column.unique().drop_nulls().sort().to_list()
         categories = None if column.dtype == pl.Enum else categories  # the dtype declares them
         chosen = {} if dtype is None else {"dtype": dtype}
-        expr = pl.col("k").onehot(categories, layout, **chosen)
+        expr = pl.col("k").onehot(categories, layout=layout, **chosen)
 
         query = column.to_frame().lazy().select(expr)
         result = query.collect(engine=engine)
@@ -133,7 +133,7 @@ class TestExpr:
 
         assert result.dtypes == [pl.Array(pl.Int8, 2)] * 2
         assert result["kind"].to_list() == result["other"].to_list() == [[1, 0], [0, 1], [1, 0]]
-        with pytest.raises(ValueError, match="the expression is named 'm', and the encoder"):
+        with pytest.raises(ValueError, match="the column is named 'm', and the encoder"):
             pl.col("m").onehot(encoder)
 
     def test_contexts(self):
@@ -179,7 +179,7 @@ class TestExpr:
         ("call", "kind", "message"),
         [
             (lambda k: k.onehot("auto"), ValueError, "'auto'"),
-            (lambda k: k.onehot(["a"], "list"), ValueError, "layout = 'list'"),
+            (lambda k: k.onehot(["a"], layout="list"), ValueError, "layout = 'list'"),
             (lambda k: k.onehot(["a", "a"]), ValueError, "equals categories"),
             (lambda k: k.onehot(["a"], drop="z"), ValueError, "is not a category of the column"),
             (lambda k: k.onehot(["a"], drop="most_frequent"), ValueError, "no rows to count"),
@@ -187,7 +187,7 @@ class TestExpr:
             (lambda k: k.onehot(["a"], min_frequency=2), TypeError, "min_frequency"),
             (lambda k: k.onehot(Encoder()), RuntimeError, "not fitted"),
             (lambda k: k.onehot(Encoder(), dtype="int8"), TypeError, "dtype is given, and an Enc"),
-            (lambda k: pl.all().onehot(["a"], "struct"), ValueError, "no single name"),
+            (lambda k: pl.all().onehot(["a"], layout="struct"), ValueError, "no single name"),
         ],
     )
     def test_what_cannot_be_is_refused(self, call, kind, message):

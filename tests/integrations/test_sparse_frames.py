@@ -41,7 +41,7 @@ def test_a_series_is_that_of_get_dummies(
 ) -> None:
     """Values, fill values and labels."""
     drop = "first" if drop_first else None
-    actual = series.onehot(prefix, dtype=dtype, sparse=True, drop=drop)
+    actual = series.onehot(prefix=prefix, dtype=dtype, sparse=True, drop=drop)
 
     if dtype not in ("float16", "complex64"):  # of these pandas makes other columns
         expected = pd.get_dummies(
@@ -49,7 +49,7 @@ def test_a_series_is_that_of_get_dummies(
             prefix=prefix, sparse=True, drop_first=drop_first, dtype=dtype,
         )  # fmt: skip
         pd.testing.assert_frame_equal(actual, expected, check_column_type=False)
-    dense = series.onehot(prefix, dtype=dtype, drop=drop)
+    dense = series.onehot(prefix=prefix, dtype=dtype, drop=drop)
     assert actual.columns.tolist() == dense.columns.tolist()
     assert actual.to_numpy(dtype).tolist() == dense.to_numpy(dtype).tolist()
     assert all(isinstance(kind, pd.SparseDtype) for kind in actual.dtypes)
@@ -103,7 +103,7 @@ def test_the_function_is_the_accessor() -> None:
         "kind",
         "m",
     ]
-    assert onehot(BARE["size"], "is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
+    assert onehot(BARE["size"], prefix="is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
     assert OneHotAccessor(BARE["size"]).to_numpy().tolist() == [[0, 1], [0, 0], [1, 0]]
     assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)
     with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, a Series"):
@@ -128,7 +128,9 @@ def test_the_function_is_the_namespace() -> None:
         assert polars_door.onehot(data).equals(data.onehot())
     encoder = polars_door.LazyFrameNamespace(frame.lazy()).fit(["size"])
     assert polars_door.onehot(frame.lazy(), encoder).collect().equals(frame.onehot(encoder))
-    encoded = frame.select(polars_door.onehot(pl.col("size"), ["S", "L"], "struct", prefix="is"))
+    encoded = frame.select(
+        polars_door.onehot(pl.col("size"), ["S", "L"], layout="struct", prefix="is")
+    )
     assert encoded.unnest("size").columns == ["is_S", "is_L"]
     with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, LazyFrame"):
         polars_door.onehot([1])

@@ -65,10 +65,12 @@ def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
     """What pandas adds at run time is here as a function and as classes."""
     assert_type(onehot(frame), pd.DataFrame)
     assert_type(onehot(frame, ["size"], drop="first", sparse=True, num_threads=1), pd.DataFrame)
-    assert_type(onehot(series, "is", dtype="uint8", handle_missing="indicator"), pd.DataFrame)
+    assert_type(
+        onehot(series, prefix="is", dtype="uint8", handle_missing="indicator"), pd.DataFrame
+    )
     assert_type(OneHotAccessor(series)(), pd.DataFrame)
     assert_type(OneHotAccessor(series).to_numpy(), AnyArray)
-    assert_type(OneHotAccessor(series).to_csr("uint8"), csr_array)
+    assert_type(OneHotAccessor(series).to_csr(dtype="uint8"), csr_array)
     assert_type(OneHotAccessor(series).to_arrow("is"), pa.RecordBatch)
     assert_type(OneHotAccessor(series).codes(), npt.NDArray[np.integer[Any]])
     assert_type(OneHotAccessor(series).multi_hot("|"), pd.DataFrame)
@@ -82,10 +84,10 @@ def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> 
     """As for pandas, lazily too."""
     assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8, num_threads=1), pl.DataFrame)
     assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
-    assert_type(polars_door.onehot(series, "is"), pl.DataFrame)
+    assert_type(polars_door.onehot(series, prefix="is"), pl.DataFrame)
     assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], "struct"), pl.Expr)
     assert_type(polars_door.onehot(pl.col("size"), num_threads=1), pl.Expr)
-    assert_type(SeriesNamespace(series).to_numpy(pl.UInt8), AnyArray)
+    assert_type(SeriesNamespace(series).to_numpy(dtype=pl.UInt8), AnyArray)
     assert_type(LazyFrameNamespace(lazy).fit(["size"]), Encoder)
     polars_door.onehot(pl.col("size"), ["S"], "list")  # type: ignore[call-overload]
 
