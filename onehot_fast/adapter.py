@@ -34,6 +34,7 @@ from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories.bins import find_bins
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
+from onehot_fast._categories.literals import as_literal, literal_kind
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import decode, write
@@ -51,7 +52,7 @@ from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require, require_release
 from onehot_fast._schema import identifiers, lookup
 from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.conditions import Condition, conditions, refusals
+from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 from onehot_fast.column import Column, Values, read_values
@@ -66,10 +67,10 @@ __all__ = [
     "Column",
     "ColumnKeywords",
     "ColumnSchema",
-    "Condition",
     "Decoded",
     "EncodedLayout",
     "Engine",
+    "FeatureWriter",
     "Integration",
     "Outputs",
     "Part",
@@ -83,13 +84,14 @@ __all__ = [
     "TableAccessor",
     "TableKeywords",
     "Values",
+    "as_literal",
     "cached_property",
     "checks",
-    "conditions",
     "decode",
     "find_bins",
     "identifiers",
     "integration",
+    "literal_kind",
     "lookup",
     "map_columns",
     "normalize_depth",
@@ -99,7 +101,6 @@ __all__ = [
     "read_table",
     "read_values",
     "reader_of",
-    "refusals",
     "require",
     "require_release",
     "write",

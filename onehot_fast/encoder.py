@@ -884,25 +884,28 @@ class Encoder(SklearnProtocol):
         TypeError
             `dialect` or `table` is of another type.
         ValueError
-            The engine cannot do the same, and the message says why: SQLite cannot refuse a value,
-            no column holds texts beside numbers, none of the engines has durations, a name is
-            empty, or too long for the engine, or there are too many features.
+            The engine cannot do the same, and the message says why. Examples: SQLite cannot
+            reject a value, no column holds texts beside numbers, no engine has durations, two
+            column names differ only by case, a name is empty or too long, or there are too many
+            features.
 
         Notes
         -----
-        The columns are taken to have the types that were learned. NULL is missing, and so is NaN. A
-        refused value makes the query fail, where the first feature of its column is selected. In
-        SQLite days and instants are texts ("2024-01-31 12:00:00"), as its functions write them, and
-        NaN is NULL.
+        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing.
+        Texts are compared by their characters, whatever the collation of the column. A rejected
+        value makes the query fail if the first feature of its column is selected. In SQLite days
+        and instants are texts ("2024-01-31 12:00:00"), as its functions write them, and NaN is
+        NULL. The documentation page "The fitted encoder elsewhere" shows what depends on the
+        types and settings of a database.
 
         Examples
         --------
         >>> from onehot_fast import Encoder
         >>> encoder = Encoder(handle_unknown="ignore").fit({"size": ["S", "L"]})
-        >>> print(encoder.to_sql(table="shirts"))
-        SELECT CASE WHEN "size" = 'L' THEN TRUE ELSE FALSE END AS "size_L",
-               CASE WHEN "size" = 'S' THEN TRUE ELSE FALSE END AS "size_S"
-        FROM "shirts"
+        >>> print(encoder.to_sql("spark", table="shirts"))
+        SELECT CASE WHEN CAST(`size` AS STRING) = 'L' THEN TRUE ELSE FALSE END AS `size_L`,
+               CASE WHEN CAST(`size` AS STRING) = 'S' THEN TRUE ELSE FALSE END AS `size_S`
+        FROM `shirts`
         """
         written: str = integration("sql").to_sql(self, dialect, table)
         return written

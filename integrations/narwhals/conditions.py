@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import datetime
-from decimal import Decimal
-from numbers import Real
+import math
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, Condition, conditions, refusals
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal
 
 __all__ = ["expressions"]
 
@@ -20,7 +19,9 @@ DTYPES: dict[str, Any] = {
     "uint8": nw.UInt8, "uint16": nw.UInt16, "uint32": nw.UInt32, "uint64": nw.UInt64,
     "float32": nw.Float32, "float64": nw.Float64,
 }  # fmt: skip
-TEXTS = (nw.String, nw.Categorical, nw.Enum)
+CATEGORICAL = (nw.Categorical, nw.Enum)
+ATTOSECONDS = 10**12  # of a microsecond
+EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[nw.Expr]:
@@ -29,43 +30,63 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
     positions = schema.positions_in(dtypes.names())
     found: list[nw.Expr] = []
     for column, position in zip(schema.columns, positions, strict=True):
-        if refusals(column):
-            raise ValueError(
-                f"column {column.name!r} is to refuse values, and no expression of narwhals can"
-                " fail: encoder.set_params(handle_unknown='ignore', handle_missing='ignore')"
-            )
         name = str(column.name)
         # polars takes some names for patterns.
         value = nw.nth(position) if name == "*" or name.startswith("^") else nw.col(name)
         dtype = dtypes.dtypes()[position]
-        if isinstance(dtype, TEXTS[1:]) and not frame.implementation.is_polars():
-            _check_texts(column, dtype)
-        found += _features(column, value, dtype)
+        if isinstance(dtype, CATEGORICAL):
+            if not frame.implementation.is_polars():
+                _check_texts(column, dtype)
+            value = value.cast(nw.String)
+        features = _Writer(column, value, dtype).features()
+        found += [each.alias(name) for each, name in zip(features, column.names, strict=True)]
     return found
 
 
-def _features(column: ColumnSchema, value: nw.Expr, dtype: Any) -> list[nw.Expr]:
-    """Return one expression for each output of a column."""
-    element = DTYPES.get(column.options.dtype.newbyteorder("=").name)
-    if element is None:
-        raise TypeError(f"dtype = {column.options.dtype} has no type in narwhals")
-    value = value.cast(nw.String) if isinstance(dtype, TEXTS[1:]) else value
-    is_missing = value.is_null() | value.is_nan() if dtype.is_float() else value.is_null()
-    literals = [_literal(item, column, dtype) for item in column.known.tolist()]
-    on, off = (nw.lit(x, nw.Boolean if element is nw.Boolean else nw.Int64) for x in (1, 0))
-    features = []
-    for name, condition in zip(column.names, conditions(column), strict=True):
-        feature = nw.when(_when(condition, value, is_missing, literals)).then(on).otherwise(off)
-        feature = feature.cast(element)
-        if column.propagates_missing:
-            nan = nw.lit(float("nan"), element)
-            feature = nw.when(is_missing).then(nan).otherwise(feature)
-        features.append(feature.alias(name))
-    return features
+class _Writer(FeatureWriter[nw.Expr]):
+    """The features of one column as expressions."""
+
+    def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
+        self.value, self.is_float = value, dtype.is_float()
+        self.element = DTYPES.get(column.options.dtype.newbyteorder("=").name)
+        if self.element is None:
+            raise TypeError(f"dtype = {column.options.dtype} has no type in narwhals")
+        super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
+
+    def is_missing(self) -> nw.Expr:
+        is_null = self.value.is_null()
+        return is_null | self.value.is_nan() if self.is_float else is_null
+
+    def is_among(self, literals: list[Any]) -> nw.Expr:
+        is_missing = self.is_missing()
+        if not literals:
+            return is_missing & ~is_missing
+        if len(literals) == 1:
+            return (self.value == literals[0]) & ~is_missing
+        # pyarrow's is_in tells the two zeros apart.
+        zeros = [-0.0] if self.is_float and 0.0 in literals else []
+        return self.value.is_in(literals + zeros) & ~is_missing
+
+    def is_other(self, literals: list[Any]) -> nw.Expr:
+        return ~self.is_missing() & ~self.is_among(literals) if literals else ~self.is_missing()
+
+    def feature(self, condition: nw.Expr, errors: dict[str, nw.Expr]) -> nw.Expr:
+        if errors:
+            raise ValueError(
+                f"column {self.column.name!r} has handle_unknown='error' or handle_missing='error',"
+                " and no expression of narwhals can fail:"
+                " encoder.set_params(handle_unknown='ignore', handle_missing='ignore')"
+            )
+        kind = nw.Boolean if self.element is nw.Boolean else nw.Int64
+        one, zero = (nw.lit(x, kind) for x in (1, 0))
+        feature = nw.when(condition).then(one).otherwise(zero).cast(self.element)
+        if not self.column.propagates_missing:
+            return feature
+        return nw.when(self.is_missing()).then(nw.lit(math.nan, self.element)).otherwise(feature)
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:
-    """Refuse categories that are no texts, as pandas has: narwhals casts them to texts."""
+    """Reject categories of pandas that are no texts: narwhals casts them to texts."""
     of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
     if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
         raise TypeError(
@@ -74,52 +95,28 @@ def _check_texts(column: ColumnSchema, dtype: Any) -> None:
         )
 
 
-def _when(
-    condition: Condition, value: nw.Expr, is_missing: nw.Expr, literals: list[Any]
-) -> nw.Expr:
-    """Return a Boolean."""
-    if condition.kind == "missing":
-        return is_missing
-    chosen = [literals[i] for i in condition.positions.tolist() if literals[i] is not None]
-    is_among = value.is_in(chosen) if len(chosen) != 1 else value == chosen[0]
-    if condition.kind == "among":
-        return is_among & ~is_missing if chosen else is_missing & ~is_missing
-    return ~is_missing & ~is_among if chosen else ~is_missing
-
-
 def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
-    """Return a category as a value of a dtype, None if there is none that is equal."""
-    if isinstance(dtype, TEXTS):
-        return item if isinstance(item, str) else None
+    """Return a category as a value of a dtype, None if no value equals it."""
+    if isinstance(dtype, (nw.String, *CATEGORICAL)):
+        return as_literal(item, "text")
     if isinstance(dtype, nw.Boolean):
-        return bool(item) if isinstance(item, Real | np.bool_) and item in (0, 1) else None
-    if dtype.is_numeric():
-        return _number(item, dtype) if isinstance(item, Real | Decimal | np.bool_) else None
-    if isinstance(dtype, nw.Date):
-        return item if type(item) is datetime.date else None
-    if isinstance(dtype, nw.Datetime):
-        return _instant(item, dtype.time_zone is not None)
-    raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no literals in narwhals")
-
-
-def _number(item: Any, dtype: Any) -> int | float | Decimal | None:
+        return as_literal(item, "boolean")
     if dtype.is_decimal():
-        return Decimal(item)
-    kind: Any = np.dtype(str(dtype).lower())
+        return as_literal(item, "decimal")
     if dtype.is_float():
-        number = kind.type(item)
-        return float(number) if number == item and Decimal(float(number)) == _exact(item) else None
-    bounds = np.iinfo(kind)
-    return int(item) if item == item // 1 and bounds.min <= item <= bounds.max else None
-
-
-def _exact(item: Any) -> Decimal:
-    return Decimal(item.item() if isinstance(item, np.generic) else item)
-
-
-def _instant(item: Any, is_zoned: bool) -> datetime.datetime | None:
-    if isinstance(item, np.datetime64):
-        whole = item.astype("M8[us]")
-        item = whole.item() if whole == item else None
-    is_instant = isinstance(item, datetime.datetime) and not getattr(item, "nanosecond", 0)
-    return item if is_instant and (item.utcoffset() is not None) == is_zoned else None
+        number = as_literal(item, "float")
+        is_held = number is not None and np.dtype(str(dtype).lower()).type(number) == number
+        return number if is_held else None
+    if dtype.is_integer():
+        number, info = as_literal(item, "integer"), np.iinfo(str(dtype).lower())
+        return number if number is not None and info.min <= number <= info.max else None
+    if isinstance(dtype, nw.Date):
+        return as_literal(item, "date")
+    if isinstance(dtype, nw.Datetime):
+        zone = datetime.UTC if dtype.time_zone is not None else None
+        attoseconds = as_literal(item, "zoned" if zone else "instant")
+        if attoseconds is None or attoseconds % ATTOSECONDS:
+            return None
+        moment = EPOCH + datetime.timedelta(microseconds=attoseconds // ATTOSECONDS)
+        return moment.replace(tzinfo=zone)
+    raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no literals in narwhals")

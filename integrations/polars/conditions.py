@@ -13,10 +13,8 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import (
     Categories,
     ColumnSchema,
-    Condition,
-    conditions,
+    FeatureWriter,
     read_values,
-    refusals,
     require_release,
 )
 
@@ -48,68 +46,52 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
             raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no expressions")
-        features += _Column(column, dtype).features()
+        written = _Writer(column, dtype).features()
+        features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
 
 
-class _Column:
-    """A column of a frame, and its categories among the values of its dtype."""
+class _Writer(FeatureWriter[pl.Expr]):
+    """The features of one column as expressions; its literals are positions in a Series."""
 
     def __init__(self, column: ColumnSchema, dtype: Any) -> None:
-        self.column, self.dtype = column, dtype
+        self.dtype, self.element = dtype, element_of(column.options.dtype).dtype
         # By name, since pl.col takes "*" and "^x$" for patterns.
         self.value: pl.Expr = by_name(str(column.name)).as_expr()
-        self.literals, self.is_held = _literals(column.known, dtype)
+        self.series, is_held = _literals(column.known, dtype)
+        super().__init__(column, [i if is_held[i] else None for i in range(len(is_held))])
 
-    def features(self) -> list[pl.Expr]:
-        """Return one expression for each output."""
-        element = element_of(self.column.options.dtype).dtype
-        checks = [self._refusal(condition) for condition in refusals(self.column)]
-        if checks and not self.column.n_outputs:
-            raise ValueError(
-                f"column {self.column.name!r} has no feature in which a value could be refused:"
-                " pass handle_unknown='ignore' to set_params"
-            )
-        features = []
-        for name, condition in zip(self.column.names, conditions(self.column), strict=True):
-            feature = self._when(condition)
-            for check in checks:  # the first feature of a column is the one that refuses
-                feature = pl.when(check.is_null()).then(feature)
-            checks = []
-            feature = feature if element == pl.Boolean else feature.cast(element)
-            if self.column.propagates_missing:
-                nan = pl.lit(float("nan"), dtype=element)
-                feature = pl.when(self._is_missing()).then(nan).otherwise(feature)
-            features.append(feature.alias(name))
-        return features
-
-    def _is_missing(self) -> pl.Expr:
+    def is_missing(self) -> pl.Expr:
         is_null = self.value.is_null()
         return is_null | self.value.is_nan().fill_null(False) if self.dtype.is_float() else is_null
 
-    def _when(self, condition: Condition) -> pl.Expr:
-        """Return a Boolean that is never null."""
-        if condition.kind == "missing":
-            return self._is_missing()
-        positions = condition.positions[self.is_held[condition.positions]]
-        if condition.kind == "among" and len(positions) == 1:
-            return self.value.eq_missing(self._literal(int(positions[0])))
-        chosen = self.literals.gather(positions)
-        is_among = self.value.is_in(chosen.implode()).fill_null(False)
-        is_among = is_among if len(positions) else self.value.is_null() & False
-        return is_among if condition.kind == "among" else ~(is_among | self._is_missing())
+    def is_among(self, literals: list[int]) -> pl.Expr:
+        if not literals:
+            return self.value.is_null() & False
+        if len(literals) == 1:
+            return self.value.eq_missing(self._literal(literals[0]))
+        return self.value.is_in(self.series.gather(literals).implode()).fill_null(False)
+
+    def is_other(self, literals: list[int]) -> pl.Expr:
+        return ~(self.is_among(literals) | self.is_missing())
+
+    def feature(self, condition: pl.Expr, errors: dict[str, pl.Expr]) -> pl.Expr:
+        feature = condition if self.element == pl.Boolean else condition.cast(self.element)
+        if self.column.propagates_missing:
+            nan = pl.lit(float("nan"), dtype=self.element)
+            feature = pl.when(self.is_missing()).then(nan).otherwise(feature)
+        for what, rejected in errors.items():
+            # Only a cast can fail, and its error shows the text.
+            message = pl.lit(f"column {self.column.name!r}: the value is {what}")
+            check = pl.when(rejected).then(message).cast(pl.Int8)
+            feature = pl.when(check.is_null()).then(feature)
+        return feature
 
     def _literal(self, position: int) -> pl.Expr:
         if isinstance(self.dtype, TIMES):
-            return pl.lit(self.literals.to_physical()[position]).cast(self.dtype)
-        value = self.literals[position]
+            return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
+        value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
-
-    def _refusal(self, condition: Condition) -> pl.Expr:
-        """Return null, or fail: a cast is the only expression that can, and shows what it casts."""
-        what = "missing" if condition.kind == "missing" else "unknown"
-        message = f"column {self.column.name!r}: the value is {what}"
-        return pl.when(self._when(condition)).then(pl.lit(message)).cast(pl.Int8)
 
 
 def _literals(known: Categories, dtype: Any) -> tuple[pl.Series, npt.NDArray[np.bool_]]:

@@ -168,8 +168,16 @@ def order_of(
 
 
 def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
-    """Refuse a new column of the name of another one."""
+    """Reject a new column of the name of another one, and a name that Java cannot read."""
     every = [field.name for field in fields]
+    for name in new:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"the column name {name!r} has a lone surrogate, which Spark cannot store;"
+                " use another prefix= or replace the category before fit"
+            ) from None
     if len(set(every)) == len(every):
         return
     for name in new:

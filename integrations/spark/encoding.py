@@ -16,18 +16,17 @@ from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, StructField
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import PassThrough, Schema, Special, checks, decode
+from onehot_fast.adapter import PassThrough, Special, checks, decode
 
 from ._columns import as_frame, category_type, spark_dtype
 from ._decoding import Decoding
-from ._expressions import check_few, code_of, feature, side_by_side
+from ._expressions import new_columns
 from ._fields import (
     CODES,
     Output,
     PlannedSchema,
     check_names,
     check_output,
-    element,
     encoded_in_one,
     new_fields,
     order_of,
@@ -71,8 +70,9 @@ def encode(
     keep : bool, default False
         Whether the encoded columns stay. Then all that is new comes last, as Spark's ML has it.
     without_python : bool, default False
-        Whether expressions of Spark do it, with the same values and no Python worker: for at most
-        200 features, of strings, binaries, Booleans, integers, floats and dates. Vectors are dense.
+        Whether to use SQL expressions instead of Python workers, with the same values: for at most
+        200 features and 1,000 categories, of strings, binaries, Booleans, integers, floats and
+        dates. Vectors are dense, and their column is nullable.
     num_threads : int, optional
         In each task; by default what Spark grants it.
 
@@ -118,10 +118,9 @@ def encode(
     if without_python and output in CODES:
         raise ValueError(f"output = {output!r} needs Python workers: without_python=False")
     if without_python:
-        check_few(schema)
-        expressions = _expressions(schema, output, groups)
-        columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
-        return _select(_coded(source, schema, inputs), columns, fields)
+        made = new_columns(source, schema, inputs, groups, output == "vector")
+        columns = [made[~i] if i < 0 else F.col(source.columns[i]) for i in order]
+        return _select(source, columns, fields)
     if output not in CODES:
         encoder = _with_dtypes(encoder, [spark_dtype(column) for column in schema.columns])
     made = [_made_of(field) for field in new]
@@ -201,40 +200,6 @@ def _needed(frame: DataFrame, positions: Sequence[int]) -> tuple[DataFrame, dict
     """Return the columns at some positions (a negative one is none), and where each is then."""
     needed = sorted({i for i in positions if i >= 0} or {0})
     return positional(frame, needed), {position: i for i, position in enumerate(needed)}
-
-
-def _coded(source: DataFrame, schema: Schema, inputs: Sequence[int]) -> DataFrame:
-    """Return a frame with a column of codes for each encoded column.
-
-    The codes are columns, so that no feature repeats the comparisons that make them.
-    """
-    codes = [
-        code_of(column, F.col(source.columns[i]), source.schema.fields[i].dataType)
-        for column, i in zip(schema.columns, inputs, strict=True)
-    ]
-    return source.select("*", *(code.alias(f"code{i}") for i, code in enumerate(codes)))
-
-
-def _expressions(schema: Schema, output: Output, groups: Sequence[Sequence[int]]) -> list[Column]:
-    """Return what is new as expressions of the codes."""
-    dtypes = [spark_dtype(column) for column in schema.columns]
-    by_column = [
-        [
-            feature(F.col(f"code{i}"), j, column, element(dtypes) if groups else dtypes[i])
-            for j in range(column.n_outputs)
-        ]
-        for i, column in enumerate(schema.columns)
-    ]
-    if not groups:
-        return [each for columns in by_column for each in columns]
-    return [
-        side_by_side(
-            [each for i in group for each in by_column[i]],
-            element([dtypes[i] for i in group]),
-            output == "vector",
-        )
-        for group in groups
-    ]
 
 
 def _made_of(field: StructField) -> StructField:

@@ -1,16 +1,17 @@
-"""A fitted encoder as SQL, for five engines: they encode by themselves, and nothing calls back.
+"""A fitted encoder as SQL for five engines, which then encode without Python.
 
 >>> from onehot_fast import Encoder
 >>> from onehot_fast.integrations import sql
->>> encoder = Encoder(handle_unknown="ignore", dtype="uint8").fit({"size": ["S", "L", None]})
->>> print(sql.to_sql(encoder, "duckdb", table="shirts"))
-SELECT CAST(CASE WHEN "size" = 'L' THEN 1 ELSE 0 END AS UTINYINT) AS "size_L",
-       CAST(CASE WHEN "size" = 'S' THEN 1 ELSE 0 END AS UTINYINT) AS "size_S"
-FROM "shirts"
+>>> encoder = Encoder(["stars"], handle_unknown="ignore", dtype="uint8")
+>>> encoder = encoder.fit({"stars": [5, 1, None]})
+>>> print(sql.to_sql(encoder, "duckdb", table="reviews"))
+SELECT CAST(CASE WHEN "stars" = 1 THEN 1 ELSE 0 END AS UTINYINT) AS "stars_1",
+       CAST(CASE WHEN "stars" = 5 THEN 1 ELSE 0 END AS UTINYINT) AS "stars_5"
+FROM "reviews"
 
-No library is needed for it. `Encoder.to_sql` is the same as a method.
+It needs no library. `Encoder.to_sql` is the same as a method.
 """
 
-from .statements import DIALECTS, to_sql
+from .statements import DIALECTS, column_features, to_sql
 
-__all__ = ["DIALECTS", "to_sql"]
+__all__ = ["DIALECTS", "column_features", "to_sql"]

@@ -1,4 +1,4 @@
-"""What the engines write differently: names, literals, types, and how a query is made to fail."""
+"""The differences between the dialects: names, literals, types, and how a query fails."""
 
 from __future__ import annotations
 
@@ -11,24 +11,32 @@ from typing import ClassVar
 
 import numpy as np
 
-# SQLite promises so many digits of a decimal fraction; others read all of them.
+# SQLite promises this many digits of a decimal fraction; the other engines read all of them.
 SQLITE_DIGITS = 15
 EXACT = 2**53
-LONG = 2**63
-# From here on a power of two is divided by in steps that SQLite has as an integer.
+INT64 = range(-(2**63), 2**63)
+# SQLite divides by a power of two in steps that it has as an integer.
 STEP = 62
-# In `${...}` Spark replaces variables, in texts too.
+# Spark replaces variables in `${...}`, in texts too.
 SPARK_VARIABLE = "${"
-# What no name of a column holds in BigQuery.
+# A text of Spark that means the same with every setting of its parser.
+SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
+# Characters that no column name in BigQuery has.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
+BIGNUMERIC_MAX = Decimal(f"{2**255 - 1}E-38")
+MAX_DECIMAL_DIGITS = 38  # of DuckDB and Spark
+POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
+ATTOSECONDS = 10**18
+# The first and the last second of the years 1 to 9999, since 1970.
+YEARS = range(-62_135_596_800, 253_402_300_800)
+NUMBERS = {"float", "decimal", "integer"}
 
 
-def escaped(value: str, quote: str, others: str = "") -> str:
+def escaped(value: str, quote: str) -> str:
     """Return a text between quotes, in which a backslash is an escape."""
     plain = {quote: f"\\{quote}", "\\": "\\\\"}
     letters = (
-        f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" or c in others else plain.get(c, c)
-        for c in value
+        f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" else plain.get(c, c) for c in value
     )
     return f"{quote}{''.join(letters)}{quote}"
 
@@ -45,7 +53,8 @@ def is_unicode(value: str) -> bool:
 class Dialect:
     """DuckDB's SQL, which the others change.
 
-    A literal is None where no column of the engine can hold the value.
+    The methods named after a kind of literal (`text`, `integer`, ...) write a value of that kind.
+    They return None if no column of the engine can hold the value.
     """
 
     title = "DuckDB"
@@ -54,12 +63,19 @@ class Dialect:
         "int64": "BIGINT", "uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER",
         "uint64": "UBIGINT", "float16": "FLOAT", "float32": "FLOAT", "float64": "DOUBLE",
     }  # fmt: skip
-    boolean, double, words = "BOOLEAN", "DOUBLE", "VARCHAR"
+    boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
+    # Compares texts by their characters.
+    collate = " COLLATE C"
+    # The type that the literals 1 and 0 have, where a column of that type needs no cast.
+    literal_type = ""
     true, false = "TRUE", "FALSE"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # How many columns a result may have, and how many bytes the name of one.
-    most_columns, most_bytes = 0, 0
+    # Integers beyond 64 bits.
+    integers = range(-(2**127), 2**128)
+    # The limits of a result: its columns, and the bytes of a column name.
+    max_columns, max_bytes = 0, 0
     mixes_kinds = False
+    folds_case = True  # names that differ only by case are one
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
@@ -69,71 +85,91 @@ class Dialect:
         """Return the names of the features as the engine can have them."""
         return names
 
-    def column(self, name: str, is_text: bool) -> str:
-        """Return how a column is written where it is compared."""
-        return self.identifier(name)
+    def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
+        """Return a column as it is compared: texts by their characters, whatever its collation."""
+        if kind != "text":
+            return name
+        return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
+
+    def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
+        """Return whether a column equals one of some literals."""
+        listed = ", ".join(literals)
+        return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
     def text(self, value: str) -> str | None:
         """Return a literal of a text."""
         return "'" + value.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
 
-    def binary(self, value: bytes) -> str:
+    def bytes(self, value: bytes) -> str:
         """Return a literal of bytes."""
         return f"unhex('{value.hex()}')"
 
-    def truth(self, value: bool) -> str:
+    def integer(self, value: int) -> str | None:
+        """Return a literal of an integer."""
+        return str(value) if value in self.integers else None
+
+    def decimal(self, value: Decimal) -> str | None:
+        """Return a literal of a decimal fraction without zeros at its end."""
+        if not value.is_finite() or abs(value.adjusted()) > MAX_DECIMAL_DIGITS:
+            return None
+        written = f"{value:f}"
+        n_digits = len(written.replace(".", "").lstrip("-0"))
+        return written if max(n_digits, _scale(value)) <= MAX_DECIMAL_DIGITS else None
+
+    def boolean(self, value: bool) -> str:
         """Return a literal of a Boolean."""
         return self.true if value else self.false
 
-    def integer(self, value: int) -> str:
-        """Return a literal of an integer."""
-        return str(value)
-
-    def decimal(self, value: Decimal) -> str | None:
-        """Return a literal of a decimal fraction."""
-        return f"{value:f}"
-
-    def float(self, value: float) -> str:
+    def float(self, value: float) -> str | None:
         """Return a literal of a float64."""
-        return f"CAST('{value!r}' AS {self.double})".replace("inf", "Infinity")
+        return f"CAST('{value!r}' AS {self.double_type})".replace("inf", "Infinity")
 
     def date(self, value: datetime.date) -> str:
         """Return a literal of a day."""
         return f"DATE '{value.isoformat()}'"
 
-    def instant(self, value: np.datetime64) -> str | None:
-        """Return a literal of an instant without a zone."""
-        return f"{self.naive_type} '{_clock(value)}'" if _is_exact(value, "us") else None
+    def instant(self, value: int) -> str | None:
+        """Return a literal of an instant by its clock, given in attoseconds since 1970."""
+        clock = _clock(value)
+        return clock and f"{self.naive_type} '{clock}'"
 
-    def zoned(self, value: np.datetime64) -> str | None:
-        """Return a literal of an instant, given in UTC."""
-        return f"{self.zoned_type} '{_clock(value)}+00:00'" if _is_exact(value, "us") else None
+    def zoned(self, value: int) -> str | None:
+        """Return a literal of an instant in UTC, given in attoseconds since 1970."""
+        clock = _clock(value)
+        return clock and f"{self.zoned_type} '{clock}+00:00'"
 
     @property
     def nan(self) -> str:
         """Return NaN."""
-        return f"CAST('NaN' AS {self.double})"
+        return f"CAST('NaN' AS {self.double_type})"
 
-    def is_nan(self, column: str) -> str | None:
-        """Return whether a column of any kind of numbers is NaN, which is equal to itself here."""
-        return f"CAST({column} AS {self.double}) = {self.nan}"
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return whether a column of some kind is NaN, which equals itself here.
 
-    def error(self, message: str, column: str) -> str:
-        """Return a call that fails, and says which value of a column made it."""
+        If no category tells the kind, the condition holds for columns of every type.
+        """
+        if kind is None:
+            return f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {self._as_text(column)} = 'nan'"
+        return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
+
+    def error(self, message: str, column: str) -> str | None:
+        """Return a call that fails and shows the value of a column; None if nothing can fail."""
         return f"error({self.text(message)} || {self._shown(column)})"
 
+    def _as_text(self, column: str) -> str:
+        return f"CAST({column} AS {self.string_type})"
+
     def _shown(self, column: str) -> str:
-        return f"COALESCE(CAST({column} AS {self.words}), 'NULL')"
+        return f"COALESCE({self._as_text(column)}, 'NULL')"
 
 
 class DuckDB(Dialect):
     """The base, and nanoseconds."""
 
-    def instant(self, value: np.datetime64) -> str | None:
-        """Return a literal of an instant without a zone."""
-        if not _is_exact(value, "us") and _is_exact(value, "ns"):
-            return f"TIMESTAMP_NS '{_clock(value, 'ns')}'"
-        return super().instant(value)
+    def instant(self, value: int) -> str | None:
+        """Return a literal of an instant by its clock, given in attoseconds since 1970."""
+        clock = _clock(value, digits=9)
+        return super().instant(value) or (clock and f"TIMESTAMP_NS '{clock}'")
 
 
 class Postgres(Dialect):
@@ -145,54 +181,107 @@ class Postgres(Dialect):
         "uint64": "NUMERIC(20)", "float16": "REAL", "float32": "REAL",
         "float64": "DOUBLE PRECISION",
     }  # fmt: skip
-    double, words = "DOUBLE PRECISION", "TEXT"
-    most_columns, most_bytes = 1664, 63
+    double_type, string_type = "DOUBLE PRECISION", "TEXT"
+    collate = ' COLLATE "C"'
+    max_columns, max_bytes = 1664, 63
+    folds_case = False
+
+    def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
+        """Return a column as it is compared: texts by their characters, whatever its collation.
+
+        A cast of char(n) removes blanks at its end. If a category has any, `concat` keeps them.
+        """
+        if any(text.endswith(" ") for text in texts):
+            return f"(CASE WHEN {name} IS NOT NULL THEN concat({name}, '') END{self.collate})"
+        return super().column(name, kind, texts)
 
     def text(self, value: str) -> str | None:
-        """Return a literal; what a backslash is otherwise depends on a setting."""
+        """Return a literal. The meaning of a backslash depends on a setting, except in E''."""
         if "\0" in value:
             return None
         quoted = "'" + value.replace("'", "''") + "'"
         return f"E{quoted}".replace("\\", "\\\\") if "\\" in value else quoted
 
-    def binary(self, value: bytes) -> str:
+    def bytes(self, value: bytes) -> str:
         """Return a literal of bytes."""
         return f"decode('{value.hex()}', 'hex')"
 
-    def error(self, message: str, column: str) -> str:
-        """Return what is no number, and is shown in the error that says so.
+    def integer(self, value: int) -> str | None:
+        """Return a literal of an integer."""
+        return str(value) if value in INT64 else self.decimal(Decimal(value))
 
-        It depends on the column, or it would fail before there is a row.
+    def decimal(self, value: Decimal) -> str | None:
+        """Return a literal; one with an exponent is a numeric, too."""
+        if value.is_infinite():
+            return f"CAST('{value}' AS NUMERIC)"
+        is_held = value.adjusted() < POSTGRES_DIGITS and _scale(value) <= POSTGRES_SCALE
+        return str(value) if is_held else None
+
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return whether a column is NaN. A cast of numeric to double precision may overflow."""
+        if kind is None:
+            types = ", ".join(
+                f"'{t}'::regtype" for t in ("real", self.double_type.lower(), "numeric")
+            )
+            return f"pg_typeof({column}) IN ({types}) AND {self._as_text(column)} = 'NaN'"
+        return f"{column} = CAST('NaN' AS NUMERIC)" if kind in NUMBERS else None
+
+    def error(self, message: str, column: str) -> str | None:
+        """Return a cast that fails and shows its text.
+
+        The text depends on the column: the cast of a constant would fail in a query without rows.
         """
         return f"CAST({self.text(message)} || {self._shown(column)} AS INTEGER)"
 
 
 class Spark(Dialect):
-    """Backslashes are escapes, and texts may hold variables."""
+    """Texts may hold escapes and variables, and comparisons round decimals."""
 
     title = "Spark"
     types = Dialect.types | {
         "uint8": "SMALLINT", "uint16": "INT", "int32": "INT", "uint32": "BIGINT",
         "uint64": "DECIMAL(20, 0)",
     }  # fmt: skip
-    words = "STRING"
+    string_type, collate = "STRING", ""
     naive_type, zoned_type = "TIMESTAMP_NTZ", "TIMESTAMP"
+    integers = range(1 - 10**MAX_DECIMAL_DIGITS, 10**MAX_DECIMAL_DIGITS)
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
         if SPARK_VARIABLE in name:
-            raise ValueError(f"the name {name!r} is refused: in '${{' Spark replaces variables")
+            raise ValueError(
+                f"the name {name!r} cannot be written in SQL: Spark replaces variables in '${{'"
+            )
         return "`" + name.replace("`", "``") + "`"
 
-    def text(self, value: str) -> str | None:
-        """Return a literal of a text."""
-        return escaped(value, "'", "$")
+    def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
+        """Return whether a column equals one of some literals.
 
-    def binary(self, value: bytes) -> str:
+        Spark rounds 1.5 to the scale of a DECIMAL(38, 0). The float64 shows that it is another one.
+        """
+        is_same = super().is_among(column, literals, kind)
+        if kind != "decimal" or not any("." in literal for literal in literals):
+            return is_same
+        doubles = [f"CAST('{literal}' AS DOUBLE)" for literal in literals]
+        return f"({is_same} AND {super().is_among(f'CAST({column} AS DOUBLE)', doubles, kind)})"
+
+    def text(self, value: str) -> str | None:
+        """Return a literal that does not depend on ``spark.sql.parser.escapedStringLiterals``."""
+        if SPARK_PLAIN.fullmatch(value):
+            return f"'{value}'"
+        return f"CAST({self.bytes(value.encode())} AS STRING)"
+
+    def bytes(self, value: bytes) -> str:
         """Return a literal of bytes."""
         return f"X'{value.hex()}'"
 
-    def error(self, message: str, column: str) -> str:
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return whether a column is NaN."""
+        if kind is None:
+            return f"typeof({column}) IN ('float', 'double') AND {self._as_text(column)} = 'NaN'"
+        return super().is_nan(column, kind)
+
+    def error(self, message: str, column: str) -> str | None:
         """Return a call that fails."""
         return f"raise_error(concat({self.text(message)}, {self._shown(column)}))"
 
@@ -205,16 +294,16 @@ class BigQuery(Dialect):
         "bool": "BOOL", "float16": "FLOAT64", "float32": "FLOAT64", "float64": "FLOAT64",
         "uint64": "NUMERIC",
     }  # fmt: skip
-    boolean, double, words = "BOOL", "FLOAT64", "STRING"
+    boolean_type, double_type, string_type = "BOOL", "FLOAT64", "STRING"
     naive_type, zoned_type = "DATETIME", "TIMESTAMP"
-    most_columns, most_bytes = 10_000, 300
+    max_columns, max_bytes = 10_000, 300
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
         return escaped(name, "`")
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
-        """Return names with "_" in place of what is neither letter nor digit, or refuse them."""
+        """Return names with "_" in place of all characters but letters and digits."""
         changed = [re.sub(r"^(?=\d)|\W", "_", name) for name in names]
         seen: dict[str, str] = {}
         for before, name in zip(names, changed, strict=True):
@@ -226,33 +315,34 @@ class BigQuery(Dialect):
                 )
         return changed
 
-    def column(self, name: str, is_text: bool) -> str:
-        """Return how a column is written where it is compared."""
-        if BIGQUERY_NEVER.search(name):
-            raise ValueError(f"BigQuery has no column named {name!r}: rename it before fit")
-        return self.identifier(name)
+    def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
+        """Return a column as it is compared."""
+        if BIGQUERY_NEVER.search(name[1:-1]):
+            raise ValueError(f"BigQuery has no column named {name}: rename it before fit")
+        return name
 
     def text(self, value: str) -> str | None:
         """Return a literal of a text."""
         return escaped(value, "'")
 
-    def binary(self, value: bytes) -> str:
+    def bytes(self, value: bytes) -> str:
         """Return a literal of bytes."""
         return f"FROM_HEX('{value.hex()}')"
 
-    def integer(self, value: int) -> str:
+    def integer(self, value: int) -> str | None:
         """Return a literal; beyond 64 bits it says its type."""
-        return str(value) if -LONG <= value < LONG else f"BIGNUMERIC '{value}'"
+        return str(value) if value in INT64 else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
         """Return a literal of a decimal fraction."""
-        return f"BIGNUMERIC '{value:f}'"
+        is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= MAX_DECIMAL_DIGITS
+        return f"BIGNUMERIC '{value:f}'" if is_held else None
 
-    def is_nan(self, column: str) -> str | None:
-        """Return whether a number is NaN, which is not equal to itself here."""
-        return f"IS_NAN(CAST({column} AS FLOAT64))"
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return whether a column is NaN: the only value that differs from itself."""
+        return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
 
-    def error(self, message: str, column: str) -> str:
+    def error(self, message: str, column: str) -> str | None:
         """Return a call that fails."""
         return f"ERROR(CONCAT({self.text(message)}, {self._shown(column)}))"
 
@@ -264,37 +354,46 @@ class SQLite(Dialect):
     types = dict.fromkeys(Dialect.types, "INTEGER") | dict.fromkeys(
         ("float16", "float32", "float64"), "REAL"
     )
-    true, false, nan = "1", "0", "NULL"
-    most_columns = 2000
+    literal_type = "INTEGER"
+    true, false = "1", "0"
+    max_columns = 2000
     mixes_kinds = True
 
-    def column(self, name: str, is_text: bool) -> str:
+    @property
+    def nan(self) -> str:
+        """Return NULL, which SQLite makes of NaN."""
+        return "NULL"
+
+    def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         """Return a column as its value alone.
 
-        With the affinity of the column '1' would be equal to 1, and with its collation 'a' to 'A'.
+        With the affinity of the column '1' would equal 1, and with its collation 'a' would equal
+        'A'.
         """
-        value = f"+{self.identifier(name)}"
-        return f"({value} COLLATE BINARY)" if is_text else value
+        return f"(+{name} COLLATE BINARY)" if texts else f"+{name}"
 
     def text(self, value: str) -> str | None:
-        """Return a literal; a statement ends where a NUL is."""
+        """Return a literal; a NUL would end the statement."""
         if "\0" in value:
             return f"CAST(X'{value.encode().hex()}' AS TEXT)"
         return "'" + value.replace("'", "''") + "'"
 
-    def binary(self, value: bytes) -> str:
+    def bytes(self, value: bytes) -> str:
         """Return a literal of bytes."""
         return f"X'{value.hex()}'"
 
-    def integer(self, value: int) -> str:
+    def integer(self, value: int) -> str | None:
         """Return a literal; -2**63 is no negated 2**63, which would be a float."""
-        return str(value) if value != -LONG else f"({value + 1} - 1)"
+        if value not in INT64:
+            return self.decimal(Decimal(value))
+        return str(value) if value != INT64[0] else f"({value + 1} - 1)"
 
     def decimal(self, value: Decimal) -> str | None:
-        """Return None: it has floats alone."""
-        return None
+        """Return a float that is exactly the value: SQLite has no other numbers."""
+        number = float(value)
+        return self.float(number) if number == value else None
 
-    def float(self, value: float) -> str:
+    def float(self, value: float) -> str | None:
         """Return a literal, or integers of which the quotient or product is exactly the float."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
@@ -313,26 +412,37 @@ class SQLite(Dialect):
         """Return the text that the functions of SQLite write."""
         return f"'{value.isoformat()}'"
 
-    def instant(self, value: np.datetime64) -> str | None:
+    def instant(self, value: int) -> str | None:
         """Return the text that the functions of SQLite write, and Python's module."""
-        return f"'{_clock(value)}'" if _is_exact(value, "us") else None
+        clock = _clock(value)
+        return clock and f"'{clock}'"
 
-    def is_nan(self, column: str) -> str | None:
-        """Return None: it has no NaN."""
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return None: there is no NaN."""
+        return None
+
+    def error(self, message: str, column: str) -> str | None:
+        """Return None: no query can fail on purpose."""
         return None
 
 
-def _clock(value: np.datetime64, unit: str = "us") -> str:
-    """Return an instant as SQL writes it."""
-    day, _, clock = str(value.astype(f"M8[{unit}]")).partition("T")
-    seconds, _, fraction = clock.partition(".")
-    fraction = "" if not int(fraction) else f".{fraction}"
-    return f"{day} {seconds}{fraction}"
+def _scale(value: Decimal) -> int:
+    """Return the number of digits after the decimal point of a finite number."""
+    return max(0, -int(value.as_tuple().exponent))
 
 
-def _is_exact(value: np.datetime64, unit: str) -> bool:
-    """Tell whether an instant is a whole number of some unit."""
-    return bool(value.astype(f"M8[{unit}]") == value)
+def _clock(value: int, digits: int = 6) -> str | None:
+    """Return an instant as SQL writes it, None if a second needs more digits."""
+    seconds, rest = divmod(value, ATTOSECONDS)
+    if seconds not in YEARS:
+        raise ValueError(
+            f"an instant {seconds:,} seconds from 1970 cannot be written in SQL, which has the"
+            " years from 1 to 9999"
+        )
+    if rest % 10 ** (18 - digits):
+        return None
+    clock = str(np.datetime64(seconds, "s")).replace("T", " ")
+    return f"{clock}.{rest // 10 ** (18 - digits):0{digits}d}" if rest else clock
 
 
 DIALECTS: dict[str, Dialect] = {

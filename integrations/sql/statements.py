@@ -1,19 +1,24 @@
-"""A fitted encoder → the items of a SELECT, or the whole statement."""
+"""A fitted encoder as the items of a SELECT, or as the whole statement."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from itertools import chain
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, Condition, checks, conditions, refusals
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, checks, literal_kind
 
 from ._dialects import DIALECTS, Dialect, is_unicode
-from ._literals import Literals, literals
 
-__all__ = ["DIALECTS", "to_sql"]
+__all__ = ["DIALECTS", "column_features", "to_sql"]
 
 INDENT = ",\n       "
+# A column of these kinds of categories is of the first of them that occurs.
+NUMBERS = ("float", "decimal", "integer", "boolean")
+# Types that one column of SQLite may mix.
+STORED = {*NUMBERS, "text", "bytes"}
+UNBOUNDED = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
+SUPPORTED = STORED | {"date", "instant", "zoned"}
 
 
 def to_sql(
@@ -43,111 +48,168 @@ def to_sql(
     written, schema = DIALECTS[dialect], encoder.schema
     if not schema.n_features:
         raise ValueError("the encoder has no features, and SQL selects at least one column")
-    if written.most_columns and schema.n_features > written.most_columns:
+    if written.max_columns and schema.n_features > written.max_columns:
         raise ValueError(
-            f"{written.title} selects at most {written.most_columns:,} columns, and there are"
+            f"{written.title} selects at most {written.max_columns:,} columns, and there are"
             f" {schema.n_features:,} features: pass min_frequency= or max_categories="
         )
+    _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
-    values = chain.from_iterable(_features(column, written) for column in schema.columns)
+    values = [
+        value
+        for column in schema.columns
+        for value in column_features(column, dialect, str(column.name))
+    ]
     items = INDENT.join(f"{value} AS {name}" for value, name in zip(values, names, strict=True))
     if table is None:
         return items
     parts = [table] if isinstance(table, str) else table
     if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
         raise TypeError(
-            f"table = {table!r} is {checks.with_article(table)}; accepted are a name, and a list of"
-            " names: ['schema', 'table']"
+            f"table must be a name or a list of names (['schema', 'table']), got {table!r}"
         )
     return f"SELECT {items}\nFROM {'.'.join(_name(part, written) for part in parts)}"
 
 
+def column_features(
+    column: ColumnSchema, dialect: str, name: str, kind: str | None = None
+) -> list[str]:
+    """Return an expression for each feature of a column.
+
+    Parameters
+    ----------
+    column : ColumnSchema
+    dialect : str
+        A key of `DIALECTS`.
+    name : str
+        The column in the query.
+    kind : str, optional
+        The type of the values, as `literal_kind` names it; by default that of the categories.
+    """
+    return _Writer(column, DIALECTS[dialect], name, kind).features()
+
+
+class _Writer(FeatureWriter[str]):
+    """The features of one column in a dialect."""
+
+    def __init__(
+        self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
+    ) -> None:
+        self.dialect, self.name = dialect, _name(name, dialect)
+        element = dialect.types.get(column.options.dtype.newbyteorder("=").name)
+        if element is None:
+            raise ValueError(f"dtype = {column.options.dtype} has no type in {dialect.title}")
+        self.element = element
+        items = column.known.tolist()
+        self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
+        super().__init__(column, [self._literal(item) for item in items])
+        is_exact = kind is not None and kind != "float"
+        self.nan = None if is_exact else dialect.is_nan(self.name, self.kind)
+        texts = [item for item in items if isinstance(item, str)]
+        self.value = dialect.column(self.name, self.kind, texts)
+
+    def _literal(self, item: object) -> str | None:
+        dialect, kind = self.dialect, self.kind
+        if dialect.mixes_kinds:
+            kind = literal_kind(item)
+        value = as_literal(item, kind) if kind else None
+        if value is None or (kind == "text" and not is_unicode(value)):
+            return None
+        if isinstance(value, Decimal):
+            value = value.normalize(UNBOUNDED)
+        written: str | None = getattr(dialect, str(kind))(value)
+        return written
+
+    def is_missing(self) -> str:
+        is_null = f"{self.name} IS NULL"
+        return f"({is_null} OR {self.nan})" if self.nan else is_null
+
+    def is_among(self, literals: list[str]) -> str:
+        if not literals:
+            return self.dialect.false
+        return self.dialect.is_among(self.value, literals, self.kind)
+
+    def is_other(self, literals: list[str]) -> str:
+        # A comparison with NULL is neither true nor false.
+        is_other = f"{self.name} IS NOT NULL"
+        if literals:
+            is_other = f"NOT ({self.is_among(literals)})"
+        return f"{is_other} AND NOT ({self.nan})" if self.nan else is_other
+
+    def feature(self, condition: str, errors: dict[str, str]) -> str:
+        dialect, column, is_boolean = (
+            self.dialect,
+            self.column,
+            self.element == self.dialect.boolean_type,
+        )
+        one, zero = (dialect.true, dialect.false) if is_boolean else ("1", "0")
+        error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
+        branches = []
+        for what, rejected in errors.items():
+            message = f"column {column.name!r}: the value is {what}: "
+            error = dialect.error(message, self.name)
+            if error is None:
+                raise ValueError(
+                    f"column {column.name!r} has handle_{what}='error', and no query of"
+                    f" {dialect.title} can fail on purpose:"
+                    f" encoder.set_params(handle_{what}='ignore').to_sql()"
+                )
+            branches.append(f"WHEN {rejected} THEN CAST({error} AS {error_type})")
+        if column.propagates_missing:
+            branches.append(f"WHEN {self.is_missing()} THEN {dialect.nan}")
+        branches.append(f"WHEN {condition} THEN {one}")
+        value = f"CASE {' '.join(branches)} ELSE {zero} END"
+        is_typed = is_boolean or self.element == dialect.literal_type
+        return value if is_typed else f"CAST({value} AS {self.element})"
+
+
+def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
+    """Return what a column holds, None if nothing tells.
+
+    Raises
+    ------
+    ValueError
+        The engine has no such values, or no column that has all of them.
+    """
+    kinds = {item_kind: item for item in items if (item_kind := literal_kind(item)) in SUPPORTED}
+    unsupported = next((item for item in items if literal_kind(item) not in SUPPORTED), None)
+    if unsupported is not None:
+        kind = type(unsupported).__name__
+        raise _unsupported(name, dialect, f"has no values like {unsupported!r} ({kind})")
+    if dialect.mixes_kinds and "zoned" in kinds:
+        raise _unsupported(name, dialect, "has no instants with a time zone")
+    if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
+        listed = ", ".join(sorted(map(str, kinds)))
+        raise _unsupported(name, dialect, f"has no column that holds {listed} at once")
+    return next((kind for kind in NUMBERS if kind in kinds), next(iter(kinds), None))
+
+
+def _unsupported(name: Hashable, dialect: Dialect, reason: str) -> ValueError:
+    return ValueError(f"column {name!r} cannot be written in SQL: {dialect.title} {reason}")
+
+
 def _name(name: Hashable, dialect: Dialect) -> str:
-    """Return the quoted name of a column or a table, or refuse it."""
+    """Return the quoted name of a column or a table."""
     text = str(name)
     if not text or "\0" in text or not is_unicode(text):
-        raise ValueError(f"the name {name!r} is refused: no name in SQL is empty or has such signs")
-    if dialect.most_bytes and len(text.encode()) > dialect.most_bytes:
         raise ValueError(
-            f"the name {name!r} is refused: {dialect.title} has at most {dialect.most_bytes} bytes"
+            f"the name {name!r} cannot be written in SQL: it is empty, or has a NUL or a surrogate"
+        )
+    if dialect.max_bytes and len(text.encode()) > dialect.max_bytes:
+        raise ValueError(
+            f"the name {name!r} is too long: {dialect.title} has at most {dialect.max_bytes} bytes"
         )
     return dialect.identifier(text)
 
 
-def _features(column: ColumnSchema, dialect: Dialect) -> list[str]:
-    """Return the expression of each output of a column."""
-    kind = dialect.types.get(column.options.dtype.newbyteorder("=").name)
-    if kind is None:
-        raise ValueError(f"dtype = {column.options.dtype} has no type in {dialect.title}")
-    _name(column.name, dialect)  # refused
-    known = literals(column, dialect)
-    written = dialect.column(str(column.name), "text" in known.kinds)
-    is_boolean = kind == dialect.boolean
-    on, off = (dialect.true, dialect.false) if is_boolean else ("1", "0")
-    cases = [
-        f"WHEN {_when(condition, written, known, dialect)} THEN"
-        f" CAST({_error(condition, column, written, dialect)} AS"
-        f" {dialect.boolean if is_boolean else dialect.types['int32']})"
-        for condition in refusals(column)
-    ]
-    if cases and not column.n_outputs:
-        raise ValueError(
-            f"column {column.name!r} has no feature in which a value could be refused: pass"
-            " handle_unknown='ignore' to set_params"
-        )
-    nan = []
-    if column.propagates_missing:
-        nan = [f"WHEN {_missing(written, known, dialect)} THEN {dialect.nan}"]
-    features = []
-    for i, condition in enumerate(conditions(column)):
-        # The first feature of a column is the one that refuses: each row is looked at once.
-        own = f"WHEN {_when(condition, written, known, dialect)} THEN {on}"
-        words = " ".join([*(cases if i == 0 else []), *nan, own])
-        value = f"CASE {words} ELSE {off} END"
-        features.append(
-            value if is_boolean or _is_exact(kind, dialect) else f"CAST({value} AS {kind})"
-        )
-    return features
-
-
-def _is_exact(kind: str, dialect: Dialect) -> bool:
-    """Tell whether the literals 1 and 0 are of a type already."""
-    return kind == "INTEGER" and dialect.title == "SQLite"
-
-
-def _error(condition: Condition, column: ColumnSchema, written: str, dialect: Dialect) -> str:
-    """Return what fails, or say why nothing can."""
-    policy = "handle_missing" if condition.kind == "missing" else "handle_unknown"
-    if dialect.title == "SQLite":
-        raise ValueError(
-            f"column {column.name!r} has {policy}='error', and no query of SQLite can fail on"
-            f" purpose: encoder.set_params({policy}='ignore').to_sql('sqlite')"
-        )
-    what = "missing" if condition.kind == "missing" else "unknown"
-    return dialect.error(f"column {column.name!r}: the value is {what}: ", written)
-
-
-def _when(condition: Condition, written: str, known: Literals, dialect: Dialect) -> str:
-    """Return a condition."""
-    if condition.kind == "missing":
-        return _missing(written, known, dialect)
-    chosen = [known.values[i] for i in condition.positions.tolist()]
-    values = [value for value in chosen if value is not None]
-    if condition.kind == "among":
-        if not values:
-            return dialect.false
-        return f"{written} {f'= {values[0]}' if len(values) == 1 else f'IN ({_listed(values)})'}"
-    # What is compared with NULL is neither true nor false.
-    is_outside = f"{written} NOT IN ({_listed(values)})" if values else f"{written} IS NOT NULL"
-    is_nan = dialect.is_nan(written) if known.is_number else None
-    return is_outside if is_nan is None else f"{is_outside} AND NOT ({is_nan})"
-
-
-def _missing(written: str, known: Literals, dialect: Dialect) -> str:
-    """Return whether a value is missing."""
-    is_nan = dialect.is_nan(written) if known.is_number else None
-    return f"{written} IS NULL" if is_nan is None else f"({written} IS NULL OR {is_nan})"
-
-
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values)
+def _check_distinct(names: Sequence[Hashable], dialect: Dialect) -> None:
+    """Reject columns that one name in SQL would mean."""
+    seen: dict[str, Hashable] = {}
+    for name in names:
+        text = str(name).casefold() if dialect.folds_case else str(name)
+        if text in seen:
+            raise ValueError(
+                f"{dialect.title} cannot tell the columns {seen[text]!r} and {name!r} apart:"
+                " rename one of them before fit"
+            )
+        seen[text] = name

@@ -1,58 +1,92 @@
-"""When each output of a column is on, said without any rows: for engines that encode by themselves.
+"""When each feature of a column is one, for engines that encode without this library.
 
-All policies are in it: what is dropped, infrequent, unknown or missing.
+All policies are decided here: what is dropped, infrequent, unknown or missing. An engine writes
+four kinds of conditions in its own language.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from onehot_fast._schema.schema import ColumnSchema, Special
 
+Expression = TypeVar("Expression")
 
-@dataclass(frozen=True, eq=False)
-class Condition:
-    """What has to be true of a value.
 
-    Attributes
+class FeatureWriter(ABC, Generic[Expression]):
+    """Write the features of one column in the language of an engine.
+
+    A condition is an expression that is true or false. One that may be null counts as false.
+
+    Parameters
     ----------
-    kind : {"among", "outside", "missing"}
-        It is one of some categories; it is there and none of them; it is missing.
-    positions : ndarray of int64
-        Those of the categories, in ``ColumnSchema.known``; none for "missing".
+    column : ColumnSchema
+    literals : sequence
+        The categories as the engine writes them, None for those that its column cannot hold.
     """
 
-    kind: Literal["among", "outside", "missing"]
-    positions: npt.NDArray[np.int64]
+    def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
+        self.column, self.literals = column, literals
 
+    @abstractmethod
+    def is_missing(self) -> Expression:
+        """Return whether the value is missing."""
 
-def conditions(column: ColumnSchema) -> list[Condition]:
-    """Return when each output of a column is on, in their order."""
-    features = [Condition("among", column.labelled[i : i + 1]) for i in range(len(column.labelled))]
-    for special in column.specials:
+    @abstractmethod
+    def is_among(self, literals: list[Any]) -> Expression:
+        """Return whether the value equals one of some literals, of which there may be none."""
+
+    @abstractmethod
+    def is_other(self, literals: list[Any]) -> Expression:
+        """Return whether the value is neither missing nor one of some literals."""
+
+    @abstractmethod
+    def feature(self, condition: Expression, errors: dict[str, Expression]) -> Expression:
+        """Return one where a condition holds, else zero.
+
+        Where a condition of `errors` holds, the query fails: its name says what the value is,
+        "missing" or "unknown". If ``column.propagates_missing``, a missing value makes NaN.
+        """
+
+    def features(self) -> list[Expression]:
+        """Return an expression for each feature. The first one holds the errors of the column."""
+        column, errors = self.column, self._errors()
+        if errors and not column.n_outputs:
+            raise ValueError(
+                f"column {column.name!r} has no feature in which an engine could reject a value;"
+                " use set_params(handle_unknown='ignore', handle_missing='ignore')"
+            )
+        conditions = [self._among([i]) for i in column.labelled.tolist()]
+        conditions += map(self._special, column.specials)
+        features = [self.feature(each, {}) for each in conditions[1:]]
+        return [*(self.feature(each, errors) for each in conditions[:1]), *features]
+
+    def _errors(self) -> dict[str, Expression]:
+        """Return when the query must fail."""
+        options, errors = self.column.options, {}
+        if options.handle_missing == "error":
+            errors["missing"] = self.is_missing()
+        if options.handle_unknown == "error":
+            errors["unknown"] = self._special(Special.UNKNOWN)
+        return errors
+
+    def _special(self, special: Special) -> Expression:
+        """Return when a feature that stands for no single category is one."""
+        column, is_rare = self.column, self.column.is_infrequent
         if special is Special.MISSING:
-            features.append(_MISSING)
-        elif special is Special.UNKNOWN:
-            features.append(_unknown(column))
-        elif column.options.handle_unknown == "infrequent":
-            features.append(Condition("outside", np.flatnonzero(~column.is_infrequent)))
-        else:
-            features.append(Condition("among", np.flatnonzero(column.is_infrequent)))
-    return features
+            return self.is_missing()
+        if special is Special.UNKNOWN:
+            return self.is_other(self._chosen(range(len(column.known))))
+        if column.options.handle_unknown == "infrequent":
+            return self.is_other(self._chosen(np.flatnonzero(~is_rare).tolist()))
+        return self._among(np.flatnonzero(is_rare).tolist())
 
+    def _among(self, positions: Iterable[int]) -> Expression:
+        return self.is_among(self._chosen(positions))
 
-def refusals(column: ColumnSchema) -> list[Condition]:
-    """Return when a value of a column is refused."""
-    refused = [_MISSING] if column.options.handle_missing == "error" else []
-    return refused + ([_unknown(column)] if column.options.handle_unknown == "error" else [])
-
-
-def _unknown(column: ColumnSchema) -> Condition:
-    return Condition("outside", np.arange(len(column.known)))
-
-
-_MISSING = Condition("missing", np.empty(0, np.int64))
+    def _chosen(self, positions: Iterable[int]) -> list[Any]:
+        return [self.literals[i] for i in positions if self.literals[i] is not None]

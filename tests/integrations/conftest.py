@@ -1,4 +1,4 @@
-"""A session of Spark, where it can run: one for all tests of a process that ask for it."""
+"""Engines for the tests that ask for one: Spark and PostgreSQL, one of each for a process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from postgres import Session, cluster, programs
 
 
 @pytest.fixture(scope="session")
@@ -45,3 +46,12 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session.sparkContext.setLogLevel("OFF")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Session]:
+    """Return a session of a private PostgreSQL server on a local socket."""
+    if programs() is None:
+        pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
+    with cluster() as session:
+        yield session

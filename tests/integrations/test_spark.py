@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from pyspark.sql.types import StructField, StructType
 from onehot_fast.integrations import spark as onehot_spark
 from onehot_fast.integrations.spark import _learn, _workers, encode
 from onehot_fast.integrations.spark._fields import PlannedSchema
+from onehot_fast.integrations.sql import column_features
 
 # What it says of pandas 3 and of sockets that it leaves to the garbage collector is its own affair.
 pytestmark = [
@@ -225,11 +227,75 @@ def test_expressions_give_what_the_workers_give(typed):
                 frame, encoder, output=output, names=names, keep=True, without_python=alone
             )
         frames.append(frame)
+    # A vector comes from a function of Spark's ML, whose result may be null.
+    fields = [[f for f in frame.schema if f.name != "vector"] for frame in frames]
+    assert fields[0] == fields[1]
     assert frames[0].columns == frames[1].columns
     assert "MapInArrow" not in frames[0]._jdf.queryExecution().toString()
     rows = [[*map(repr, map(in_full, frame.collect()))] for frame in frames]
     assert rows[0] == rows[1]
     assert "nan" in str(rows)
+
+
+HARD_TEXTS = ["a", "A", "a ", "it's", "a\\b", "$x", "${x}", "a\nb", '"', "é"]
+HARD_TYPES = {
+    "plain": ("string", HARD_TEXTS),
+    "folded": ("string collate utf8_lcase", HARD_TEXTS),
+    "trimmed": ("string collate unicode_ci_rtrim", HARD_TEXTS),
+    "day": ("date", [dt.date(1582, 10, 4 + i) for i in range(9)] + [dt.date(999, 1, 1)]),
+    "whole": ("decimal(38,0)", [decimal.Decimal(i) for i in range(10)]),
+    "price": ("decimal(38,18)", [decimal.Decimal(i) / 4 for i in range(10)]),
+    "nothing": ("double", [float("nan"), None, 1.5, *[float("nan")] * 7]),
+}
+
+
+@pytest.mark.parametrize("setting", ["escapedStringLiterals", "quotedRegexColumnNames"])
+def test_sql_encodes_as_the_workers_do(spark, setting):
+    """Collations, days of two calendars, rounded decimals, columns of NaN, and two settings."""
+    rows = [*zip(*(values for _, values in HARD_TYPES.values()), strict=True)]
+    schema = ", ".join(f"{name} {kind}" for name, (kind, _) in HARD_TYPES.items())
+    frame = spark.createDataFrame(rows, schema)
+    categories = {"price": [decimal.Decimal("1.5"), 2], "day": [dt.date(1582, 10, 10)]}
+    categories |= {"whole": [decimal.Decimal("1.5"), decimal.Decimal("1E+40"), 3]}
+    categories |= {name: [*HARD_TEXTS[::2], "a  "] for name in ("plain", "folded", "trimmed")}
+    options = {"handle_unknown": "indicator", "handle_missing": "indicator", "dtype": "int32"}
+    encoder = Encoder([*HARD_TYPES], categories=categories, **options)
+    encoder.fit(frame.where("nothing IS NULL"))
+    # Without the names of the features, in which Spark would replace a variable.
+    items = [column_features(c, "spark", c.name) for c in encoder.schema.columns]
+    statement = ", ".join(f"{item} AS f{i}" for i, item in enumerate(chain(*items)))
+    frame.createOrReplaceTempView("hard")
+    spark.conf.set(f"spark.sql.parser.{setting}", "true")
+    try:
+        found = np.array(spark.sql(f"SELECT {statement} FROM hard").collect())
+    finally:
+        spark.conf.unset(f"spark.sql.parser.{setting}")
+
+    expected = encoder.transform({n: values for n, (_, values) in HARD_TYPES.items()}, "numpy")
+    np.testing.assert_array_equal(found, expected)
+    frame = frame.drop("nothing")
+    plain = Encoder(["plain", "folded", "day"], **options).fit(frame.limit(4))
+    assert encode(frame, plain, without_python=True).collect() == encode(frame, plain).collect()
+
+
+def test_char_columns_are_compared_with_their_blanks(spark):
+    """As Spark returns them: 'a' in a char(2) is 'a '."""
+    spark.sql("CREATE TABLE padded (c CHAR(2)) USING parquet")
+    spark.sql("INSERT INTO padded VALUES ('a'), ('ab'), (NULL)")
+    frame = spark.table("padded").sort("c")
+    encoder = Encoder(["c"], handle_unknown="indicator").fit({"c": ["a", "a "]})
+
+    found = spark.sql(f"{encoder.to_sql('spark', 'padded')} ORDER BY c").collect()
+    assert found == encode(frame, encoder).collect()
+    assert found == encode(frame, encoder, without_python=True).collect()
+
+
+def test_names_that_java_cannot_read_are_rejected(spark):
+    encoder = Encoder(["word"]).fit({"word": ["\ud800"]})
+    frame = spark.createDataFrame([("a",)], "word string")
+
+    with pytest.raises(ValueError, match="has a lone surrogate"):
+        encode(frame, encoder, without_python=True)
 
 
 def in_full(row: Any) -> list[Any]:
@@ -241,7 +307,7 @@ def test_expressions_refuse_what_the_workers_refuse(spark, typed):
     for rows in ([("c",)], [(None,)]):
         frame = spark.createDataFrame(rows, "word string")
         strict = Encoder(["word"], handle_missing="error").fit({"word": ["a"]})
-        with pytest.raises(Exception, match=r"column 'word': (c is unknown|the value is missing)"):
+        with pytest.raises(Exception, match=r"column .word.: the value is (unknown: c|missing)"):
             encode(frame, strict, without_python=True).collect()
     with pytest.raises(TypeError, match=r"'price' is of Spark type decimal.*without_python=False"):
         encode(typed, Encoder(["price"]).fit({"price": [1]}), without_python=True)
