@@ -11,6 +11,7 @@ from onehot_fast.tensor import decode, empty, infer_shape, one_hot
 if TYPE_CHECKING:
     from onehot_fast.column import Column
     from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special
+    from onehot_fast.implicit import OneHotMatrix
     from onehot_fast.ragged import distinct_labels, multi_hot
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Encoder",
     "Estimate",
     "Listing",
+    "OneHotMatrix",
     "Special",
     "__version__",
     "build_info",
@@ -40,6 +42,7 @@ _TABLES = {
     "Encoder": "encoder",
     "Estimate": "encoder",
     "Listing": "encoder",
+    "OneHotMatrix": "implicit",
     "Special": "encoder",
     "distinct_labels": "ragged",
     "multi_hot": "ragged",

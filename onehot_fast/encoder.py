@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, overload
 
@@ -35,7 +36,15 @@ from onehot_fast._schema.options import (
 from onehot_fast._schema.review import Check
 from onehot_fast._schema.schema import Schema, Special
 from onehot_fast._schema.statistics import TableStatistics
-from onehot_fast.sklearn_protocol import CATEGORY, CODES, FittedTable, NotFitted, SklearnProtocol
+from onehot_fast.implicit import OneHotMatrix
+from onehot_fast.sklearn_protocol import (
+    CATEGORY,
+    CODES,
+    MATRICES,
+    FittedTable,
+    NotFitted,
+    SklearnProtocol,
+)
 from onehot_fast.table import Table, read_table
 
 if TYPE_CHECKING:
@@ -59,7 +68,7 @@ __all__ = [
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
     "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category",
-    "columns", "array", "vector",
+    "implicit", "columns", "array", "vector",
 ]  # fmt: skip
 
 
@@ -365,6 +374,10 @@ class Encoder(SklearnProtocol):
     ) -> csc_array: ...
     @overload
     def transform(
+        self, table: Any, output: Literal["implicit"], *, num_threads: int | None = None
+    ) -> OneHotMatrix: ...
+    @overload
+    def transform(
         self, table: Any, output: Literal["pandas"], *, num_threads: int | None = None
     ) -> pd.DataFrame: ...
     @overload
@@ -388,8 +401,8 @@ class Encoder(SklearnProtocol):
         ----------
         table : as for `fit`
             Columns that are not encoded may differ from those of `fit`.
-        output : {"numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", \
-                "category"}, optional
+        output : {"numpy", "csr", "csc", "implicit", "pandas", "arrow", "polars", "codes", \
+                "indices", "category"}, optional
             A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
             is installed; by default what `set_output` chose, or a table of the library of `table`,
             or else a matrix. A matrix has the features only. In a table the other columns stay in
@@ -425,6 +438,9 @@ class Encoder(SklearnProtocol):
         what ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)`` takes, by
         ``torch.from_numpy`` without a copy. `vocabulary` lists what each stands for.
 
+        "implicit" is a `OneHotMatrix`, which stores only codes. It multiplies, sums and computes
+        Gram matrices without the elements, in float64 whatever the encoder's dtype.
+
         "category" is a table of the library of `table` (pandas, polars, Arrow), whose encoded
         columns are of its dtype of categories, as LightGBM and XGBoost take them: always the same
         ones in the same order, all texts if a text is among them. A missing value, and an unknown
@@ -453,7 +469,7 @@ class Encoder(SklearnProtocol):
         self._check_width(source)
         form = output or self._output_form() or source.library
         if form != source.library:
-            forms = ("numpy", *FORMATS, *CODES, CATEGORY, *wrappers())
+            forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:
             schema = schema.remember(coding.coding, ())
@@ -462,6 +478,10 @@ class Encoder(SklearnProtocol):
         if form == CATEGORY:
             return self._categorical(source)
         columns = code_table(source, schema)
+        if form == "implicit":
+            numeric = np.empty((source.n_rows, 0))
+            names = partial(getattr, schema, "names")
+            return OneHotMatrix._of_columns(columns, numeric, names, num_threads=num_threads)
         if form == "numpy":
             return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
         if form in FORMATS:

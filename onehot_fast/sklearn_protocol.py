@@ -22,7 +22,7 @@ from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.column import Column
 from onehot_fast.table import Table
 
-MATRICES = ("numpy", *FORMATS)
+MATRICES = ("numpy", *FORMATS, "implicit")
 # One column for each that is encoded: matrices of numbers, and a table of categorical columns.
 CODES = ("codes", "indices")
 CATEGORY = "category"

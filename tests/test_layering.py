@@ -34,7 +34,7 @@ LAYERS = (
     {"table"},
     {"_schema", "_schema.*"},  # codes and options → look-up tables, names, layout
     {"_encode", "_encode.*"},  # codes and look-up tables → memory, and back
-    {"tensor", "ragged"},
+    {"tensor", "ragged", "implicit"},
     {"encoder", "sklearn_protocol"},
     {""},  # the package itself: the public names
     {"operators", "operators.*", "integrations", "integrations.*", "adapter", "_accessor_*"},

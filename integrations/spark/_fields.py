@@ -33,7 +33,7 @@ from ._columns import (
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
 OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
 CODES = ("codes", "indices")
-IN_ONE_PROCESS = ("numpy", "csr", "csc", "pandas", "arrow", "polars")
+IN_ONE_PROCESS = ("numpy", "csr", "csc", "implicit", "pandas", "arrow", "polars")
 FEATURES = "features"
 
 

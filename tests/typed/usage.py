@@ -11,7 +11,7 @@ import pyarrow as pa
 from scipy.sparse import csc_array, csr_array
 
 import onehot_fast.integrations.polars as polars_door
-from onehot_fast import Encoder, decode, multi_hot, one_hot
+from onehot_fast import Encoder, OneHotMatrix, decode, multi_hot, one_hot
 from onehot_fast.integrations import arrow
 from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot
 from onehot_fast.integrations.polars import LazyFrameNamespace, SeriesNamespace
@@ -49,6 +49,7 @@ def encoder(frame: pd.DataFrame) -> None:
     assert_type(fitted.transform(frame, "indices"), AnyArray)
     assert_type(fitted.transform(frame, output="csr"), csr_array)
     assert_type(fitted.transform(frame, output="csc"), csc_array)
+    assert_type(fitted.transform(frame, output="implicit"), OneHotMatrix)
     assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
     assert_type(fitted.transform(frame, output="polars"), pl.DataFrame)
     assert_type(fitted.transform(frame, output="arrow"), pa.Table)

@@ -1,0 +1,243 @@
+"""Several columns as the digits of one code: how an implicit one-hot matrix is stored and summed.
+
+A column with `n` outputs is a digit: 0 means no output, ``1 .. n`` are the outputs, and ``n + 1``
+is a row of NaN, if the column has such rows. Columns of few outputs share a code, so a row takes
+fewer bytes and a product fewer look-ups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import accumulate
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.shapes import check_size
+from onehot_fast._kernels import implicit
+from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._schema.coded_column import CodedColumn
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+# Most values of a shared code: a table of 8 columns (256 KiB) stays in the second-level cache.
+MAX_SHARED_CODES = 4096
+# A block has at least so many rows, and so many for each of its bins: to clear and to add the bins
+# must cost little.
+BLOCK_ROWS = 1 << 16
+ROWS_PER_BIN = 8
+
+
+class Digits(NamedTuple):
+    """Columns that share a code, whose first digit changes slowest."""
+
+    columns: tuple[int, ...]
+    radices: tuple[int, ...]
+
+    @property
+    def n_codes(self) -> int:
+        """The number of values of the code."""
+        return math.prod(self.radices)
+
+    def digit(self, codes: AnyArray, axis: int) -> AnyArray:
+        """Return one digit of codes."""
+        stride = math.prod(self.radices[axis + 1 :])
+        digits = codes // stride if stride > 1 else codes
+        return digits % self.radices[axis] if axis else digits
+
+    def table(self, parts: Sequence[Floats]) -> Floats:
+        """Return the sum of the rows that the digits select, for each code.
+
+        `parts` has for each digit an array of shape (radix, width).
+        """
+        total = parts[0]
+        for part in parts[1:]:
+            total = (total[:, None, :] + part).reshape(-1, part.shape[1])
+        return np.ascontiguousarray(total)
+
+    def marginal(self, bins: Floats, *axes: int) -> Floats:
+        """Return the sums of bins for the values of one digit, or of two in ascending order."""
+        shaped: Floats = bins.reshape(*self.radices, -1)
+        others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
+        return shaped.sum(axis=others) if others else shaped
+
+
+class JointLayout:
+    """How categorical and numeric columns stand in an implicit matrix.
+
+    Parameters
+    ----------
+    n_outputs : sequence of int
+        Of each categorical column.
+    has_nan : sequence of bool
+        Whether a missing value of the column is a row of NaN.
+    n_numeric : int
+    numeric_after : sequence of int, optional
+        For each numeric column, how many categorical columns stand before it; by default all.
+    """
+
+    def __init__(
+        self,
+        n_outputs: Sequence[int],
+        has_nan: Sequence[bool],
+        n_numeric: int = 0,
+        numeric_after: Sequence[int] | None = None,
+    ) -> None:
+        self.n_outputs, self.has_nan = tuple(n_outputs), tuple(has_nan)
+        after = (len(n_outputs),) * n_numeric if numeric_after is None else tuple(numeric_after)
+        ends = [0, *accumulate(n_outputs)]
+        self.numeric = np.array([ends[i] + k for k, i in enumerate(after)], np.intp)
+        self.starts = [ends[i] + sum(a <= i for a in after) for i in range(len(n_outputs))]
+        self.n_columns = ends[-1] + n_numeric
+        radices = [n + 1 + nan for n, nan in zip(n_outputs, has_nan, strict=True)]
+        smallest_first = sorted(range(len(radices)), key=radices.__getitem__)
+        self.groups = shared(smallest_first, radices, MAX_SHARED_CODES)
+
+    def equals(self, other: JointLayout) -> bool:
+        """Tell whether codes of this layout mean the same in another one."""
+        same_columns = (self.n_outputs, self.has_nan) == (other.n_outputs, other.has_nan)
+        return same_columns and np.array_equal(self.numeric, other.numeric)
+
+    def outputs(self, column: int) -> slice:
+        """Return where the outputs of a categorical column stand."""
+        return slice(self.starts[column], self.starts[column] + self.n_outputs[column])
+
+    def pack(
+        self, columns: Sequence[CodedColumn], num_threads: int | None = None
+    ) -> list[AnyArray]:
+        """Return the codes of each group, in memory of their own."""
+        return [self._pack(group, columns, num_threads) for group in self.groups]
+
+    def _pack(
+        self, group: Digits, columns: Sequence[CodedColumn], num_threads: int | None
+    ) -> AnyArray:
+        """Return the codes of one group.
+
+        The look-up tables bound every digit, whatever another thread writes into the columns.
+        """
+        dtype = np.min_scalar_type(group.n_codes - 1)
+        total: AnyArray | None = None
+        for axis, i in enumerate(group.columns):
+            digits = columns[i].lut_from(0).astype(np.int64) + 1
+            if self.has_nan[i]:
+                digits[-1] = self.n_outputs[i] + 1
+            scaled = (digits * math.prod(group.radices[axis + 1 :])).astype(np.int32)
+            threads = parallel.resolve(num_threads, columns[i].codes.nbytes)
+            part = dispatch.recode(columns[i].codes, scaled, threads)
+            if total is None:
+                total = part.astype(dtype)
+            else:
+                np.add(total, part, out=total, dtype=dtype, casting="unsafe")
+        assert total is not None  # no group is empty
+        return total
+
+    def unpack(self, codes: Sequence[AnyArray]) -> list[CodedColumn]:
+        """Return the columns as the functions of `write` take them."""
+        found: dict[int, CodedColumn] = {}
+        for group, group_codes in zip(self.groups, codes, strict=True):
+            every = np.arange(group.n_codes)
+            for axis, i in enumerate(group.columns):
+                lut = (group.digit(every, axis) - 1).astype(np.int32)
+                lut = np.append(lut, np.int32(-1))
+                if not self.has_nan[i]:
+                    found[i] = CodedColumn(group_codes, lut, self.n_outputs[i])
+                    continue
+                # `write` finds rows of NaN by their negative codes.
+                n = self.n_outputs[i]
+                outputs = np.where(lut == n, -1, np.where(lut < 0, n, lut))[group_codes]
+                own = np.append(np.arange(n, dtype=np.int32), np.array([-1, -1], np.int32))
+                found[i] = CodedColumn(outputs.astype(np.int32), own, n, nan_where_missing=True)
+        return [found[i] for i in range(len(self.n_outputs))]
+
+    def nan_columns(self, codes: Sequence[AnyArray]) -> list[int]:
+        """Return the categorical columns that have a row of NaN."""
+        found = []
+        for group, group_codes in zip(self.groups, codes, strict=True):
+            if any(self.has_nan[i] for i in group.columns):
+                counts = dispatch.count(group_codes, group.n_codes).astype(float)
+                found += [
+                    i
+                    for axis, i in enumerate(group.columns)
+                    if self.has_nan[i] and group.marginal(counts, axis)[-1, 0]
+                ]
+        return found
+
+    def multiply(
+        self, codes: list[AnyArray], numeric: Floats, x: Floats, out: Floats, threads: int
+    ) -> None:
+        """Write the product with `x`, of shape (n_columns, width), into `out`."""
+        for first in range(0, x.shape[1], implicit.WIDTH):
+            block = np.ascontiguousarray(x[:, first : first + implicit.WIDTH])
+            tables = [group.table([self._rows(block, i) for i in group.columns])
+                      for group in self.groups]  # fmt: skip
+            target = out[:, first : first + implicit.WIDTH]
+            implicit.multiply(codes, tables, numeric, block[self.numeric], target, threads)
+
+    def _rows(self, block: Floats, column: int) -> Floats:
+        """Return what each digit of a column adds to a product."""
+        n = self.n_outputs[column]
+        rows = np.zeros((n + 1 + self.has_nan[column], block.shape[1]))
+        rows[1 : n + 1] = block[self.outputs(column)]
+        rows[n + 1 :] = np.nan
+        return rows
+
+    def sums(
+        self,
+        codes: list[AnyArray],
+        numeric: Floats,
+        values: Floats,
+        weights: Floats | None,
+        threads: int,
+    ) -> Floats:
+        """Return the product of the transpose and `values`, each row times its weight."""
+        result = np.empty((self.n_columns, values.shape[1]))
+        sizes = [group.n_codes for group in self.groups]
+        for first in range(0, values.shape[1], implicit.WIDTH):
+            block = values[:, first : first + implicit.WIDTH]
+            width = block.shape[1]
+            fill = partial(
+                implicit.add_up, codes, sizes, numeric, block, weights, num_threads=threads
+            )
+            total = sums_by_block(len(block), (sum(sizes) + len(self.numeric)) * width, fill)
+            *parts, tail = np.split(total.reshape(-1, width), np.cumsum(sizes))
+            target = result[:, first : first + width]
+            target[self.numeric] = tail
+            for group, part in zip(self.groups, parts, strict=True):
+                for axis, i in enumerate(group.columns):
+                    marginal = group.marginal(part, axis)
+                    target[self.outputs(i)] = marginal[1 : self.n_outputs[i] + 1]
+        for i in self.nan_columns(codes):
+            result[self.outputs(i)] = np.nan
+        return result
+
+
+def shared(columns: Iterable[int], radices: Sequence[int], most: int) -> list[Digits]:
+    """Return columns in groups whose codes have at most so many values, or one column."""
+    groups: list[Digits] = []
+    for i in columns:
+        if groups and groups[-1].n_codes * radices[i] <= most:
+            last = groups.pop()
+            groups.append(Digits((*last.columns, i), (*last.radices, radices[i])))
+        else:
+            groups.append(Digits((i,), (radices[i],)))
+    return groups
+
+
+def sums_by_block(n_rows: int, n_bins: int, fill: Callable[[Floats, int], None]) -> Floats:
+    """Return the sums of the bins of all blocks of rows.
+
+    ``fill(bins, block_rows)`` fills the bins of every block. The blocks depend only on the sizes,
+    and are added in their order.
+    """
+    n_blocks = max(n_rows // max(BLOCK_ROWS, ROWS_PER_BIN * n_bins), 1)
+    block_rows = max(-(-n_rows // n_blocks), 1)
+    shape = -(-n_rows // block_rows), n_bins
+    check_size(shape, np.float64)
+    bins = np.zeros(shape)
+    fill(bins, block_rows)
+    total: Floats = bins[0] if len(bins) == 1 else bins.sum(axis=0)
+    return total

@@ -1,0 +1,640 @@
+"""A one-hot matrix that stores only codes, and multiplies and sums with them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.choices import check_choice, human_size, with_article
+from onehot_fast._arguments.shapes import check_size
+from onehot_fast._encode import gram, write
+from onehot_fast._encode.joint_codes import JointLayout
+from onehot_fast._runtime import memory, parallel
+from onehot_fast._schema.coded_column import CodedColumn
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array, csr_array
+
+__all__ = ["OneHotMatrix"]
+
+AnyArray: TypeAlias = npt.NDArray[Any]
+Floats: TypeAlias = npt.NDArray[np.float64]
+Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
+
+_NO_ARRAY = (
+    "a OneHotMatrix is not converted to an array implicitly: use X.to_numpy(), or X.to_csr() for a"
+    " sparse matrix"
+)
+
+
+class OneHotMatrix:
+    """A one-hot matrix that stores one code per row and group of columns instead of its elements.
+
+    ``Encoder.transform(table, "implicit")`` and `from_codes` create it. It multiplies, sums and
+    computes Gram matrices from the codes, in float64. The result does not depend on the number of
+    threads. The matrix is immutable and owns its memory.
+
+    A missing value that propagates is a row of NaN in the outputs of its column, as in NumPy.
+    Zeros are never multiplied, as in scipy.sparse: an infinite operand affects only the rows of its
+    category.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The numbers of rows and of columns.
+    dtype : numpy.dtype
+        Always float64.
+    ndim : int
+        Always 2.
+
+    See Also
+    --------
+    onehot_fast.Encoder.transform : encode a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from onehot_fast import OneHotMatrix
+    >>> X = OneHotMatrix.from_codes([[0, 1, 0], [2, -1, 1]], [2, 3])
+    >>> X
+    OneHotMatrix(3 rows, 5 columns of 2 categorical columns, 3 bytes)
+    >>> X.to_numpy()
+    array([[1., 0., 0., 0., 1.],
+           [0., 1., 0., 0., 0.],
+           [1., 0., 0., 1., 0.]])
+    >>> X @ [10, 20, 1, 2, 3]
+    array([13., 20., 12.])
+    >>> X.T @ [1, 2, 3]
+    array([4., 2., 0., 3., 1.])
+    >>> X.gram().diagonal()
+    array([2., 1., 0., 1., 1.])
+    """
+
+    ndim = 2
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    # NumPy leaves ``array @ matrix`` to `__rmatmul__`, and nothing iterates over rows.
+    __array_ufunc__ = None
+    __iter__ = None
+
+    def __init__(
+        self, layout: JointLayout, codes: Sequence[AnyArray], numeric: Floats, names: Names
+    ) -> None:
+        for array in (*codes, numeric):
+            array.flags.writeable = False
+        self._layout, self._codes, self._numeric, self._names = layout, [*codes], numeric, names
+        self.shape = len(numeric), layout.n_columns
+
+    @classmethod
+    def from_codes(
+        cls,
+        codes: Sequence[npt.ArrayLike],
+        n_categories: Sequence[int],
+        *,
+        numeric: npt.ArrayLike | None = None,
+        column_names: Sequence[str] | None = None,
+        num_threads: int | None = None,
+    ) -> OneHotMatrix:
+        """Return the matrix of integer codes.
+
+        Parameters
+        ----------
+        codes : sequence of array_like of int, shape (n_rows,)
+            The codes of each categorical column. A negative code is a missing value: a row of
+            zeros.
+        n_categories : sequence of int
+            How many categories each column has; its codes are below that number.
+        numeric : array_like of float, shape (n_rows, n_numeric), optional
+            Numeric columns, which follow the categorical ones.
+        column_names : sequence of str, optional
+            By default ``x0_0``, ``x0_1``, ... and ``numeric_0``, ...
+        num_threads : int, optional
+            By default chosen by the size.
+
+        Returns
+        -------
+        OneHotMatrix
+
+        Raises
+        ------
+        TypeError
+            Codes are not integers.
+        ValueError
+            Lengths differ, a code is not below its number of categories, or a name appears twice.
+        """
+        sizes = [operator.index(n) for n in n_categories]
+        arrays = [_codes(array, i) for i, array in enumerate(codes)]
+        if len(arrays) != len(sizes):
+            raise ValueError(
+                f"n_categories must have one entry for each of {len(arrays)} columns, got"
+                f" {len(sizes)}"
+            )
+        for i, (array, n) in enumerate(zip(arrays, sizes, strict=True)):
+            if len(array) != len(arrays[0]):
+                raise ValueError(
+                    f"codes[{i}] has {len(array)} rows, but codes[0] has {len(arrays[0])}"
+                )
+            if array.size and array.max() >= n:
+                row = int(array.argmax())
+                raise ValueError(f"codes[{i}][{row}] must be below {n}, got {array[row]}")
+        columns = [CodedColumn(a, None, n) for a, n in zip(arrays, sizes, strict=True)]
+        if numeric is None:
+            block = np.empty((len(arrays[0]) if arrays else 0, 0))
+        else:
+            block = np.array(_numbers(numeric, "numeric"), np.float64, order="C", ndmin=1)
+            if block.ndim != 2 or (arrays and len(block) != len(arrays[0])):
+                n_rows = len(arrays[0]) if arrays else "n_rows"
+                raise ValueError(f"numeric must have shape ({n_rows}, n), got {block.shape}")
+        names: Names = partial(_default_names, tuple(sizes), block.shape[1])
+        if column_names is not None:
+            names = tuple(column_names)
+            n_columns = sum(sizes) + block.shape[1]
+            if len(names) != n_columns or len({*names}) != n_columns:
+                raise ValueError(f"column_names must be {n_columns} different names")
+        return cls._of_columns(columns, block, names, num_threads=num_threads)
+
+    @classmethod
+    def _of_columns(
+        cls,
+        columns: Sequence[CodedColumn],
+        numeric: Floats,
+        names: Names,
+        numeric_after: Sequence[int] | None = None,
+        num_threads: int | None = None,
+    ) -> OneHotMatrix:
+        """Return the matrix of coded columns; it keeps `numeric`, and the codes are copied."""
+        layout = JointLayout(
+            [column.n_outputs for column in columns],
+            [column.nan_where_missing for column in columns],
+            numeric.shape[1],
+            numeric_after,
+        )
+        return cls(layout, layout.pack(columns, num_threads), numeric, names)
+
+    @classmethod
+    def vstack(cls, parts: Sequence[OneHotMatrix]) -> OneHotMatrix:
+        """Return the rows of several matrices of the same columns, one below the other.
+
+        Parameters
+        ----------
+        parts : sequence of OneHotMatrix
+            At least one.
+
+        Returns
+        -------
+        OneHotMatrix
+
+        Raises
+        ------
+        ValueError
+            There are no parts, or their columns differ.
+        """
+        parts = [*parts]
+        if not parts:
+            raise ValueError("vstack needs at least one matrix, got none")
+        first = parts[0]
+        for i, part in enumerate(parts):
+            same_names = part._names is first._names or part.column_names == first.column_names
+            if not (same_names and part._layout.equals(first._layout)):
+                raise ValueError(f"parts[{i}] has other columns than parts[0]")
+        codes = [np.concatenate(group) for group in zip(*(p._codes for p in parts), strict=True)]
+        numeric = np.concatenate([part._numeric for part in parts])
+        return cls(first._layout, codes, numeric, first._names)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The name of each column."""
+        return tuple(self._names() if callable(self._names) else self._names)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the codes and of the numeric columns."""
+        return sum(codes.nbytes for codes in self._codes) + self._numeric.nbytes
+
+    @property
+    def T(self) -> TransposedOneHotMatrix:
+        """The transpose, which multiplies vectors and matrices with one row for each row here."""
+        return TransposedOneHotMatrix(self)
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        """Describe the sizes."""
+        layout = self._layout
+        kinds = [f"{len(layout.n_outputs)} categorical"]
+        if len(layout.numeric):
+            kinds.append(f"{len(layout.numeric)} numeric")
+        return (
+            f"OneHotMatrix({self.shape[0]} rows, {self.shape[1]} columns of {' and '.join(kinds)}"
+            f" columns, {human_size(self.nbytes)})"
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        """Raise an error: an array could be thousands of times as large as the codes."""
+        raise TypeError(_NO_ARRAY)
+
+    def __getitem__(self, rows: Any) -> OneHotMatrix:
+        """Return some rows: a slice, an array of integers, or a Boolean mask."""
+        if isinstance(rows, slice):
+            index: Any = rows
+        else:
+            index = np.asarray(rows) if not isinstance(rows, tuple) else np.empty((0, 0))
+            if index.size == 0 and index.ndim == 1:
+                index = index.astype(np.intp)
+            if index.ndim != 1 or index.dtype.kind not in "iub":
+                raise TypeError(
+                    "rows must be a slice, a 1-D array of integers or a Boolean mask; use X[i:i+1]"
+                    " for one row, and X.to_csr() to select columns"
+                )
+            if index.dtype.kind == "b":
+                if len(index) != len(self):
+                    raise IndexError(f"the mask must have {len(self)} entries, got {len(index)}")
+                index = np.flatnonzero(index)
+        codes = [np.ascontiguousarray(group[index]) for group in self._codes]
+        numeric = np.ascontiguousarray(self._numeric[index])
+        return OneHotMatrix(self._layout, codes, numeric, self._names)
+
+    def matvec(
+        self, x: npt.ArrayLike, out: Floats | None = None, *, num_threads: int | None = None
+    ) -> Floats:
+        """Return the product ``X @ x``.
+
+        Parameters
+        ----------
+        x : array_like of float, shape (n_columns,) or (n_columns, k)
+        out : ndarray of float64, shape (n_rows,) or (n_rows, k), optional
+            Where to write the product.
+        num_threads : int, optional
+            By default chosen by the size.
+
+        Returns
+        -------
+        ndarray of float64
+            `out`, if given.
+        """
+        operand = self._operand(x, "x", self.shape[1], "column")
+        result = _result(out, (self.shape[0], *operand.shape[1:]))
+        direct = result if result.flags.c_contiguous else np.empty(result.shape)
+        threads = parallel.resolve(num_threads, result.nbytes + self.nbytes)
+        self._layout.multiply(
+            self._codes, self._numeric, _as_columns(operand), _as_columns(direct), threads
+        )
+        if direct is not result:
+            result[...] = direct
+        return result
+
+    def rmatvec(
+        self, y: npt.ArrayLike, out: Floats | None = None, *, num_threads: int | None = None
+    ) -> Floats:
+        """Return the product ``X.T @ y``.
+
+        Parameters
+        ----------
+        y : array_like of float, shape (n_rows,) or (n_rows, k)
+        out : ndarray of float64, shape (n_columns,) or (n_columns, k), optional
+            Where to write the product.
+        num_threads : int, optional
+            By default chosen by the size.
+
+        Returns
+        -------
+        ndarray of float64
+            `out`, if given.
+        """
+        operand = self._operand(y, "y", self.shape[0], "row")
+        result = _result(out, (self.shape[1], *operand.shape[1:]))
+        sums = self._sums(operand, None, num_threads)
+        result[...] = sums.reshape(result.shape)
+        return result
+
+    matmat = matvec
+    rmatmat = rmatvec
+
+    def __matmul__(self, x: npt.ArrayLike) -> Floats:
+        """Return the product with a vector or a matrix."""
+        return self.matvec(x)
+
+    def __rmatmul__(self, y: npt.ArrayLike) -> Floats:
+        """Return the product of a vector or a matrix with this matrix."""
+        return self.rmatvec(np.asarray(y).T).T
+
+    @overload
+    def gram(
+        self,
+        weights: npt.ArrayLike | None = None,
+        output: Literal["dense"] = "dense",
+        *,
+        num_threads: int | None = None,
+    ) -> Floats: ...
+    @overload
+    def gram(
+        self,
+        weights: npt.ArrayLike | None = None,
+        *,
+        output: Literal["csr"],
+        num_threads: int | None = None,
+    ) -> csr_array: ...
+    def gram(
+        self,
+        weights: npt.ArrayLike | None = None,
+        output: Literal["dense", "csr"] = "dense",
+        *,
+        num_threads: int | None = None,
+    ) -> Any:
+        """Return the Gram matrix ``X.T @ diag(weights) @ X``.
+
+        Parameters
+        ----------
+        weights : array_like of float, shape (n_rows,), optional
+            By default 1 for each row.
+        output : {"dense", "csr"}, default "dense"
+            "csr" is for many columns, of which few pairs occur together.
+        num_threads : int, optional
+            By default chosen by the size.
+
+        Returns
+        -------
+        ndarray of float64 or csr_array, shape (n_columns, n_columns)
+            The Gram matrices of parts of the rows add up to that of all rows. If a column has a row
+            of NaN, the rows and columns of its outputs are NaN.
+
+        Raises
+        ------
+        MemoryError
+            The dense result is larger than the free memory. Use ``output="csr"``.
+
+        Examples
+        --------
+        >>> from onehot_fast import OneHotMatrix
+        >>> X = OneHotMatrix.from_codes([[0, 1, 0], [2, -1, 1]], [2, 3])
+        >>> X.gram(weights=[1, 2, 3])
+        array([[4., 0., 0., 3., 1.],
+               [0., 2., 0., 0., 0.],
+               [0., 0., 0., 0., 0.],
+               [3., 0., 0., 3., 0.],
+               [1., 0., 0., 0., 1.]])
+        """
+        check_choice(output, "output", ("dense", "csr"))
+        row_weights = self._weights(weights)
+        if output == "dense":
+            check_size((self.shape[1], self.shape[1]), np.float64)
+        numeric = self._sums(self._numeric, row_weights, num_threads)
+        own = self._layout.numeric
+        numeric[own] = (numeric[own] + numeric[own].T) / 2  # equal sums, rounded differently
+        units = gram.GramUnits(self._layout, self._codes, len(self), num_threads)
+        nan_columns = self._layout.nan_columns(self._codes)
+        build = gram.dense_gram if output == "dense" else gram.sparse_gram
+        return build(self._layout, units, numeric, row_weights, nan_columns)
+
+    def sum(self, axis: Literal[0, 1] | None = None, weights: npt.ArrayLike | None = None) -> Any:
+        """Return the sum of all elements, of each column (axis 0) or of each row (axis 1).
+
+        Parameters
+        ----------
+        axis : {0, 1}, optional
+        weights : array_like of float, shape (n_rows,), optional
+            What each row is multiplied by.
+
+        Returns
+        -------
+        float or ndarray of float64
+        """
+        if axis not in (None, 0, 1):
+            raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
+        row_weights = self._weights(weights)
+        if axis == 1:
+            sums = self.matvec(np.ones(self.shape[1]))
+            return sums if row_weights is None else sums * row_weights
+        sums = self.rmatvec(np.ones(len(self)) if row_weights is None else row_weights)
+        return sums if axis == 0 else float(sums.sum())
+
+    def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
+        """Return the mean of each column.
+
+        Parameters
+        ----------
+        weights : array_like of float, shape (n_rows,), optional
+
+        Returns
+        -------
+        ndarray of float64, shape (n_columns,)
+            Of a categorical column, the share of each category.
+        """
+        row_weights = self._weights(weights)
+        total = float(len(self)) if row_weights is None else row_weights.sum()
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.sum(0, row_weights) / total  # type: ignore[no-any-return]
+
+    def std(self, weights: npt.ArrayLike | None = None) -> Floats:
+        """Return the standard deviation of each column, divided by n (ddof=0).
+
+        Parameters
+        ----------
+        weights : array_like of float, shape (n_rows,), optional
+
+        Returns
+        -------
+        ndarray of float64, shape (n_columns,)
+        """
+        row_weights = self._weights(weights)
+        mean = self.mean(row_weights)
+        variance = mean * (1 - mean)  # of zeros and ones
+        own = self._layout.numeric
+        # Deviations are squared, not values: a large mean would leave no digits.
+        squares = OneHotMatrix(
+            JointLayout([], [], len(own)), [], (self._numeric - mean[own]) ** 2, ()
+        )
+        variance[own] = squares.mean(row_weights)
+        return np.sqrt(np.maximum(variance, 0))
+
+    def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:
+        """Return the sum of values over the rows of each category, by column name.
+
+        Parameters
+        ----------
+        values : array_like of float, shape (n_rows,) or (n_rows, k)
+
+        Returns
+        -------
+        dict of str to float, or to ndarray of shape (k,)
+            A numeric column has the sum of its products with the values.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> X = Encoder().fit_transform({"city": ["Rome", "Oslo", "Rome"]}, output="implicit")
+        >>> X.group_sums([10, 20, 30])
+        {'city_Oslo': 20.0, 'city_Rome': 40.0}
+        """
+        sums = self.rmatvec(values)
+        return dict(zip(self.column_names, sums.tolist() if sums.ndim == 1 else sums, strict=True))
+
+    def to_numpy(self, dtype: npt.DTypeLike = np.float64) -> AnyArray:
+        """Return the dense matrix.
+
+        Parameters
+        ----------
+        dtype : dtype_like, default float64
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_columns)
+        """
+        columns = self._layout.unpack(self._codes)
+        ones = write.rows(columns, dtype, n_rows=len(self))
+        if not len(self._layout.numeric):
+            return ones
+        check_size(self.shape, ones.dtype)
+        out = np.empty(self.shape, ones.dtype)
+        is_categorical = np.ones(self.shape[1], bool)
+        is_categorical[self._layout.numeric] = False
+        out[:, is_categorical] = ones
+        out[:, self._layout.numeric] = self._numeric
+        return out
+
+    def to_csr(self, dtype: npt.DTypeLike = np.float64) -> csr_array:
+        """Return the matrix as a ``scipy.sparse.csr_array``.
+
+        Parameters
+        ----------
+        dtype : dtype_like, default float64
+
+        Returns
+        -------
+        csr_array
+        """
+        return self._sparse("csr", dtype)
+
+    def to_csc(self, dtype: npt.DTypeLike = np.float64) -> csc_array:
+        """Return the matrix as a ``scipy.sparse.csc_array``.
+
+        Parameters
+        ----------
+        dtype : dtype_like, default float64
+
+        Returns
+        -------
+        csc_array
+        """
+        return self._sparse("csc", dtype)
+
+    def _sparse(self, form: str, dtype: npt.DTypeLike) -> Any:
+        """Return the matrix in a format of scipy.sparse."""
+        columns = self._layout.unpack(self._codes)
+        ones = write.sparse_array(form, columns, dtype, n_rows=len(self))
+        if not len(self._layout.numeric):
+            return ones
+        from scipy import sparse
+
+        both = sparse.hstack([ones, sparse.csr_array(self._numeric.astype(dtype))], "csc")
+        order = np.arange(self.shape[1])
+        n_ones = ones.shape[1]
+        position = np.empty_like(order)
+        position[self._layout.numeric] = order[n_ones:]
+        is_categorical = np.ones(self.shape[1], bool)
+        is_categorical[self._layout.numeric] = False
+        position[is_categorical] = order[:n_ones]
+        return both[:, position].asformat(form)
+
+    def _operand(self, values: Any, name: str, n: int, what: str) -> Floats:
+        """Return an operand of a product as an array of float64, or raise."""
+        if isinstance(values, OneHotMatrix):
+            raise TypeError(f"{name} is a OneHotMatrix: use X.gram() for X.T @ X")
+        array = _numbers(values, name)
+        if array.ndim not in (1, 2) or len(array) != n:
+            raise ValueError(
+                f"{name} must have shape ({n},) or ({n}, k), one entry for each {what}, got"
+                f" {array.shape}"
+            )
+        return np.ascontiguousarray(array, np.float64)
+
+    def _weights(self, weights: Any) -> Floats | None:
+        """Return the weights of rows as an array of float64, or raise."""
+        if weights is None:
+            return None
+        array = _numbers(weights, "weights")
+        if array.shape != (len(self),):
+            raise ValueError(f"weights must have shape ({len(self)},), got {array.shape}")
+        return np.ascontiguousarray(array, np.float64)
+
+    def _sums(self, values: Floats, weights: Floats | None, num_threads: int | None) -> Floats:
+        """Return the product of the transpose and weighted values, of shape (n_columns, k)."""
+        threads = parallel.resolve(num_threads, values.nbytes + self.nbytes)
+        columns = _as_columns(values)
+        return self._layout.sums(self._codes, self._numeric, columns, weights, threads)
+
+
+class TransposedOneHotMatrix:
+    """The transpose of a `OneHotMatrix`: ``X.T @ y``."""
+
+    ndim, dtype, __array_ufunc__ = 2, OneHotMatrix.dtype, None
+
+    def __init__(self, matrix: OneHotMatrix) -> None:
+        self.T, self.shape = matrix, matrix.shape[::-1]
+
+    def __repr__(self) -> str:
+        """Describe the matrix."""
+        return f"{self.T!r}.T"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
+        """Raise an error, as the matrix does."""
+        raise TypeError(_NO_ARRAY)
+
+    def __matmul__(self, y: npt.ArrayLike) -> Floats:
+        """Return the product with a vector or a matrix."""
+        return self.T.rmatvec(y)
+
+    def __rmatmul__(self, x: npt.ArrayLike) -> Floats:
+        """Return the product of a vector or a matrix with the transpose."""
+        return self.T.matvec(np.asarray(x).T).T
+
+
+def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
+    """Return the codes of a column as the kernels take them, or raise."""
+    codes = np.asarray(array)
+    if codes.size == 0 and codes.ndim == 1:
+        codes = codes.astype(np.int8)
+    if codes.dtype.kind not in "iu" or codes.ndim != 1:
+        raise TypeError(
+            f"codes[{i}] must be a 1-D array of integers, got {codes.ndim}-D {codes.dtype}"
+        )
+    return np.ascontiguousarray(codes, codes.dtype.newbyteorder("="))
+
+
+def _numbers(values: Any, name: str) -> AnyArray:
+    """Return real numbers as an array, or raise."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" and array.size:
+        raise TypeError(
+            f"{name} must be an array of real numbers, got {with_article(values)} of dtype"
+            f" {array.dtype}"
+        )
+    return array
+
+
+def _result(out: Any, shape: tuple[int, ...]) -> Floats:
+    """Return where to write a product: checked, or new."""
+    if out is None:
+        return memory.allocate(shape, np.dtype(np.float64))[0]
+    is_array = isinstance(out, np.ndarray) and out.dtype == np.float64
+    if not (is_array and out.shape == shape and out.flags.writeable):
+        given = f"{out.dtype} {out.shape}" if isinstance(out, np.ndarray) else with_article(out)
+        raise ValueError(f"out must be a writable float64 array of shape {shape}, got {given}")
+    return out  # type: ignore[no-any-return]
+
+
+def _as_columns(array: Floats) -> Floats:
+    """Return a vector as a matrix of one column."""
+    return array.reshape(len(array), 1) if array.ndim == 1 else array
+
+
+def _default_names(sizes: Sequence[int], n_numeric: int) -> list[str]:
+    """Return the names of columns that were not named."""
+    names = [f"x{i}_{code}" for i, n in enumerate(sizes) for code in range(n)]
+    return names + [f"numeric_{i}" for i in range(n_numeric)]

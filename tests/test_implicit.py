@@ -1,0 +1,396 @@
+"""The implicit one-hot matrix against the same matrix in SciPy and NumPy."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from onehot_fast import Encoder, OneHotMatrix
+from onehot_fast._encode import gram, joint_codes
+
+sparse = pytest.importorskip("scipy.sparse")
+linalg = pytest.importorskip("scipy.sparse.linalg")
+
+CODES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i4"]
+# Bounds of one-byte codes and of a unit of the Gram matrix, and those of a shared code.
+SIZES = [0, 1, 2, 3, 7, 15, 16, 63, 127, 128, 254, 255, 256]
+WIDE = [4094, 4095, 4096, 65534, 65535]
+# Small whole numbers: sums are exact in any order.
+WHOLE = st.integers(-8, 8).map(float)
+
+
+def reference(codes: list[Any], sizes: list[int], numeric: Any) -> np.ndarray[Any, Any]:
+    """Return the matrix, cell by cell."""
+    blocks = []
+    for column, n in zip(codes, sizes, strict=True):
+        block = np.zeros((len(numeric), n))
+        for row, code in enumerate(np.asarray(column).tolist()):
+            if code >= 0:
+                block[row, code] = 1
+        blocks.append(block)
+    return np.hstack([*blocks, numeric])
+
+
+@st.composite
+def matrices(draw: st.DrawFn, wide: bool = False) -> tuple[OneHotMatrix, np.ndarray[Any, Any]]:
+    """Return an implicit matrix, and the dense one."""
+    n_rows = draw(st.integers(0, 20))
+    sizes = draw(st.lists(st.sampled_from(SIZES + WIDE * wide), max_size=4))
+    codes = []
+    for n in sizes:
+        dtype = np.dtype(draw(st.sampled_from(CODES)))
+        lowest = 0 if dtype.kind == "u" and n else -1
+        highest = min(n - 1, np.iinfo(dtype).max)
+        if dtype.kind == "u" and not n:
+            dtype = np.dtype("int8")
+        values = st.integers(lowest, highest)
+        codes.append(np.array([draw(values) for _ in range(n_rows)], dtype))
+    n_numeric = draw(st.integers(0, 3))
+    numeric = np.array(
+        [[draw(WHOLE) for _ in range(n_numeric)] for _ in range(n_rows)], float
+    ).reshape(n_rows, n_numeric)
+    if not sizes and not n_numeric:
+        sizes, codes = [1], [np.zeros(n_rows, np.int8)]
+    return OneHotMatrix.from_codes(codes, sizes, numeric=numeric), reference(codes, sizes, numeric)
+
+
+def operand(data: st.DataObject, n: int) -> np.ndarray[Any, Any]:
+    """Return a vector or a matrix with `n` rows, of any layout in memory."""
+    seed = data.draw(st.integers(0, 1000))
+    width = data.draw(st.sampled_from([None, 0, 1, 2, 7, 8, 9, 17]))
+    values = np.random.default_rng(seed).integers(-8, 9, (n, 17)).astype(float)
+    if width is None:
+        return values[:, 3]
+    layouts = {"C": values[:, :width].copy(), "F": np.asfortranarray(values[:, :width])}
+    layouts["strided"] = values[:, :width]
+    return layouts[data.draw(st.sampled_from(sorted(layouts)))]
+
+
+@given(data=st.data())
+@examples(1)
+def test_products_equal_those_of_the_dense_matrix(data: st.DataObject) -> None:
+    matrix, dense = data.draw(matrices(wide=True))
+    x, y = operand(data, dense.shape[1]), operand(data, dense.shape[0])
+
+    assert matrix.shape == dense.shape
+    np.testing.assert_array_equal(matrix @ x, dense @ x)
+    np.testing.assert_array_equal(matrix.T @ y, dense.T @ y)
+    np.testing.assert_array_equal(y.T @ matrix, y.T @ dense)
+    np.testing.assert_array_equal(x.T @ matrix.T, x.T @ dense.T)
+
+
+@given(data=st.data())
+@examples(1)
+def test_forms_of_the_matrix_hold_the_same(data: st.DataObject) -> None:
+    matrix, dense = data.draw(matrices())
+
+    np.testing.assert_array_equal(matrix.to_numpy(), dense)
+    np.testing.assert_array_equal(matrix.to_csr().toarray(), dense)
+    np.testing.assert_array_equal(matrix.to_csc().toarray(), dense)
+    assert matrix.to_csc().format == "csc"
+    assert matrix.to_numpy("float32").dtype == np.float32
+
+
+@given(data=st.data(), is_weighted=st.booleans())
+@examples(1)
+def test_gram_equals_the_product(data: st.DataObject, is_weighted: bool) -> None:
+    matrix, dense = data.draw(matrices())
+    weights = np.array([data.draw(WHOLE) for _ in range(len(matrix))]) if is_weighted else None
+    scaled = dense if weights is None else dense * weights[:, None]
+    before = gram.MAX_TABLE
+    gram.MAX_TABLE = data.draw(st.sampled_from([0, before]))  # pairs that occur, or a whole table
+    try:
+        sparse_result = matrix.gram(weights, output="csr")
+    finally:
+        gram.MAX_TABLE = before
+
+    np.testing.assert_array_equal(matrix.gram(weights), scaled.T @ dense)
+    np.testing.assert_array_equal(sparse_result.toarray(), scaled.T @ dense)
+    assert isinstance(sparse_result, sparse.csr_array)
+
+
+@given(data=st.data())
+@examples(0.5)
+def test_sums_means_and_deviations_are_weighted(data: st.DataObject) -> None:
+    matrix, dense = data.draw(matrices().filter(lambda pair: len(pair[0]) > 0))
+    weights = np.array([data.draw(st.integers(1, 5)) for _ in range(len(matrix))], float)
+    deviation = np.sqrt(np.average((dense - np.average(dense, 0, weights)) ** 2, 0, weights))
+
+    np.testing.assert_array_equal(matrix.sum(0), dense.sum(0))
+    np.testing.assert_array_equal(matrix.sum(0, weights), weights @ dense)
+    np.testing.assert_array_equal(matrix.sum(1), dense.sum(1))
+    np.testing.assert_array_equal(matrix.sum(1, weights), dense.sum(1) * weights)
+    assert matrix.sum() == dense.sum()
+    np.testing.assert_allclose(matrix.mean(), dense.mean(0), atol=1e-15)
+    np.testing.assert_allclose(matrix.mean(weights), np.average(dense, 0, weights), atol=1e-15)
+    np.testing.assert_allclose(matrix.std(), dense.std(0), atol=1e-12)
+    np.testing.assert_allclose(matrix.std(weights), deviation, atol=1e-12)
+
+
+def test_deviation_of_a_large_mean_keeps_its_digits() -> None:
+    numeric = 1e9 + np.arange(4.0)[:, None]
+
+    np.testing.assert_allclose(
+        OneHotMatrix.from_codes([], [], numeric=numeric).std(), numeric.std(0), rtol=1e-12
+    )
+
+
+@given(data=st.data())
+@examples(0.5)
+def test_rows_are_selected_as_in_numpy(data: st.DataObject) -> None:
+    matrix, dense = data.draw(matrices())
+    n = len(matrix)
+    ends = st.none() | st.integers(-n - 2, n + 2)
+    step = data.draw(st.sampled_from([None, 1, 2, -1, -3]))
+    selections: list[Any] = [slice(data.draw(ends), data.draw(ends), step)]
+    selections.append(np.array([data.draw(st.booleans()) for _ in range(n)], bool))
+    if n:
+        selections.append(data.draw(st.lists(st.integers(-n, n - 1))))
+    for rows in selections:
+        chosen = dense[np.asarray(rows, np.intp)] if isinstance(rows, list) else dense[rows]
+        np.testing.assert_array_equal(matrix[rows].to_numpy(), chosen)
+
+
+@given(data=st.data())
+@examples(0.5)
+def test_parts_of_rows_add_up(data: st.DataObject) -> None:
+    matrix, dense = data.draw(matrices())
+    cut = data.draw(st.integers(0, len(matrix)))
+    parts = [matrix[:cut], matrix[cut:]]
+
+    np.testing.assert_array_equal(OneHotMatrix.vstack(parts).to_numpy(), dense)
+    np.testing.assert_array_equal(sum(part.gram() for part in parts), matrix.gram())
+
+
+@pytest.fixture(scope="module")
+def large() -> OneHotMatrix:
+    """Return a matrix of several blocks of rows, whose sums are not exact."""
+    generator = np.random.default_rng(0)
+    n_rows, sizes = 300_000, [2, 3, 20, 40]
+    codes = [generator.integers(-1, n, n_rows) for n in sizes]
+    return OneHotMatrix.from_codes(codes, sizes, numeric=generator.normal(size=(n_rows, 2)))
+
+
+def test_results_do_not_depend_on_threads(large: OneHotMatrix) -> None:
+    generator = np.random.default_rng(1)
+    x, y = generator.normal(size=(large.shape[1], 9)), generator.normal(size=(len(large), 9))
+    weights = generator.random(len(large))
+    alone = [large.matvec(x, num_threads=1), large.rmatvec(y, num_threads=1)]
+    alone.append(large.gram(weights, num_threads=1))
+    for threads in (2, 3, 7):
+        team = [large.matvec(x, num_threads=threads), large.rmatvec(y, num_threads=threads)]
+        team.append(large.gram(weights, num_threads=threads))
+        for one, many in zip(alone, team, strict=True):
+            np.testing.assert_array_equal(one, many)
+
+
+def test_many_rows_equal_those_of_scipy(large: OneHotMatrix) -> None:
+    generator = np.random.default_rng(2)
+    csr = large.to_csr()
+    x, y = generator.normal(size=large.shape[1]), generator.normal(size=(len(large), 3))
+    weights = generator.random(len(large))
+    gram_matrix = (csr.T @ csr.multiply(weights[:, None]).tocsr()).toarray()
+
+    np.testing.assert_allclose(large @ x, csr @ x, atol=1e-9)
+    np.testing.assert_allclose(large.T @ y, csr.T @ y, atol=1e-9)
+    np.testing.assert_allclose(large.gram(weights), gram_matrix, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        large.gram(weights, output="csr").toarray(), gram_matrix, rtol=1e-9, atol=1e-9
+    )
+
+
+def test_codes_take_no_more_bytes_than_the_smallest_integers() -> None:
+    generator = np.random.default_rng(3)
+    sizes = [3, 12, 50, 100, 300]
+    matrix = OneHotMatrix.from_codes([generator.integers(0, n, 1000) for n in sizes], sizes)
+
+    assert matrix.nbytes <= 1000 * (4 * 1 + 2)
+
+
+def test_codes_may_change_while_they_are_read() -> None:
+    """Codes are bounded by their look-up tables, whatever another thread writes meanwhile."""
+    codes = np.zeros(200_000, np.int32)
+    stop = threading.Event()
+
+    def change() -> None:
+        while not stop.is_set():
+            codes[:] = 1 << 30
+            codes[:] = 0
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(30):
+            try:
+                matrix = OneHotMatrix.from_codes([codes, codes], [3, 4])
+            except ValueError:
+                continue
+            counts = matrix.sum(0)
+            assert counts.min() >= 0
+            assert counts[:3].sum() <= len(codes)
+            assert (matrix.to_numpy("int8").sum(0) == counts).all()
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_the_matrix_keeps_no_memory_of_its_input() -> None:
+    codes, numeric = np.array([0, 1], np.uint8), np.ones((2, 1))
+    matrix = OneHotMatrix.from_codes([codes], [2], numeric=numeric)
+    codes[:] = 1
+    numeric[:] = 5
+
+    assert matrix.to_numpy().tolist() == [[1, 0, 1], [0, 1, 1]]
+
+
+POLICIES: list[dict[str, Any]] = [
+    {},
+    {"drop": "first"},
+    {"handle_missing": "indicator"},
+    {"handle_missing": "propagate"},
+    {"handle_unknown": "indicator", "drop": "most_frequent"},
+    {"min_frequency": 2, "handle_unknown": "infrequent"},
+    {"max_categories": 2, "handle_missing": "propagate"},
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_encoder_returns_the_matrix_of_its_policies(policy: dict[str, Any]) -> None:
+    table = {
+        "size": ["S", "M", None, "S", "L", "S"],
+        "color": ["r", "g", "r", None, "r", "r"],
+    }
+    options = {"handle_unknown": "ignore", "dtype": "float64"} | policy
+    encoder = Encoder(**options).fit(table)
+    rows = {"size": ["S", None, "XXL", "M"], "color": ["g", "b", None, "r"]}
+    matrix, dense = encoder.transform(rows, "implicit"), encoder.transform(rows, "numpy")
+
+    assert matrix.column_names == tuple(encoder.get_feature_names_out())
+    np.testing.assert_array_equal(matrix.to_numpy(), dense)
+    np.testing.assert_array_equal(matrix.to_csr().toarray(), dense)
+    again = pickle.loads(pickle.dumps(matrix))
+    assert again.column_names == matrix.column_names
+    np.testing.assert_array_equal(again.to_numpy(), dense)
+
+
+def test_propagated_missing_values_are_rows_of_nan() -> None:
+    table = {"a": ["x", None, "y"], "b": ["u", "v", "u"]}
+    encoder = Encoder(handle_missing="propagate", dtype="float64").fit(table)
+    matrix = encoder.transform(table, "implicit")
+    dense = encoder.transform(table, "numpy")
+    nan = np.isnan(dense).any(0)
+
+    np.testing.assert_array_equal(matrix @ np.zeros(4), [0, np.nan, 0])
+    np.testing.assert_array_equal(matrix.T @ np.zeros(3), [np.nan, np.nan, 0, 0])
+    expected = np.where(nan[:, None] | nan, np.nan, np.nan_to_num(dense).T @ np.nan_to_num(dense))
+    np.testing.assert_array_equal(matrix.gram(), expected)
+    np.testing.assert_array_equal(matrix.gram(output="csr").toarray(), expected)
+    np.testing.assert_array_equal(matrix[[0, 2]].T @ np.ones(2), [1, 1, 2, 0])
+    np.testing.assert_array_equal(matrix.std(), [np.nan, np.nan, *dense[:, 2:].std(0)])
+
+
+def test_an_infinite_operand_affects_its_category_alone() -> None:
+    matrix = OneHotMatrix.from_codes([[0, 1, -1]], [2])
+
+    assert (matrix @ [np.inf, 1]).tolist() == [np.inf, 1, 0]
+    assert (matrix.T @ [np.inf, 1, np.nan]).tolist() == [np.inf, 1]
+
+
+def test_linear_operators_of_scipy_accept_it(large: OneHotMatrix) -> None:
+    matrix = large[:2000]
+    csr, y = matrix.to_csr(), np.arange(2000.0)
+    operator = linalg.aslinearoperator(matrix)
+    ridge = linalg.LinearOperator(
+        (matrix.shape[1],) * 2, lambda x: matrix.T @ (matrix @ x) + x, dtype=float
+    )
+
+    np.testing.assert_allclose(operator @ np.ones(matrix.shape[1]), csr.sum(1))
+    for solve in (linalg.lsqr, linalg.lsmr):
+        solutions = [solve(a, y, damp=1.0, atol=1e-12, btol=1e-12)[0] for a in (matrix, csr)]
+        np.testing.assert_allclose(*solutions, atol=1e-6)
+    solution, failed = linalg.cg(ridge, matrix.T @ y, rtol=1e-10)
+    assert not failed
+    np.testing.assert_allclose(matrix.gram() @ solution + solution, csr.T @ y, atol=1e-4)
+    start = np.ones(min(csr.shape))
+    np.testing.assert_allclose(
+        linalg.svds(operator, k=3, v0=start)[1], linalg.svds(csr, k=3, v0=start)[1]
+    )
+
+
+def test_products_are_written_into_out() -> None:
+    matrix = OneHotMatrix.from_codes([[0, 1, 1]], [2], numeric=np.ones((3, 1)))
+    room = np.empty((3, 4))
+    for out in (np.empty(3), room[:, 1]):
+        assert matrix.matvec([1, 2, 3], out) is out
+        assert out.tolist() == [4, 5, 5]
+    out = np.empty((3, 2), order="F")
+    assert matrix.rmatvec(np.ones((3, 2)), out) is out
+    assert out.tolist() == [[1, 1], [2, 2], [3, 3]]
+
+
+ERRORS: list[tuple[Any, type[Exception], str]] = [
+    (lambda x: np.asarray(x), TypeError, r"X\.to_numpy\(\), or X\.to_csr\(\)"),
+    (lambda x: np.asarray(x.T), TypeError, r"X\.to_numpy\(\)"),
+    (lambda x: list(x), TypeError, "not iterable"),
+    (lambda x: x[0], TypeError, r"use X\[i:i\+1\]"),
+    (lambda x: x[0, 1], TypeError, r"X\.to_csr\(\) to select columns"),
+    (lambda x: x[[True]], IndexError, "mask must have 3 entries, got 1"),
+    (lambda x: x[[3]], IndexError, "out of bounds"),
+    (lambda x: x @ [1], ValueError, r"x must have shape \(5,\) or \(5, k\).* got \(1,\)"),
+    (lambda x: x.T @ [1], ValueError, r"y must have shape \(3,\)"),
+    (lambda x: x @ np.ones(5, complex), TypeError, "x must be an array of real numbers"),
+    (lambda x: x.T @ x, TypeError, r"X\.gram\(\)"),
+    (lambda x: x.matvec(np.ones(5), np.empty(2)), ValueError, r"out must be .* \(3,\)"),
+    (lambda x: x.matvec(np.ones(5), np.empty(3, "f4")), ValueError, "float64"),
+    (lambda x: x.gram([1]), ValueError, r"weights must have shape \(3,\), got \(1,\)"),
+    (lambda x: x.gram(output="csc"), ValueError, "output = 'csc'"),
+    (lambda x: x.sum(2), ValueError, "axis must be None, 0 or 1, got 2"),
+    (lambda x: OneHotMatrix.vstack([]), ValueError, "at least one"),
+    (lambda x: OneHotMatrix.vstack([x, OneHotMatrix.from_codes([[0]], [5])]), ValueError, "parts"),
+    (lambda x: OneHotMatrix.from_codes([[0, 2]], [2]), ValueError, r"codes\[0\]\[1\] must be b"),
+    (lambda x: OneHotMatrix.from_codes([[0.5]], [2]), TypeError, r"codes\[0\] must be a 1-D"),
+    (lambda x: OneHotMatrix.from_codes([[0], [0, 1]], [2, 2]), ValueError, "has 2 rows"),
+    (lambda x: OneHotMatrix.from_codes([[0]], [2, 2]), ValueError, "n_categories"),
+    (lambda x: OneHotMatrix.from_codes([[0]], [2], numeric=[1]), ValueError, "numeric must have"),
+    (lambda x: OneHotMatrix.from_codes([[0]], [2], column_names="aa"), ValueError, "different"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "message"), ERRORS)
+def test_errors_say_what_to_write(call: Any, error: type[Exception], message: str) -> None:
+    matrix = OneHotMatrix.from_codes([[0, 1, 0], [2, -1, 1]], [2, 3])
+
+    with pytest.raises(error, match=message):
+        call(matrix)
+
+
+def test_group_sums_are_named() -> None:
+    matrix = OneHotMatrix.from_codes([[0, 1, 0]], [2], column_names=["Oslo", "Rome"])
+
+    assert matrix.group_sums([1, 2, 3]) == {"Oslo": 4.0, "Rome": 2.0}
+    by_name = matrix.group_sums(np.ones((3, 2)))
+    assert {name: sums.tolist() for name, sums in by_name.items()} == {
+        "Oslo": [2, 2],
+        "Rome": [1, 1],
+    }
+
+
+def test_a_gram_matrix_that_does_not_fit_is_not_allocated() -> None:
+    matrix = OneHotMatrix.from_codes([[0]], [10_000_000])
+
+    with pytest.raises(MemoryError):
+        matrix.gram()
+    assert matrix.gram(output="csr").nnz == 1
+
+
+def test_columns_of_few_categories_share_codes() -> None:
+    layout = joint_codes.JointLayout([10] * 6, [False] * 6)
+
+    assert [len(group.columns) for group in layout.groups] == [3, 3]
