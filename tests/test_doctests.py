@@ -224,8 +224,17 @@ def test_all_places_name_one_version() -> None:
     assert len(dates) == 1
 
 
-def test_the_two_commands_come_first(text: str) -> None:
-    """The first block of the README is ``make demo`` and ``make test``."""
-    first_block = text.split("```")[1]
+def test_the_readme_has_the_two_commands(text: str) -> None:
+    """``make demo`` and ``make test`` stand together, and the Makefile has both."""
+    blocks = [re.findall(r"^make \w+", block, re.MULTILINE) for block in text.split("```")[1::2]]
+    targets = README.with_name("Makefile").read_text(encoding="utf-8")
 
-    assert re.findall(r"^make \w+", first_block, re.MULTILINE) == ["make demo", "make test"]
+    assert ["make demo", "make test"] in blocks
+    assert all(re.search(rf"^{name}:", targets, re.M) for name in ("demo", "test"))
+
+
+def test_the_table_of_functions_is_short(text: str) -> None:
+    """A reader finds the function without scrolling: at most eight rows."""
+    table = text.split("## Which function do I need?")[1].split("\n## ")[0]
+
+    assert len(re.findall(r"^\| ", table, re.MULTILINE)) - 1 <= 8
