@@ -1,4 +1,4 @@
-"""The works of values → codes → categories: D1 and on, of texts, objects and integers."""
+"""The works of values → codes → categories, and of products with codes: D1 and on."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.workloads import Array
-from onehot_fast import Encoder
+from onehot_fast import Encoder, OneHotMatrix
 from onehot_fast._arrow.reader import read
 from onehot_fast._categories.dictionary import Dictionary
 
@@ -198,12 +198,79 @@ def dummies(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
     }
 
 
+def sizes(*n_categories: int) -> Callable[[np.random.Generator], Array]:
+    """Return what gives the number of categories of each column."""
+    return lambda random: np.array(n_categories)
+
+
+def products(
+    ours: Callable[[OneHotMatrix, Any], Any],
+    scipy: Callable[[Any, Any], Any] | None = None,
+    tabmat: Callable[[Any, Any], Any] | None = None,
+    of_rows: bool = False,
+    width: int | None = None,
+    read: Callable[[Any], Array] = np.asarray,
+) -> Callable[..., dict[str, Way]]:
+    """Return what multiplies a one-hot matrix and whole numbers, in one thread."""
+
+    def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
+        threads = import_module("threadpoolctl").ThreadpoolController()
+        random = np.random.default_rng(7)
+        codes = [random.integers(0, n, len(rows), np.int32) for n in pool]
+        matrix = OneHotMatrix.from_codes(codes, pool.tolist())
+        n = len(rows) if of_rows else matrix.shape[1]
+        operand = random.integers(1, 9, n if width is None else (n, width)).astype(float)
+
+        def way(library: str, function: Callable[[Any, Any], Any], matrix: Any) -> Way:
+            def call() -> Any:
+                with threads.limit(limits=1):  # tabmat has no option for it
+                    return function(matrix, operand)
+
+            return Way(library, call, read)
+
+        ways = {"OneHotMatrix": way("onehot_fast", ours, matrix)}
+        if scipy is not None:
+            ways["csr_array"] = way("scipy", scipy, matrix.to_csr())
+        if tabmat is not None:
+            library, pandas = libraries["tabmat"], libraries["pandas"]
+            categories = [
+                library.CategoricalMatrix(pandas.Categorical.from_codes(c, range(n)))
+                for c, n in zip(codes, pool, strict=True)
+            ]
+            other = library.SplitMatrix(categories) if len(categories) > 1 else categories[0]
+            ways["SplitMatrix"] = way("tabmat", tabmat, other)
+        return ways
+
+    return make
+
+
+def solve(matrix: Any, y: Array) -> float:
+    """Take 30 steps of least squares; the norm of the residuals varies in its sixth digit."""
+    lsqr = import_module("scipy.sparse.linalg").lsqr
+    return float(lsqr(matrix, y, atol=0, btol=0, iter_lim=30)[3])
+
+
 def _works() -> list[CodesWork]:
     """Return all works, the name of each by its place."""
     objects, own = numpy(np.asarray), numpy(own_objects)
     unicode = numpy(lambda values: values.astype("U8"))
     string = numpy(lambda values: values.astype(np.dtypes.StringDType()))
     short, middle, fixed, long = (4000, 5, 8), (105, 16, 32), (105, 60, 60), (4000, 100, 100)
+    five, twenty, wide = sizes(3, 12, 50, 100, 300), sizes(*[10] * 20), sizes(100_000)
+    multiply = products(
+        lambda x, w: x.matvec(w, num_threads=1), lambda x, w: x @ w, lambda x, w: x.matvec(w)
+    )
+    transposed = products(
+        lambda x, y: x.rmatvec(y, num_threads=1),
+        lambda x, y: x.T @ y,
+        lambda x, y: x.transpose_matvec(y),
+        of_rows=True,
+    )
+    gram = products(
+        lambda x, w: x.gram(w, num_threads=1), tabmat=lambda x, w: x.sandwich(w), of_rows=True
+    )
+    block = products(lambda x, w: x.matvec(w, num_threads=1), lambda x, w: x @ w, width=8)
+    least_squares = products(solve, solve, of_rows=True, read=np.round)
     rows: list[tuple[str, str, float, Any, Any, int]] = [
         ("Arrow strings, 2 levels", "pyarrow", 4.5, texts(2, 5, 8), arrow, 10**6),
         ("Arrow strings, 16 levels", "pyarrow", 4.5, texts(16, 5, 8), arrow, 10**6),
@@ -236,6 +303,14 @@ def _works() -> list[CodesWork]:
         ("objects to CSR, 90,000 levels", "sklearn", 4.0, texts(90_000, 5, 8), estimator, 200_000),
         ("int64 to CSR, 300,000 levels", "sklearn", 4.0, integers(300_000), estimator, 200_000),
         ("to sparse columns of 2,000 levels", "pandas", 20.0, texts(2000, 5, 8), dummies, 200_000),
+        ("X @ w, 5 columns", "tabmat", 1.8, five, multiply, 10**6),
+        ("X.T @ y, 5 columns", "tabmat", 1.5, five, transposed, 10**6),
+        ("X.T @ diag(w) @ X, 5 columns", "tabmat", 2.0, five, gram, 10**6),
+        ("X @ 8 vectors, 5 columns", "scipy", 1.8, five, block, 10**6),
+        ("lsqr, 30 steps, 5 columns", "scipy", 1.4, five, least_squares, 10**6),
+        ("X @ w, 20 columns of 10 levels", "tabmat", 1.8, twenty, multiply, 10**6),
+        ("X @ w, 100,000 levels", "tabmat", 0.9, wide, multiply, 10**6),
+        ("X.T @ y, 100,000 levels", "tabmat", 0.9, wide, transposed, 10**6),
     ]
     return [CodesWork(f"D{i}", *row) for i, row in enumerate(rows, 1)]
 

@@ -165,7 +165,7 @@ def _codes(session: Session) -> Iterator[str]:
             rows.append((name, label, ours, times[0], best[0], times[1], _ratio(best[1], seconds)))
     if rows:
         headers = ("", "values", "ours", "ms", "peer", "ms", "times as fast")
-        yield "## Values to codes\n"
+        yield "## Values to codes, and products with codes\n"
         yield table(headers, rows) + "\n"
 
 

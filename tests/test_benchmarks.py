@@ -477,7 +477,7 @@ def test_values_get_the_codes_of_the_peer(name: str) -> None:
     session.load(["pandas", "pyarrow", work.peer])
     scenarios.compare_codes(session, work, lambda change: None)
 
-    assert {record.key.library for record in session.records} == {"onehot_fast", work.peer}
+    assert {record.key.library for record in session.records} >= {"onehot_fast", work.peer}
     assert [verdict.workload for verdict in targets.verdicts(session.records)] == [name]
 
 

@@ -87,13 +87,14 @@ class JointLayout:
         n_numeric: int = 0,
         numeric_after: Sequence[int] | None = None,
     ) -> None:
-        self.n_outputs, self.has_nan = tuple(n_outputs), tuple(has_nan)
+        self.n_outputs = tuple(n_outputs)
+        self.has_nan = tuple(nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
         after = (len(n_outputs),) * n_numeric if numeric_after is None else tuple(numeric_after)
         ends = [0, *accumulate(n_outputs)]
         self.numeric = np.array([ends[i] + k for k, i in enumerate(after)], np.intp)
         self.starts = [ends[i] + sum(a <= i for a in after) for i in range(len(n_outputs))]
         self.n_columns = ends[-1] + n_numeric
-        radices = [n + 1 + nan for n, nan in zip(n_outputs, has_nan, strict=True)]
+        radices = [n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)]
         smallest_first = sorted(range(len(radices)), key=radices.__getitem__)
         self.groups = shared(smallest_first, radices, MAX_SHARED_CODES)
 

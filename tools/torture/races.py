@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from onehot_fast import Column, Encoder, decode, multi_hot, one_hot
+from onehot_fast import Column, Encoder, OneHotMatrix, decode, multi_hot, one_hot
 from torture.compiled import library
 
 N, DEPTH = 3000, 12
@@ -176,6 +176,17 @@ def _is_sparse(n_rows: int, n_columns: int) -> Callable[[Any], bool]:
     return check
 
 
+def _is_consistent(matrix: OneHotMatrix) -> bool:
+    """Check a matrix against itself: it must have read each code once."""
+    ones, gram = matrix.to_numpy(), matrix.gram()
+    return bool(
+        (matrix.to_csr().toarray() == ones).all()
+        and (matrix @ np.arange(ones.shape[1]) == ones @ np.arange(ones.shape[1])).all()
+        and (matrix.sum(0) == ones.sum(0)).all()
+        and (gram == ones.T @ ones).all()
+    )
+
+
 def _sparse(shared: Shared) -> Iterator[Call]:
     """Yield encodings of coded columns, and what they are decoded from."""
     rng = shared.rng
@@ -191,6 +202,13 @@ def _sparse(shared: Shared) -> Iterator[Call]:
     for form in ("csr", "csc", "numpy"):
         is_right = _is_sparse(N, 2 * DEPTH) if form != "numpy" else lambda matrix: len(matrix) == N
         yield f"transform {form}", lambda f=form: encoder.transform(table, f), is_right
+    codes = [table[name].codes for name in "ab"]
+    numeric = shared.array(np.zeros((N, 2)), np.ones((N, 2)))
+    for name, make in (
+        ("implicit", lambda: encoder.transform(table, "implicit")),
+        ("from_codes", lambda: OneHotMatrix.from_codes(codes, [DEPTH] * 2, numeric=numeric)),
+    ):
+        yield name, make, _is_consistent
     yield "fit", lambda: Encoder().fit(table), lambda fitted: fitted.n_features <= 2 * DEPTH
     shape = N, 2 * DEPTH
     encoded = shared.array(np.ones(shape), np.zeros(shape), encoder.transform(table, "numpy"))

@@ -8,7 +8,7 @@ from typing import Any
 import encoder_oracle
 import numpy as np
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, OneHotMatrix
 from torture.doors import KINDS, doors, draw_rows
 from torture.tables import compare_inverse, draw_options, encoded_rows
 from torture.tensors import pick
@@ -24,6 +24,31 @@ def case(seed: int) -> Counter[str]:
     for _ in range(TABLES):
         _table(rng, found)
     return found
+
+
+def _dense(actual: Any, form: str) -> np.ndarray:
+    """Return an encoded table as an array."""
+    if form == "implicit":
+        return actual.to_numpy("f4")
+    return actual if form == "numpy" else actual.toarray()
+
+
+def _check_products(
+    rng: np.random.Generator, matrix: OneHotMatrix, wanted: np.ndarray, said: tuple[Any, ...]
+) -> None:
+    """Compare products of whole numbers, which are exact in any order."""
+    n_rows, n_columns = wanted.shape
+    width = int(pick(rng, [1, 3, 8, 9]))
+    x, y = rng.integers(-9, 9, (n_columns, width)), rng.integers(-9, 9, (n_rows, width))
+    weights = rng.integers(-3, 4, n_rows) if rng.random() < 0.5 else None
+    scaled = wanted if weights is None else wanted * weights[:, None]
+    for actual, expected in (
+        (matrix @ x, wanted @ x),
+        (matrix.T @ y, wanted.T @ y),
+        (matrix.gram(weights), scaled.T @ wanted),
+        (matrix.gram(weights, output="csr").toarray(), scaled.T @ wanted),
+    ):
+        np.testing.assert_array_equal(actual, expected, err_msg=str(said))
 
 
 def _table(rng: np.random.Generator, found: Counter[str]) -> None:
@@ -55,7 +80,7 @@ def _table(rng: np.random.Generator, found: Counter[str]) -> None:
         encoder = again
         found["JSON"] += 1
     wanted = encoded_rows(rows, fitted, options)
-    form = pick(rng, ["numpy", "numpy", "csr", "csc"])
+    form = pick(rng, ["numpy", "numpy", "csr", "csc", "implicit", "implicit"])
     said: tuple[Any, ...] = (learns, reads, fitted, rows, options)
     try:
         actual = encoder.transform(there[reads](rows, kinds), form)
@@ -64,7 +89,9 @@ def _table(rng: np.random.Generator, found: Counter[str]) -> None:
         found["refused"] += 1
         return
     assert wanted is not None, said
-    dense = actual if form == "numpy" else actual.toarray()
+    if form == "implicit":
+        _check_products(rng, actual, wanted, said)
+    dense = _dense(actual, form)
     np.testing.assert_array_equal(dense, wanted, err_msg=str(said))
     found["transform"] += 1
     if options.drop is None and options.handle_unknown != "ignore" and rng.random() < 0.3:

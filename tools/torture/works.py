@@ -81,6 +81,7 @@ def _tables(rng: np.random.Generator, n: int) -> dict[str, Work]:
         "transform unseen": lambda: encoder.transform(unseen, "csr"),
         "transform csc": lambda: encoder.transform(table, "csc"),
         "transform codes": lambda: encoder.transform(half, "codes"),
+        "transform implicit": lambda: encoder.transform(table, "implicit").gram(num_threads=2),
         "transform refused": lambda: _refusal(lambda: strict.transform(unseen, "numpy")),
         "inverse": lambda: encoder.inverse_transform(encoded),
         "json": lambda: Encoder.from_json(text).get_feature_names_out(),
