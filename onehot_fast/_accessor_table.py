@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+
+import numpy as np
+import numpy.typing as npt
 
 from onehot_fast._arguments.choices import ONE_LIST, at_most, check_no_options, check_options
 from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
-from onehot_fast.encoder import Encoder
+from onehot_fast.encoder import Encoder, Output
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from scipy.sparse import csr_array
 
 Frame = TypeVar("Frame")  # the table of a library
 
@@ -84,13 +91,95 @@ class TableAccessor(Generic[Frame]):
         MemoryError
             If the result cannot fit in memory, before it is allocated.
         """
+        encoded: Frame = self._encoded(columns, None, num_threads, options)
+        return encoded
+
+    @at_most(2, ONE_LIST)
+    def to_numpy(
+        self,
+        columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> npt.NDArray[Any]:
+        """Encode some columns, and return all columns as a row-major array.
+
+        Parameters
+        ----------
+        columns, num_threads, **options
+            As for the frame, but `dtype` is float32 by default. Columns that are not encoded must
+            be Boolean, integer or float, unless ``remainder="drop"``.
+
+        Returns
+        -------
+        ndarray of n_rows
+            Of the common dtype of its columns; a missing number is NaN.
+
+        Raises
+        ------
+        TypeError, ValueError, MemoryError
+            As for the frame; a ValueError if a column of the result is not numeric.
+        """
+        return self._with_float32(columns, "numpy", num_threads, options)
+
+    @at_most(2, ONE_LIST)
+    def to_csr(
+        self,
+        columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> csr_array:
+        """Encode some columns, and return all columns as a sparse array; see `to_numpy`.
+
+        Returns
+        -------
+        scipy.sparse.csr_array of n_rows
+        """
+        return self._with_float32(columns, "csr", num_threads, options)
+
+    @at_most(2, ONE_LIST)
+    def to_arrow(
+        self,
+        columns: Iterable[Hashable] | Encoder | None = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> pa.Table:
+        """Encode some columns, and return all columns as a table of Arrow.
+
+        Parameters
+        ----------
+        columns, num_threads, **options
+            As for the frame, but `dtype` is float32 by default.
+
+        Returns
+        -------
+        pyarrow.Table of n_rows
+        """
+        return self._with_float32(columns, "arrow", num_threads, options)
+
+    def _with_float32(
+        self, columns: Any, output: Output, num_threads: int | None, options: TableKeywords
+    ) -> Any:
+        """Return the encoded table in a form; the default dtype is float32, as of a Series."""
+        if not isinstance(columns, Encoder):
+            options = {"dtype": np.float32, **options}
+        return self._encoded(columns, output, num_threads, options)
+
+    def _encoded(
+        self,
+        columns: Any,
+        output: Output | None,
+        num_threads: int | None,
+        options: TableKeywords,
+    ) -> Any:
+        """Return the encoded table in a form."""
         if isinstance(columns, Encoder):
             check_no_options(options)
-            encoded: Frame = columns.transform(self._data, num_threads=num_threads)
-            return encoded
+            return columns.transform(self._data, output, num_threads=num_threads)
         encoder = self._new_encoder(columns, options)
-        encoded = encoder.fit_transform(self._data, num_threads=num_threads)
-        return encoded
+        return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
 
     @at_most(2, ONE_LIST)
     def fit(

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
+from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
@@ -236,6 +237,19 @@ class Values:
             return Column(codes, self.convert(categories), source=source)
         return Column._of_distinct(codes, categories, source)
 
+    def numbers(self) -> AnyArray | None:
+        """Return Booleans, integers and floats as an array, None for values of another type.
+
+        A missing value is NaN, and turns integers and Booleans into float64.
+        """
+        if self.convert is not None:
+            return None
+        chunks = [_numbers(chunk) for chunk in self.chunks]
+        present = [chunk for chunk in chunks if chunk is not None]
+        if len(present) < len(chunks):
+            return None
+        return concatenated(present) if present else np.empty(0, np.bool_)
+
     def lookup(self, known: Categories) -> npt.NDArray[np.int32] | None:
         """Return the position of each value among known categories.
 
@@ -254,6 +268,17 @@ class Values:
                 return None
             chunks.append(codes)
         return concatenated(chunks) if chunks else np.empty(0, np.int32)
+
+
+def _numbers(chunk: Any) -> AnyArray | None:
+    """Return the numbers of one array of `Values`, None if it holds something else."""
+    if isinstance(chunk, Array):
+        return chunk.numbers()
+    if not isinstance(chunk, np.ndarray) or chunk.dtype.kind not in "biuf":
+        return None
+    if not isinstance(chunk, np.ma.MaskedArray):
+        return chunk
+    return chunk.data if not chunk.mask.any() else np.where(chunk.mask, np.nan, chunk.data)
 
 
 def _check_array(array: Any, name: str) -> None:

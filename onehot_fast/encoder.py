@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +18,17 @@ from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, with
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.codes import codes as write_codes
-from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.sizes import Estimate, estimate
-from onehot_fast._encode.table_layout import EncodedLayout, categorical_parts
+from onehot_fast._encode.table_layout import (
+    EncodedLayout,
+    categorical_parts,
+    matrix_names,
+    matrix_parts,
+)
 from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, reader_of, wrappers
 from onehot_fast._schema import coding, overview, serialize
-from onehot_fast._schema.identifiers import check_default_columns
+from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.identifiers import check_default_columns, check_dense
 from onehot_fast._schema.learn import check_table, learn_table, schema_of
 from onehot_fast._schema.listing import Listing, feature_listing
 from onehot_fast._schema.lookup import code_table
@@ -41,7 +48,7 @@ from onehot_fast.sklearn_protocol import (
     CATEGORY,
     CODES,
     MATRICES,
-    FittedTable,
+    SPARSE,
     NotFitted,
     SklearnProtocol,
 )
@@ -52,7 +59,9 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse import csc_array, csr_array, csr_matrix
+
+    Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame, pa.Table)
 
 __all__ = [
     "Check",
@@ -67,77 +76,76 @@ __all__ = [
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
-    "numpy", "csr", "csc", "pandas", "arrow", "polars", "codes", "indices", "category",
-    "implicit", "columns", "array", "vector",
+    "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", "codes",
+    "indices", "category", "columns", "array", "vector",
 ]  # fmt: skip
 
 
 class Encoder(SklearnProtocol):
-    """One-hot encoding of the categorical columns of a table.
+    """Encode the categorical columns of a table as one-hot features.
 
-    `fit` learns the categories, and with the options they settle the output: which columns it has,
-    in what order and by what names. The rows to encode have no part in it. Values that compare
-    equal are one category, as are 1, 1.0 and True; None, NaN, NaT and pandas.NA are missing.
+    `fit` learns the categories. The categories and the options decide the features, their order and
+    their names; the rows that you encode do not. Values that compare equal are one category: 1, 1.0
+    and True are the same. None, NaN, NaT and pandas.NA are missing values.
 
-    It is an estimator: scikit-learn's Pipeline, ColumnTransformer, GridSearchCV and `clone` take it
-    as one of their own. A frame that comes in goes out as a frame, of the features and the columns
-    that are kept; `set_output` chooses another form, a sparse matrix too. Numbers of a frame are
-    kept where `columns` does not name them, in a ColumnTransformer too:
-    ``("code", Encoder(["zip"]), ["zip"])``.
+    An Encoder is a scikit-learn transformer: use it in a Pipeline, ColumnTransformer or
+    GridSearchCV. By default a frame becomes a frame and an array becomes a matrix; `set_output`
+    chooses another form. Every form has the same columns; see `remainder`.
 
-    Every option is one value for all columns, or a mapping from columns to values; a column that a
-    mapping does not name has the default.
+    Each option is one value for all columns, or a mapping from columns to values. Columns that a
+    mapping does not name have the default.
 
     Parameters
     ----------
-    columns : column name, sequence of names, function, or selector of polars, optional
-        Those to encode, whatever they hold; by default the texts, objects and categoricals of a
-        table whose columns have names, and all columns of a plain array ("x0", "x1", ...). A
-        function is called with the table that is fitted, as `sklearn.compose.make_column_selector`
-        is, and returns names. Where nobody chose, a column of more than 250 features whose
-        categories are more than half as many as the rows is warned of, as identifiers are like
-        that, and so is a table without a column to encode; more than 100,000 features are an error.
+    columns : column name, sequence of names, function, or polars selector, optional
+        The columns to encode. By default the columns of strings, objects and categories; for an
+        array without names, all columns ("x0", "x1", ...). A function is called with the table and
+        must return column names, like `sklearn.compose.make_column_selector`. If you do not choose
+        columns, these checks apply. A column with more than 250 features is warned about if it has
+        more than half as many categories as rows. A dense result of a table with several columns
+        has at most 1,000 features, and any other result at most 100,000.
     categories : "auto" or sequence of scalars, default "auto"
-        The categories in their order, or those met in `fit`: a categorical column's own, in its
-        order, also where they do not occur; otherwise the values that occur, sorted.
+        The categories in order. "auto" takes those of a categorical dtype in their order, whether
+        they occur or not; for other columns the values that occur, sorted.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
-        The category without a column, chosen once the infrequent ones share theirs: the first or
-        last column, the first of exactly two, that of the most rows (the first of several). A
-        category is given for one column, ``{"size": "M"}``; ``{"size": ["first"]}`` where it is
-        spelled like a rule. A row of the category is all off.
+        The category without a feature: the first, the last, the first of exactly two, or the most
+        frequent one (the first of several). Infrequent categories count as one here. Name a
+        category by its column, ``{"size": "M"}``; write ``{"size": ["first"]}`` for the category
+        "first". Rows of the category are zeros.
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
-        The row of a missing value is all off, or on in a column of its own ("size_(missing)"), or
-        refused, in `fit` too, or NaN in every output of its column, which needs a float dtype.
+        A missing value becomes a row of zeros ("ignore"), sets a feature of its own
+        ("size_(missing)"), raises an error, in `fit` too, or makes all features of its column NaN
+        ("propagate"), which needs a float dtype.
     handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
-        A value that is no category is refused, or its row is all off, in silence or with one
-        warning for all columns, or on in a column of its own ("size_(unknown)"), or counted among
-        the infrequent (and all off if there are none).
+        A value that is no category raises an error, becomes a row of zeros ("ignore"; "warn" also
+        warns once for all columns), sets a feature of its own ("size_(unknown)"), or counts as an
+        infrequent category (zeros if there is none).
     min_frequency : int or float, optional
-        Categories in fewer rows, or in a smaller share of all rows, are infrequent: they share one
-        column ("size_(infrequent)") after the others.
+        Categories in fewer rows, or in a smaller share of the rows, are infrequent: they share one
+        feature ("size_(infrequent)") after the others.
     max_categories : int, optional
-        The most columns the categories of one column may make before `drop`, that of the
-        infrequent ones included, by scikit-learn's rules: of equally frequent categories the last
-        in order stay.
+        The maximum number of features of one column before `drop`, the feature of the infrequent
+        categories included. Ties keep the category that sorts last, as in scikit-learn.
     dtype : NumPy dtype, default bool
-        The dtype of the output. One matrix of several dtypes has the one NumPy promotes them to.
+        The dtype of the features. A matrix has the common NumPy dtype of all its columns.
     prefix : str, optional
-        The outputs are named ``f"{prefix}{prefix_sep}{category}"``; by default the prefix is the
-        name of the column.
+        Features are named ``f"{prefix}{prefix_sep}{category}"``; by default the prefix is the name
+        of the column.
     prefix_sep : str, default "_"
-        What stands between prefix and category.
+        The text between prefix and category.
     remainder : {"passthrough", "drop"}, default "passthrough"
-        Whether a table that is encoded keeps its other columns, in their places. One rule for all
-        of them; a matrix has the features only.
+        Whether the result includes the columns that are not encoded. Columns stand in the order of
+        `fit`, features where their column stood. A matrix can include Boolean, integer and float
+        columns; any other one raises an error.
 
     Raises
     ------
     TypeError, ValueError
-        An option is of the wrong kind or has a value that is not listed above.
+        An option has the wrong type or an unknown value.
 
     See Also
     --------
-    onehot_fast.integrations.sklearn.OneHotEncoder : scikit-learn's own class, its rules and names.
+    onehot_fast.integrations.sklearn.OneHotEncoder : scikit-learn's class with its rules and names.
 
     Examples
     --------
@@ -147,16 +155,16 @@ class Encoder(SklearnProtocol):
     >>> encoder
     <Encoder(handle_unknown='indicator', dtype='uint8'): 1 column -> 3 features, from 4 rows>
     >>> encoder.get_feature_names_out()
-    array(['size_L', 'size_S', 'size_(unknown)'], dtype=object)
-    >>> encoded = encoder.transform({"size": ["M", "S", None]})
+    array(['size_L', 'size_S', 'size_(unknown)', 'price'], dtype=object)
+    >>> encoded = encoder.transform({"size": ["M", "S", None], "price": [3, 2, 1]})
     >>> encoded
-    array([[0, 0, 1],
-           [0, 1, 0],
-           [0, 0, 0]], dtype=uint8)
+    array([[0, 0, 1, 3],
+           [0, 1, 0, 2],
+           [0, 0, 0, 1]])
     >>> encoder.inverse_transform(encoded)
-    {'size': array([Special.UNKNOWN, 'S', None], dtype=object)}
+    {'size': array([Special.UNKNOWN, 'S', None], dtype=object), 'price': array([3, 2, 1])}
 
-    As a step of a model; the columns that it keeps are numbers:
+    In a pipeline:
 
     >>> import pandas as pd
     >>> from sklearn.linear_model import LogisticRegression
@@ -200,8 +208,6 @@ class Encoder(SklearnProtocol):
         names = self._columns if isinstance(columns, Iterator) else columns
         self._params = {"columns": names, **options}
         self._state = None
-        self._input = None
-        self._uses_default_columns = False  # whether features were made that nobody named
         self._known_schema: Schema | None = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
@@ -231,14 +237,11 @@ class Encoder(SklearnProtocol):
             before is still there.
         """
         columns = self._params["columns"]
-        learned, seen = self._learn(table, columns)
-        state = learned.in_schema_order()
+        state = self._learn(table, columns).in_schema_order()
         schema = schema_of(state, self._options)
-        uses_default_columns = columns is None and seen.is_named
-        if uses_default_columns:
-            check_default_columns(schema, state, seen.names)
-        self._state, self._known_schema, self._input = state, schema, seen
-        self._uses_default_columns = uses_default_columns
+        if schema.uses_default_columns:
+            check_default_columns(schema, state)
+        self._state, self._known_schema = state, schema
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -264,29 +267,26 @@ class Encoder(SklearnProtocol):
         """
         if self._state is None:
             columns = self._params["columns"]
-            self._state, self._input = self._learn(table, columns)
-            self._uses_default_columns = columns is None and self._input.is_named
+            self._state = self._learn(table, columns)
         else:
-            state, _ = self._learn(table, list(self._state.names), is_more=True)
-            self._state = self._state.merge(state)
+            state = self._learn(table, list(self._state.names), is_more=True)
+            # Other columns are those of the first table.
+            self._state = self._state.merge(replace(state, input=None))
         self._known_schema = None
         return self
 
-    def _learn(
-        self, table: Any, columns: ColumnChoice, is_more: bool = False
-    ) -> tuple[TableStatistics, FittedTable]:
-        """Return what some columns of a table teach, and what is kept of the table."""
+    def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
+        """Return what some columns of a table teach."""
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
             if is_more:
                 self._check_width(source)
             names = chosen_names(columns, source)
-            return learn_table(source, names, self._options), FittedTable.of(source)
+            return learn_table(source, names, self._options)
         learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
         assert learned._state is not None
-        assert learned._input is not None
-        return learned._state, learned._input
+        return learned._state
 
     def merge(self, *others: Encoder) -> Encoder:
         """Return the encoder that has seen the rows of all: the same in any order and grouping.
@@ -325,8 +325,7 @@ class Encoder(SklearnProtocol):
             if not (other._options == self._options and merged._chooses_as(other)):
                 raise ValueError(f"the encoders differ in their options: {self!r} and {other!r}")
             if merged._state is None:
-                merged._state, merged._input = other._state, other._input
-                merged._uses_default_columns = other._uses_default_columns
+                merged._state = other._state
         states = [encoder._state for encoder in (self, *others) if encoder._state is not None]
         if len(states) > 1:
             merged._state = states[0].merge(*states[1:])
@@ -358,6 +357,10 @@ class Encoder(SklearnProtocol):
 
     @overload
     def transform(
+        self, table: Frame, output: None = None, *, num_threads: int | None = None
+    ) -> Frame: ...
+    @overload
+    def transform(
         self,
         table: Any,
         output: Literal["numpy", "codes", "indices"],
@@ -368,6 +371,10 @@ class Encoder(SklearnProtocol):
     def transform(
         self, table: Any, output: Literal["csr"], *, num_threads: int | None = None
     ) -> csr_array: ...
+    @overload
+    def transform(
+        self, table: Any, output: Literal["csr_matrix"], *, num_threads: int | None = None
+    ) -> csr_matrix: ...
     @overload
     def transform(
         self, table: Any, output: Literal["csc"], *, num_threads: int | None = None
@@ -400,51 +407,60 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : as for `fit`
-            Columns that are not encoded may differ from those of `fit`.
-        output : {"numpy", "csr", "csc", "implicit", "pandas", "arrow", "polars", "codes", \
-                "indices", "category"}, optional
-            A row-major matrix, an array of scipy.sparse, or a table of a library whose integration
-            is installed; by default what `set_output` chose, or a table of the library of `table`,
-            or else a matrix. A matrix has the features only. In a table the other columns stay in
-            place, untouched, unless ``remainder="drop"``. Of the last three, which have one column
-            for each that is encoded, see the notes. Of Spark: "columns", "array", "vector",
+            The columns may be in another order than in `fit`. It must have the encoded columns and,
+            for a matrix, all columns that `fit` saw, unless ``remainder="drop"``.
+        output : {"numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", \
+                "codes", "indices", "category"}, optional
+            The form of the result: a row-major array, a `scipy.sparse` array (or matrix, for
+            libraries that need one), a `OneHotMatrix`, a table of a library, or one of the last
+            three, which the notes describe. By default the form that `set_output` chose; without
+            one, a table of the library of `table`, or a row-major array. Spark has "columns",
+            "array", "vector",
             "codes" and "indices".
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
         Returns
         -------
-        ndarray of shape (n_rows, n_features), csr_array, csc_array, or a table
-            The features stand in the order of `get_feature_names_out`.
+        ndarray, sparse array or table of n_rows
+            With the columns of `get_feature_names_out`. A table also keeps columns that `fit` did
+            not see, at its end. If it lacks a column that was not encoded, a warning names it.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         TypeError
-            The table or a column is of a kind that cannot be encoded.
+            The table or a column has a type that cannot be encoded.
         ValueError
-            A column is absent or there twice, a value is refused by an option, `output` is not
-            available, or a feature has the name of a column that is kept.
+            A column is absent or there twice, `handle_missing` or `handle_unknown` rejects a value,
+            `output` is not available, a feature has the name of another column, a matrix would
+            include a column that is not numeric, or a dense result has more than 1,000 features of
+            columns that were chosen by default.
         MemoryError
             A dense result is larger than the free memory. Nothing has been allocated.
 
         Notes
         -----
-        "codes" is a matrix of shape (n_rows, n_columns), of the smallest of uint8, int16 and int32
-        that holds them. In every column 0 is missing, 1 is unknown, 2 is infrequent, and the other
-        categories follow from 3 on; `drop` has no part in it. "indices" are the codes of all
-        columns in one vocabulary, each column after the one before it, in int32 (int64 beyond):
-        what ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)`` takes, by
-        ``torch.from_numpy`` without a copy. `vocabulary` lists what each stands for.
+        Nullable numeric columns are numeric. Their missing values become NaN in a matrix, which
+        turns integers and Booleans into float64. Sparse forms do not store zeros of columns that
+        are not encoded.
 
         "implicit" is a `OneHotMatrix`, which stores only codes. It multiplies, sums and computes
         Gram matrices without the elements, in float64 whatever the encoder's dtype.
 
-        "category" is a table of the library of `table` (pandas, polars, Arrow), whose encoded
-        columns are of its dtype of categories, as LightGBM and XGBoost take them: always the same
-        ones in the same order, all texts if a text is among them. A missing value, and an unknown
-        one that is ignored, is missing. Nothing is dropped.
+        "codes" is a matrix of shape (n_rows, n_encoded_columns) and of the smallest of uint8, int16
+        and int32 that holds the codes. In every column 0 is missing, 1 is unknown, 2 is infrequent,
+        and the other categories follow from 3 on. `drop` does not apply. "indices" numbers the
+        codes of all columns in one vocabulary, each column after the one before, in int32 (int64 if
+        needed). This is the input of
+        ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)``; ``torch.from_numpy`` takes
+        it without a copy. `vocabulary` lists the meaning of each number.
+
+        "category" is a table of the library of `table` (pandas, polars, Arrow) whose encoded
+        columns have its categorical dtype, for LightGBM and XGBoost. The categories and their order
+        do not depend on the rows; they are strings if one of them is. Missing values, and unknown
+        ones that are ignored, are missing. `drop` does not apply.
 
         Examples
         --------
@@ -463,11 +479,14 @@ class Encoder(SklearnProtocol):
         """
         schema = self.schema
         engine = engine_of(table)
+        form = output or self._output_form()
+        if form not in SPARSE:
+            check_dense(schema)
         if engine is not None:
-            return engine.transform(self, table, output or self._output_form(), num_threads)
+            return engine.transform(self, table, form, num_threads)
         source = read_table(table)
         self._check_width(source)
-        form = output or self._output_form() or source.library
+        form = form or source.library
         if form != source.library:
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
@@ -477,19 +496,37 @@ class Encoder(SklearnProtocol):
             return write_codes(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
             return self._categorical(source)
-        columns = code_table(source, schema)
-        if form == "implicit":
-            numeric = np.empty((source.n_rows, 0))
-            names = partial(getattr, schema, "names")
-            return OneHotMatrix._of_columns(columns, numeric, names, num_threads=num_threads)
-        if form == "numpy":
-            return write.rows(columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads)
-        if form in FORMATS:
-            return write.sparse_array(
-                form, columns, schema.dtype, n_rows=source.n_rows, num_threads=num_threads
+        if form in MATRICES:
+            dtype, others = matrix_parts(source, schema)
+            columns = code_table(source, schema)
+            if form == "implicit":
+                return self._implicit(source, columns, others, num_threads)
+            write_matrix = write.rows if form == "numpy" else partial(write.sparse_array, form)
+            return write_matrix(
+                columns, dtype, n_rows=source.n_rows, others=others, num_threads=num_threads
             )
+        columns = code_table(source, schema)
         layout = schema.remember(EncodedLayout, source.names)
+        layout.order.warn_if_absent()
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
+
+    def _implicit(
+        self,
+        source: Table,
+        columns: Sequence[CodedColumn],
+        others: write.Others,
+        num_threads: int | None,
+    ) -> OneHotMatrix:
+        """Return a matrix that stores codes, and the other columns as a dense block."""
+        schema = self.schema
+        numeric = np.empty((source.n_rows, len(others)))
+        n_features_before = []
+        for i, (output, values) in enumerate(others):
+            numeric[:, i] = values
+            n_features_before.append(output - i)
+        numeric_after = [bisect_right(schema.starts, n) - 1 for n in n_features_before]
+        names = partial(matrix_names, schema, source.names)
+        return OneHotMatrix._of_columns(columns, numeric, names, numeric_after, num_threads)
 
     def _categorical(self, source: Table) -> Any:
         """Return the table with its encoded columns in a dtype of categories."""
@@ -551,11 +588,9 @@ class Encoder(SklearnProtocol):
         substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip
-        names = [column.name for column in schema.columns]
-        if hasattr(encoded, "tocoo"):
-            return dict(zip(names, decode.decode_sparse(schema, encoded, substitutes), strict=True))
-        if isinstance(encoded, np.ndarray) and encoded.dtype.names is None:
-            return dict(zip(names, decode.decode_matrix(schema, encoded, substitutes), strict=True))
+        is_array = isinstance(encoded, np.ndarray) and encoded.dtype.names is None
+        if is_array or hasattr(encoded, "tocsc"):
+            return decode.decode_matrix(schema, encoded, substitutes)
         table = read_table(encoded)
         values = decode.decode_features(schema, table, substitutes)
         parts = decode.decoded_parts(table, schema, values)
@@ -1075,8 +1110,8 @@ class Encoder(SklearnProtocol):
                 raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
             self._state = self._state.in_schema_order()
             schema = schema_of(self._state, self._options)
-            if self._uses_default_columns and self._input is not None:
-                check_default_columns(schema, self._state, self._input.names)
+            if schema.uses_default_columns:
+                check_default_columns(schema, self._state)
             self._known_schema = schema
         return self._known_schema
 

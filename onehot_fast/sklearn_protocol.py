@@ -18,37 +18,21 @@ from onehot_fast._encode.table_layout import EncodedLayout
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast._schema.options import Options
 from onehot_fast._schema.schema import Schema
-from onehot_fast._schema.statistics import TableStatistics
-from onehot_fast.column import Column
+from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast.table import Table
 
 MATRICES = ("numpy", *FORMATS, "implicit")
 # One column for each that is encoded: matrices of numbers, and a table of categorical columns.
 CODES = ("codes", "indices")
 CATEGORY = "category"
+# Forms whose size does not grow with the number of features; "vector" is one of Spark.
+SPARSE = (*FORMATS, *CODES, CATEGORY, "implicit", "vector")
 # The options that decide what is learned, and where that stands; all others, what is made of it.
 REFIT_PARAMS = ("columns", "categories")
-LEARNED = ("_state", "_input", "_uses_default_columns")
 
 
 class NotFitted(RuntimeError, ValueError):
     """Nothing was learned yet; scikit-learn expects a ValueError."""
-
-
-@dataclasses.dataclass(frozen=True)
-class FittedTable:
-    """The table that `fit` saw: its columns, whether they have names, and its library."""
-
-    names: tuple[Hashable, ...]
-    is_named: bool
-    library: str
-
-    @classmethod
-    def of(cls, table: Table) -> FittedTable:
-        """Return what is kept of a table."""
-        source = table.source
-        is_array = isinstance(source, np.ndarray) and source.dtype.names is None
-        return cls(table.names, not (is_array or isinstance(source, Column)), table.library)
 
 
 class SklearnProtocol:
@@ -58,7 +42,6 @@ class SklearnProtocol:
     _options: Options  # the same, checked
     _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
     _state: TableStatistics | None  # what was learned
-    _input: FittedTable | None
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
@@ -122,7 +105,7 @@ class SklearnProtocol:
                 )
         changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
-        unchanged = LEARNED if changed.isdisjoint(REFIT_PARAMS) else ()
+        unchanged = ("_state",) if changed.isdisjoint(REFIT_PARAMS) else ()
         self.__dict__.update({k: v for k, v in new.__dict__.items() if k not in unchanged})
         return self
 
@@ -174,27 +157,27 @@ class SklearnProtocol:
     def get_feature_names_out(
         self, input_features: Iterable[Hashable] | None = None
     ) -> npt.NDArray[np.object_]:
-        """Return the names of the outputs in order.
+        """Return the names of the columns that `transform` returns, in order.
 
         Parameters
         ----------
         input_features : sequence of column names, optional
-            Those of a table to encode: then the names of all columns that `transform` gives for it,
-            kept ones included where it gives a table. For an encoder that was fitted to an array
-            without names they take the place of "x0", "x1", ... By default the names of the
-            features alone; after ``set_output(transform="pandas")`` or another table, those of the
-            table that `fit` saw, encoded.
+            The columns of a table to encode; by default those of the table that `fit` saw. For an
+            encoder that was fitted to an array they replace the names "x0", "x1", ...
 
         Returns
         -------
-        ndarray of str, shape (n_features,)
+        ndarray of str, shape (n_columns,)
+            The features and, with ``remainder="passthrough"``, the other columns. `features` lists
+            the features alone.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         ValueError
-            `input_features` lacks an encoded column, or has another length than the array.
+            `input_features` lacks a column that the result has, or has another length than the
+            array that `fit` saw.
 
         Examples
         --------
@@ -203,54 +186,46 @@ class SklearnProtocol:
         >>> frame = pd.DataFrame({"price": [2, 3], "size": ["S", "L"]})
         >>> encoder = Encoder().fit(frame)
         >>> encoder.get_feature_names_out().tolist()
-        ['size_L', 'size_S']
-        >>> encoder.get_feature_names_out(frame.columns).tolist()
         ['price', 'size_L', 'size_S']
+        >>> encoder.get_feature_names_out(["size", "price", "new"]).tolist()
+        ['price', 'size_L', 'size_S', 'new']
         """
-        schema, form = self.schema, self._output_form()
+        schema, form, seen = self.schema, self._output_form(), self._input
+        names = seen.names if input_features is None else tuple(input_features)
+        if not seen.has_names:
+            if len(names) != len(seen.names):
+                raise ValueError(
+                    f"input_features should have length equal to the number of columns"
+                    f" ({len(seen.names)}), got {len(names)}"
+                )
+            schema = _renamed(schema, dict(zip(seen.names, names, strict=True)))
         if form in CODES:
             return as_objects([column.name for column in schema.columns])
         if form == CATEGORY:
-            kept = self._seen.names if input_features is None else tuple(input_features)
-            encoded = {column.name for column in schema.columns}
-            keeps = schema.remainder == "passthrough"
-            return as_objects([name for name in kept if keeps or name in encoded])
-        is_chosen = form is not None and form not in MATRICES
-        if input_features is None and not is_chosen:
-            return as_objects(list(schema.names))
-        seen = self._seen
-        names = seen.names if input_features is None else tuple(input_features)
-        if not seen.is_named:
-            schema = _renamed(schema, dict(zip(seen.names, self._of_length(names), strict=True)))
-        if is_chosen or (form is None and seen.library != "numpy"):
-            return as_objects(EncodedLayout(schema, names).names)
-        return as_objects(list(schema.names))
-
-    def _of_length(self, names: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
-        """Return names, as many as the array has columns that `fit` saw."""
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"input_features should have length equal to the number of columns"
-                f" ({self.n_features_in_}), got {len(names)}"
-            )
-        return names
+            return as_objects([names[i] for i in schema.column_order(names).positions])
+        layout = EncodedLayout(schema, names)
+        if form in MATRICES or (form is None and seen.library == "numpy"):
+            layout.order.check_absent()
+            return as_objects(layout.names_of(layout.matrix_columns))
+        return as_objects(layout.names)
 
     def _check_width(self, table: Table) -> None:
         """Refuse an array of fewer or more columns, which no names tell apart."""
-        seen = self._input
-        if seen is None or seen.is_named or len(seen.names) == len(table.names):
+        seen = None if self._state is None else self._state.input
+        if seen is None or seen.has_names or len(seen.names) == len(table.names):
             return
-        if not FittedTable.of(table).is_named:
+        if not table.has_names:
             raise ValueError(
                 f"X has {len(table.names)} features, but {type(self).__name__} is expecting"
                 f" {len(seen.names)} features as input"
             )
 
     @property
-    def _seen(self) -> FittedTable:
-        """The table that `fit` saw; of an encoder that was read, its encoded columns."""
-        columns = tuple(column.name for column in self.schema.columns)
-        return self._input or FittedTable(columns, True, "numpy")
+    def _input(self) -> InputTable:
+        """The table that `fit` saw; its encoded columns if the other ones are unknown."""
+        state = self._state
+        assert state is not None  # `schema` raises an error otherwise
+        return InputTable(state.names) if state.input is None else state.input
 
     def _check_is_fitted(self, attribute: str) -> None:
         """Refuse an attribute that only `fit` gives, as `hasattr` expects it."""
@@ -261,7 +236,7 @@ class SklearnProtocol:
     def n_features_in_(self) -> int:
         """How many columns the table had that `fit` saw."""
         self._check_is_fitted("n_features_in_")
-        return len(self._seen.names)
+        return len(self._input.names)
 
     @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
@@ -270,8 +245,8 @@ class SklearnProtocol:
         Of an encoder that came from JSON, the encoded ones.
         """
         self._check_is_fitted("feature_names_in_")
-        seen = self._seen
-        if not (seen.is_named and all(isinstance(name, str) for name in seen.names)):
+        seen = self._input
+        if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
             raise AttributeError("the columns had no names that are texts")
         return as_objects(list(seen.names))
 
@@ -293,4 +268,5 @@ class SklearnProtocol:
 def _renamed(schema: Schema, names: dict[Hashable, Hashable]) -> Schema:
     """Return a schema whose columns have other names."""
     columns = (dataclasses.replace(column, name=names[column.name]) for column in schema.columns)
-    return dataclasses.replace(schema, columns=tuple(columns))
+    fitted = schema.fitted_names and tuple(names[name] for name in schema.fitted_names)
+    return dataclasses.replace(schema, columns=tuple(columns), fitted_names=fitted)

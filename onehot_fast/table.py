@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
+from onehot_fast._categories.keys import is_missing
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
 from onehot_fast.column import Column, Values, as_values, read_values
@@ -56,6 +58,10 @@ class Table:
         A column of a few rows as objects of Python, None or NaN for a missing value, where that
         takes less time than to read it, be it coded or not; None where it takes more, or the column
         holds no texts.
+    has_names : bool, default True
+        False if the columns have only positions: those of a plain array or of a bare `Column`.
+    uncoded : Table, optional
+        The table that `coded_once` was called on.
     """
 
     names: tuple[Hashable, ...]
@@ -67,6 +73,8 @@ class Table:
     source: Any = None
     block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
     texts: Callable[[int], Sequence[Any] | None] = lambda position: None
+    has_names: bool = True
+    uncoded: Table | None = None
 
     @cached_property
     def encodable(self) -> tuple[bool, ...]:
@@ -83,10 +91,23 @@ class Table:
         """
         return column_position(self.names, name)
 
+    def numbers(self, position: int) -> AnyArray | None:
+        """Return a column of Booleans, integers or floats, NaN where a value is missing.
+
+        A missing value turns integers and Booleans into float64. None for a column of another type.
+        """
+        if self.uncoded is not None:
+            return self.uncoded.numbers(position)
+        column = self.read(position)
+        numbers = column.numbers() if isinstance(column, Values) else None
+        if numbers is None and self.library == "numpy" and not self.is_encodable(position):
+            return _numbers_of_list(self.values(position))
+        return numbers
+
     def coded_once(self) -> Table:
         """Return the table for `fit` and `transform` in one: no value is hashed a second time."""
         coded = cache(lambda position: self.read(position).encode())
-        return replace(self, read=coded, texts=lambda position: None)
+        return replace(self, read=coded, texts=lambda position: None, uncoded=self)
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
@@ -151,7 +172,7 @@ def read_table(table: Any) -> Table:
     if isinstance(table, Mapping):
         return _mapping_table(table)
     if isinstance(table, Column):
-        return _array_table(["x0"], [table], table, always=True)
+        return _array_table(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
     hint = " (np.array(rows, object) is one, and so is pandas.DataFrame(records))"
@@ -181,7 +202,7 @@ def _ndarray_table(table: AnyArray) -> Table:
     rows = table[:, np.newaxis] if table.ndim == 1 else table
     columns = [rows[:, i] for i in range(rows.shape[1])]
     names = [f"x{i}" for i in range(len(columns))]
-    return _array_table(names, columns, table, len(table), always=True)
+    return _array_table(names, columns, table, len(table), has_names=False)
 
 
 def _array_table(
@@ -190,19 +211,20 @@ def _array_table(
     source: Any,
     n_rows: int | None = None,
     *,
-    always: bool = False,
+    has_names: bool = True,
 ) -> Table:
-    """Return a table whose columns are at hand; `always`: each of them is encodable."""
+    """Return a table of these columns; without names, each of them is encodable."""
     if n_rows is None:
         n_rows = len(columns[0]) if columns else 0
     return Table(
         tuple(names),
         n_rows,
-        lambda i: always or _is_encodable(columns[i]),
+        lambda i: not has_names or _is_encodable(columns[i]),
         lambda i: read_values(columns[i]),
         lambda i: as_values(columns[i]),
         source=source,
         texts=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
+        has_names=has_names,
     )
 
 
@@ -217,6 +239,14 @@ def _length(column: Any, name: Hashable) -> int:
         f"column {name!r} is {with_article(column)}, which has no rows; of one row it is"
         f" [{shown(column)}]"
     )
+
+
+def _numbers_of_list(values: AnyArray) -> AnyArray | None:
+    """Return the numbers of a list, None where it holds something else, such as decimals."""
+    if values.dtype != object:
+        return None
+    numbers = np.array([math.nan if is_missing(value) else value for value in values.tolist()])
+    return numbers if numbers.dtype.kind in "biuf" else None
 
 
 def _is_encodable(column: Any) -> bool:

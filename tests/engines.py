@@ -5,6 +5,7 @@ An engine makes its table of parts and gives its columns back as lists; all else
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import re
 from collections.abc import Callable, Sequence
@@ -172,7 +173,8 @@ def check_engine(
 
     def encode() -> Any:
         nonlocal matrix
-        matrix = one_process.transform(engine.seen(whole), "numpy")
+        features_alone = copy.copy(one_process).set_params(remainder="drop")
+        matrix = features_alone.transform(engine.seen(whole), "numpy")
         features = dict(zip(one_process.schema.names, matrix.T.tolist(), strict=True))
         every = plain_columns({**whole.columns, **features})
         return [(n, every[n]) for n in EncodedLayout(one_process.schema, [*whole.columns]).names]

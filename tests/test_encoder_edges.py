@@ -241,7 +241,7 @@ def test_repr(encoder, text):
     [
         ([[1, 1]], "column 'p', row 0: more than one output is on"),
         ([[1, 0], [0, 0]], "column 'p', row 1: no output is on, and no value makes such a row"),
-        ([[1, 0, 0]], r"encoded has shape \(1, 3\); accepted is \(n_rows, 2\)"),
+        ([[1, 0, 0]], r"encoded must have shape \(n_rows, 2\), got \(1, 3\)"),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)

@@ -207,12 +207,13 @@ def test_the_text_is_readable():
 
     assert document == {
         "format": "onehot_fast.Encoder",
-        "version": 2,
+        "version": 3,
         "written by": f"onehot_fast {onehot_fast.__version__}",
         "columns": None,
         "options": {"drop": "first"},
         "fitted": {
             "rows": 3,
+            "input": {"named": True, "columns": ["p"]},
             "columns": [
                 {"name": "p", "declared": None, "conflict": False, "categories": ["b", "ä"],
                  "counts": [2, 1]}
@@ -232,7 +233,7 @@ def test_the_text_is_readable():
         (
             '{"format": "onehot_fast.Encoder", "version": 9, "written by": "onehot_fast 8.1"}',
             r"was written by onehot_fast 8.1 \(document version 9\); this is onehot_fast .*, which"
-            " reads up to 2: upgrade onehot_fast",
+            " reads up to 3: upgrade onehot_fast",
         ),
         ('{"format": "onehot_fast.Encoder", "version": "2"}', "by an unknown release .*'2'"),
         ('{"format": "onehot_fast.Encoder", "version": 1}', "not a complete encoder"),

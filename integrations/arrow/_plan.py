@@ -85,6 +85,8 @@ class EncodePlan:
         self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
     ) -> None:
         self._positions = schema.positions_in(source.names)
+        order = schema.column_order(source.names)
+        order.warn_if_absent()
         self._coders = [ColumnCoder(column) for column in schema.columns]
         self._parts: list[PassThrough | NewColumns] = []
         if layout == "columns":
@@ -96,12 +98,13 @@ class EncodePlan:
             ]
         else:
             index_of = {position: index for index, position in enumerate(self._positions)}
-            for position, name in enumerate(source.names):
-                if position in index_of:
-                    index = index_of[position]
-                    self._parts.append(_nested_column(schema, index, name, layout, num_threads))
-                elif schema.remainder == "passthrough":
+            for position in order.positions:
+                index = index_of.get(position)
+                if index is None:
                     self._parts.append(PassThrough(position))
+                    continue
+                name = source.names[position]
+                self._parts.append(_nested_column(schema, index, name, layout, num_threads))
         fields: list[pa.Field] = []
         for part in self._parts:
             if isinstance(part, PassThrough):

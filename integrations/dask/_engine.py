@@ -30,7 +30,8 @@ __all__ = [
 ]
 
 TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
-ARRAYS = ("numpy", "csr", "csc", "codes", "indices")
+MATRICES = ("numpy", "csr", "csc", "csr_matrix")
+ARRAYS = (*MATRICES, "codes", "indices")
 # One task merges so many encoders.
 SPLIT_EVERY = 8
 
@@ -41,14 +42,13 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     # No row yet, but which columns there are: only those that are encoded are read.
     encoder.partial_fit(_without_unknown_categories(make_meta(frame)))
     names = list(encoder.columns or ())
-    part = Encoder(**{**encoder.get_params(), "columns": names})
     learned = frame[names].reduction(
         _learn_part,
         aggregate=_merge,
         combine=_merge,
-        meta=_cell(part).iloc[:0],
+        meta=_cell(encoder).iloc[:0],
         split_every=SPLIT_EVERY,
-        chunk_kwargs={"encoder": part},
+        chunk_kwargs={"encoder": encoder},
     )
     return encoder.merge(*learned.compute()["encoder"])
 
@@ -87,7 +87,11 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     checks.check_choice(form, "output", (*TABLES, *ARRAYS))
     if form in TABLES:
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
-    return _array(frame[list(encoder.columns or ())], encoder, form, num_threads)
+    needed = {*(encoder.columns or ())}
+    if form in MATRICES and encoder.schema.has_other_columns:
+        needed.update(encoder.schema.fitted_names or ())
+    blocks = frame[[name for name in frame.columns if name in needed]]
+    return _array(blocks, encoder, form, num_threads)
 
 
 def _array(frame: dd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> da.Array:

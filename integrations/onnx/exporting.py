@@ -122,7 +122,8 @@ def to_onnx(
     checks.check_choice(output, "output", ("matrix", "columns"))
     version, dimension = _check_opset(opset), _check_batch(batch)
     plans = plan_encoder(encoder)
-    features = [*map(str, encoder.get_feature_names_out())]
+    is_ours = isinstance(encoder, Encoder)
+    features = encoder.schema.names if is_ours else encoder.get_feature_names_out().tolist()
     outputs = [OUTPUT] if output == "matrix" else features
     inputs = [plan.name for plan in plans]
     _check_names(inputs, outputs)

@@ -238,10 +238,10 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     0      2   True   True
     1      3  False  False
     >>> encoder = frame.onehot.fit(handle_unknown="ignore")
-    >>> pd.DataFrame({"size": ["M", "S"]}).onehot(encoder)
-       size_L  size_S
-    0   False   False
-    1   False    True
+    >>> pd.DataFrame({"price": [4, 5], "size": ["M", "S"], "sold": [True, True]}).onehot(encoder)
+       price  size_L  size_S  sold
+    0      4   False   False  True
+    1      5   False    True  True
     """
 
     @checks.at_most(2, checks.ONE_LIST)

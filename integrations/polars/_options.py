@@ -54,8 +54,8 @@ def declared_encoder(
     Examples
     --------
     >>> schema = pl.Schema({"size": pl.Enum(["S", "L"]), "price": pl.Float64})
-    >>> declared_encoder(schema, None, {}).get_feature_names_out()
-    array(['size_S', 'size_L'], dtype=object)
+    >>> declared_encoder(schema, None, {}).features["name"].tolist()
+    ['size_S', 'size_L']
     """
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():

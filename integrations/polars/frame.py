@@ -161,7 +161,8 @@ class LazyFrameNamespace:
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
     names = frame.collect_schema().names()
-    order = [str(name) for name in EncodedLayout(schema, names).names]
+    layout = EncodedLayout(schema, names)
+    layout.order.warn_if_absent()
     # By name, since pl.col takes "*" and "^x$" for patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)
@@ -170,6 +171,6 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
     encoded = [str(column.name) for column in schema.columns]
     in_place = sorted(encoded, key=names.index)
     result = frame.with_columns(structs).unnest(by_name(*in_place))
-    if encoded == in_place and schema.remainder == "passthrough":
+    if layout.order.positions == [*range(len(names))]:
         return result
-    return result.select(by_name(*order))
+    return result.select(by_name(*map(str, layout.names)))

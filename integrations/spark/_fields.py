@@ -33,7 +33,9 @@ from ._columns import (
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
 OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
 CODES = ("codes", "indices")
-IN_ONE_PROCESS = ("numpy", "csr", "csc", "implicit", "pandas", "arrow", "polars")
+IN_ONE_PROCESS = (
+    "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
+)  # fmt: skip
 FEATURES = "features"
 
 
@@ -160,11 +162,10 @@ def order_of(
                 order += [~i for i in range(first, stop)]
         return order
     group_of = {position: ~i for i, position in enumerate(schema.positions_in(names))}
-    stays = schema.remainder == "passthrough"
+    positions = schema.column_order(names).positions
     if in_place:
-        every = (group_of.get(i, i) for i in range(len(names)))
-        return [i for i in every if i < 0 or stays]
-    return [*(i for i in range(len(names)) if stays and i not in group_of), ~0]
+        return [group_of.get(i, i) for i in positions]
+    return [*(i for i in positions if i not in group_of), ~0]
 
 
 def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:

@@ -110,6 +110,8 @@ def encode(
     inputs = schema.positions_in(frame.columns)
     new, groups = new_fields(encoder, output, names)
     in_place = output in CODES or not (names is None or isinstance(names, str))
+    if not keep:
+        schema.column_order(frame.columns).warn_if_absent()
     order = order_of(schema, frame.columns, groups, keep, in_place)
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, [field.name for field in new])
@@ -122,7 +124,7 @@ def encode(
         columns = [made[~i] if i < 0 else F.col(source.columns[i]) for i in order]
         return _select(source, columns, fields)
     if output not in CODES:
-        encoder = _with_dtypes(encoder, [spark_dtype(column) for column in schema.columns])
+        encoder = _for_workers(encoder, [spark_dtype(column) for column in schema.columns])
     made = [_made_of(field) for field in new]
     sent = [made[~i] if i < 0 else field for i, field in zip(order, fields, strict=True)]
     if made != new:
@@ -243,13 +245,11 @@ def _select(
     )
 
 
-def _with_dtypes(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
-    """Return an encoder whose outputs are of types that Spark has."""
-    columns = encoder.schema.columns
-    if all(c.options.dtype == dtype for c, dtype in zip(columns, dtypes, strict=True)):
-        return encoder
-    names = (column.name for column in columns)
-    return copy.copy(encoder).set_params(dtype=dict(zip(names, dtypes, strict=True)))
+def _for_workers(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
+    """Return an encoder of the encoded columns alone, whose features have types of Spark."""
+    names = (column.name for column in encoder.schema.columns)
+    by_column = dict(zip(names, dtypes, strict=True))
+    return copy.copy(encoder).set_params(dtype=by_column, remainder="drop")
 
 
 def _check_words(name: Hashable, kind: pa.DataType, words: dict[str, Any]) -> None:

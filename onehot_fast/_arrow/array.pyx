@@ -196,6 +196,23 @@ cdef class Array:
                 column.copy_to(<uint8_t *> cnp.PyArray_DATA(out) + i * self.length * dtype.itemsize, dtype)
         return out
 
+    def numbers(self):
+        """Return a copy of numbers or Booleans, in which a null is NaN; None for all other types.
+
+        Nulls turn integers and Booleans into float64.
+        """
+        cdef cnp.dtype dtype = BLOCK_DTYPES.get(self.schema.format)
+        cdef cnp.ndarray out
+        if dtype is None or self.node.dictionary != NULL:
+            return None
+        out = new_array(self.length, dtype)
+        if self.length > 0:
+            self.copy_to(<uint8_t *> cnp.PyArray_DATA(out), dtype)
+        valid = self.valid()
+        if valid is None:
+            return out
+        return np.where(valid, out, np.array(np.nan, dtype if dtype.kind == ord("f") else np.float64))
+
     def valid(self):
         """Return which rows are not null, or None where no row is null."""
         cdef cnp.ndarray found

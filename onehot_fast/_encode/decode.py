@@ -14,7 +14,7 @@ from onehot_fast._arguments import scatter
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
-from onehot_fast._encode.table_layout import Decoded, Part, PassThrough
+from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
 from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 from onehot_fast.table import Table, column_position
@@ -31,15 +31,50 @@ NO_VALUE = -2  # that of a row whose missing value was propagated
 
 
 def decode_matrix(
+    schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
+) -> dict[Hashable, AnyArray]:
+    """Return the columns of a matrix by their names: decoded ones, and others as they are.
+
+    The matrix is dense or sparse. It has the columns that `transform` gives it, or features alone.
+    """
+    others = _others(schema)
+    accepted = [schema.n_features, *([schema.n_features + len(others)] if others else [])]
+    if encoded.ndim != 2 or encoded.shape[1] not in accepted:
+        shapes = " or ".join(f"(n_rows, {width})" for width in accepted)
+        raise ValueError(f"encoded must have shape {shapes}, got {encoded.shape}")
+    if encoded.dtype.kind not in NUMBERS:
+        raise TypeError(f"encoded has dtype {encoded.dtype}; accepted are Booleans and numbers")
+    if encoded.shape[1] == schema.n_features:
+        others = []
+    if hasattr(encoded, "tocsc"):
+        encoded = encoded.tocsc()
+    features = encoded
+    if others:
+        is_feature = np.ones(encoded.shape[1], np.bool_)
+        is_feature[[output for _, output in others]] = False
+        features = encoded[:, np.flatnonzero(is_feature)]
+    decode = decode_sparse if hasattr(encoded, "tocsc") else _decode_rows
+    names = [column.name for column in schema.columns]
+    columns = dict(zip(names, decode(schema, features, substitutes), strict=True))
+    for name, output in others:
+        column = encoded[:, [output]]
+        columns[name] = (column.toarray() if hasattr(column, "toarray") else column).ravel()
+    return {name: columns[name] for name in (schema.fitted_names or ())} if others else columns
+
+
+def _others(schema: Schema) -> list[tuple[Hashable, int]]:
+    """Return the name and the output of each column of a matrix that is not encoded."""
+    if not schema.has_other_columns:
+        return []
+    names = schema.fitted_names or ()
+    layout = schema.remember(EncodedLayout, names)
+    return [(names[position], output) for output, position in layout.others]
+
+
+def _decode_rows(
     schema: Schema, encoded: AnyArray, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
     """Return the values of each column from the (rows, features) matrix."""
-    if encoded.ndim != 2 or encoded.shape[1] != schema.n_features:
-        raise ValueError(
-            f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
-        )
-    if encoded.dtype.kind not in NUMBERS:
-        raise TypeError(f"encoded has dtype {encoded.dtype}; accepted are Booleans and numbers")
 
     def part(start: int, stop: int) -> AnyArray:
         return np.ascontiguousarray(encoded[:, start:stop])
@@ -185,13 +220,8 @@ def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> No
 def decode_sparse(
     schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
-    """Return the values of each column from a sparse array of SciPy."""
-    n_rows, n_features = encoded.shape
-    if n_features != schema.n_features:
-        raise ValueError(
-            f"encoded has shape {encoded.shape}; accepted is (n_rows, {schema.n_features})"
-        )
-    by_feature = encoded.tocsc()
+    """Return the values of each column from a sparse array of SciPy, in CSC format."""
+    n_rows, by_feature = encoded.shape[0], encoded
     columns = []
     for i, column in enumerate(schema.columns):
         ends = by_feature.indptr[schema.starts[i] : schema.starts[i + 1] + 1]

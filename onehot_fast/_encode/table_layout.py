@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._encode.write import recode
+from onehot_fast._runtime.cached import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.coding import levels
 from onehot_fast._schema.schema import Schema
@@ -115,10 +117,9 @@ Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 
 
 class EncodedLayout:
-    """How the tables of one list of names are encoded; nothing is written.
+    """The columns of the tables and matrices that `transform` makes of tables with these names.
 
-    The outputs stand in the order of the schema, where the encoded columns stood, also where the
-    table has these in another order.
+    Features stand where their column stands in the order of `Schema.column_order`.
 
     Parameters
     ----------
@@ -128,8 +129,11 @@ class EncodedLayout:
 
     Attributes
     ----------
+    order : ColumnOrder
     columns : list of PassThrough or OutputRange
-        Those of the encoded table.
+        The columns of the encoded table.
+    matrix_columns : list of PassThrough or OutputRange
+        The columns of a matrix: without those that `fit` did not see.
     memo : dict
         What an integration made for the last of these tables, and needs for the next one.
 
@@ -141,28 +145,44 @@ class EncodedLayout:
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         self.memo: dict[str, Any] = {}
-        self.columns: list[PassThrough | OutputRange] = []
-        encoded = set(schema.positions_in(names))
-        if schema.remainder == "drop":
-            names = [names[i] for i in sorted(encoded)]
-            encoded = set(range(len(names)))
         self._source = names
-        schema.check_names(names[i] for i in range(len(names)) if i not in encoded)
-        first = 0
-        for is_encoded, positions in _runs(len(names), encoded):
+        self.order = schema.column_order(names)
+        index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
+        schema.check_names(names[i] for i in self.order.positions if i not in index_of)
+        self.columns: list[PassThrough | OutputRange] = []
+        for is_encoded, run in groupby(self.order.positions, index_of.__contains__):
             if is_encoded:
-                self.columns += _same_dtype(schema, first, first + len(positions))
-                first += len(positions)
+                indices = [index_of[position] for position in run]
+                self.columns += _same_dtype(schema, indices[0], indices[-1] + 1)
             else:
-                self.columns += map(PassThrough, positions)
+                self.columns += map(PassThrough, run)
+        self.matrix_columns = [
+            part
+            for part in self.columns
+            if not (isinstance(part, PassThrough) and part.position in self.order.unseen)
+        ]
+
+    def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
+        """Return the names of some of the columns."""
+        names: list[Hashable] = []
+        for part in columns:
+            names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
+        return names
 
     @property
     def names(self) -> list[Hashable]:
         """The names of the columns of the encoded table."""
-        names: list[Hashable] = []
-        for part in self.columns:
-            names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
-        return names
+        return self.names_of(self.columns)
+
+    @cached_property
+    def others(self) -> list[tuple[int, int]]:
+        """The output column of each other column of a matrix, and its position in the table."""
+        others, output = [], 0
+        for part in self.matrix_columns:
+            if isinstance(part, PassThrough):
+                others.append((output, part.position))
+            output += 1 if isinstance(part, PassThrough) else len(part.names)
+        return others
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
         """Return the encoded table, in which the outputs wait to be written."""
@@ -174,6 +194,48 @@ class EncodedLayout:
         ]
 
 
+def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
+    """Return the dtype of a matrix, and the position and values of its columns without features.
+
+    Raises
+    ------
+    ValueError
+        The table lacks such a column, one of them is not numeric, or there is no common dtype.
+    """
+    if not schema.has_other_columns:
+        return schema.dtype, []
+    layout = schema.remember(EncodedLayout, table.names)
+    layout.order.check_absent()
+    others = [(output, _numbers(table, position)) for output, position in layout.others]
+    try:
+        return np.result_type(schema.dtype, *(values.dtype for _, values in others)), others
+    except TypeError as error:
+        raise ValueError(
+            f"the features of dtype {schema.dtype} and the other columns have no common dtype"
+            f" ({error}): pass another dtype=, or remainder='drop' for the features alone"
+        ) from None
+
+
+def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
+    """Return the names of the columns of a matrix of a table."""
+    layout = EncodedLayout(schema, names)
+    return [*map(str, layout.names_of(layout.matrix_columns))]
+
+
+def _numbers(table: Table, position: int) -> AnyArray:
+    """Return a column for a matrix, or raise an error if it is not numeric."""
+    values = table.numbers(position)
+    if values is None:
+        name = table.names[position]
+        raise ValueError(
+            f"column {name!r} is not numeric (dtype {table.values(position).dtype}), and a matrix"
+            " includes only Boolean, integer and float columns: encode it (columns=[...]), leave"
+            " out all columns that are not encoded (remainder='drop'), or keep a table, as with"
+            " output='pandas'"
+        )
+    return values
+
+
 def categorical_parts(
     table: Table, schema: Schema, columns: Sequence[CodedColumn], *, as_text: bool
 ) -> list[Part]:
@@ -181,28 +243,18 @@ def categorical_parts(
 
     The outputs of the schema are levels: see `coding.grouping`.
     """
+    order = schema.remember(Schema.column_order, table.names)
+    order.warn_if_absent()
     positions = dict(zip(schema.positions_in(table.names), range(len(columns)), strict=True))
     parts: list[Part] = []
-    for position in range(len(table.names)):
+    for position in order.positions:
         if position in positions:
             i = positions[position]
             known = levels(schema.columns[i], as_text=as_text)
             parts.append(Categorical(schema.columns[i].name, recode(columns[i]), known))
-        elif schema.remainder == "passthrough":
+        else:
             parts.append(PassThrough(position))
     return parts
-
-
-def _runs(n: int, encoded: set[int]) -> Iterator[tuple[bool, list[int]]]:
-    """Yield the positions that stand side by side, and whether they are encoded."""
-    run: list[int] = []
-    for i in range(n):
-        if run and (i in encoded) != (run[-1] in encoded):
-            yield run[-1] in encoded, run
-            run = []
-        run.append(i)
-    if run:
-        yield run[-1] in encoded, run
 
 
 def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import accumulate
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +23,8 @@ from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn, Lut
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
+# Columns of numbers beside the features: the output column of each, and its values.
+Others: TypeAlias = Sequence[tuple[int, AnyArray]]
 
 INT32_MAX = np.iinfo(np.int32).max
 MOST_BYTES = np.iinfo(np.intp).max  # of an array
@@ -36,30 +37,32 @@ def rows(
     dtype: npt.DTypeLike,
     *,
     n_rows: int | None = None,
+    others: Others = (),
     on: Any = 1,
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
     """Return the C-contiguous (n_rows, n_outputs) matrix of all columns side by side.
 
-    `n_rows` is needed where there are no columns. It is the same in all functions below.
+    `n_rows` is needed if there are no columns. It is the same in all functions below. `others` are
+    columns of numbers between the outputs: their positions in the matrix, ascending, and values.
     """
-    small = _small(columns, -1, dtype, on, off, num_threads)
+    small = None if others else _small(columns, -1, dtype, on, off, num_threads)
     if small is not None:
         return small
-    starts = _starts(columns)
+    starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    _check_room(columns, shape, np.dtype(dtype))
+    _check_room(len(columns) + len(others), shape, np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
     if shape[0] * len(columns) <= FEW_CODES:
         out = _filled(shape, off, off_value)
-        for row, output in _cells(columns):
+        for row, output in _cells(columns, starts):
             out[row, output] = on_value
     else:
         out, is_zero = memory.allocate(shape, on_value.dtype)
         threads = parallel.resolve(num_threads, out.nbytes)
         values = _bytes(on_value), _bytes(off_value)
-        if len(columns) == 1 and columns[0].lut is None:
+        if len(columns) == 1 and columns[0].lut is None and not others:
             codes = columns[0].codes
             dispatch.encode(codes, out, shape[1], 1, *values, num_threads=threads, zeroed=is_zero)
         else:
@@ -68,6 +71,8 @@ def rows(
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan
+    for output, numbers in others:
+        out[:, output] = numbers
     return out
 
 
@@ -86,12 +91,12 @@ def columns(
         return small
     starts = _starts(columns)
     shape = starts[-1], _n_rows(columns, n_rows)
-    _check_room(columns, shape[::-1], np.dtype(dtype))
+    _check_room(len(columns), shape[::-1], np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
     is_few = shape[1] * len(columns) <= FEW_CODES
     if is_few:
         out = _filled(shape, off, off_value)
-        for row, output in _cells(columns):
+        for row, output in _cells(columns, starts):
             out[output, row] = on_value
     else:
         out, _ = memory.allocate(shape, on_value.dtype)
@@ -122,7 +127,7 @@ def bits(
     if n_rows * len(columns) <= FEW_CODES:
         parallel.resolve(num_threads, 0)
         few: npt.NDArray[np.uint8] = _filled(shape, 0, np.zeros((), np.uint8))
-        for row, output in _cells(columns):
+        for row, output in _cells(columns, starts):
             few[output, row >> 3] |= 1 << (row & 7)
         return few
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
@@ -143,7 +148,7 @@ def bytes_of_bits(n_rows: int) -> int:
 def on_in_row(columns: Sequence[CodedColumn], *, num_threads: int | None = None) -> list[int]:
     """Return which outputs of the only row are on, for whoever keeps rows that are off and on."""
     parallel.resolve(num_threads, 0)
-    return [output for _, output in _cells(columns)]
+    return [output for _, output in _cells(columns, _starts(columns))]
 
 
 def sparse_parts(
@@ -170,22 +175,27 @@ def sparse_array(
     dtype: npt.DTypeLike,
     *,
     n_rows: int | None = None,
+    others: Others = (),
     num_threads: int | None = None,
 ) -> Any:
-    """Return the ``scipy.sparse.csr_array`` or ``csc_array`` (`form` is "csr" or "csc")."""
-    starts = _starts(columns)
+    """Return a ``scipy.sparse`` container of a form of `scipy_sparse.FORMATS`; see `rows`.
+
+    Zeros of `others` are not stored.
+    """
+    starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
     parts = _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
-    ones = scipy_sparse.sparse_array(form, parts, shape)
+    nan = np.array(np.nan)
     cells = [
-        (column.rows_of_nan(), start, start + column.n_outputs)
+        (column.rows_of_nan(), output, nan)
         for column, start in zip(columns, starts, strict=False)
         if column.nan_where_missing
+        for output in range(start, start + column.n_outputs)
     ]
-    cells = [cell for cell in cells if len(cell[0])]
-    if not cells:
-        return ones
-    return ones + scipy_sparse.filled(form, cells, shape, np.array(np.nan).astype(dtype))
+    for output, numbers in others:
+        rows = np.flatnonzero(numbers)
+        cells.append((rows, output, numbers[rows]))
+    return scipy_sparse.sparse_array(form, parts, shape, [cell for cell in cells if len(cell[0])])
 
 
 def recode(column: CodedColumn, *, num_threads: int | None = None) -> AnyArray:
@@ -262,9 +272,18 @@ def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
     return out
 
 
-def _starts(columns: Sequence[CodedColumn]) -> list[int]:
-    """Return the first output of each column, and the number of all."""
-    return [*accumulate((column.n_outputs for column in columns), initial=0)]
+def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
+    """Return the first output of each column, and the number of all outputs."""
+    starts, output = [], 0
+    taken = {position for position, _ in others}
+    for column in columns:
+        while output in taken:
+            output += 1
+        starts.append(output)
+        output += column.n_outputs
+    while output in taken:
+        output += 1
+    return [*starts, output]
 
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
@@ -279,23 +298,22 @@ def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], Sequence[Lut | None]]:
     """Return what the kernels of several columns take: the outputs of all are counted together."""
-    if len(columns) == 1:
+    if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
     luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
     return [column.codes for column in columns], luts
 
 
-def _cells(columns: Sequence[CodedColumn]) -> list[tuple[int, int]]:
+def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
     """Return the few rows and outputs that are on, column by column."""
-    cells, first = [], 0
-    for column in columns:
+    cells = []
+    for column, first in zip(columns, starts, strict=False):
         lut, n_outputs = column.lut, column.n_outputs
         last = 0 if lut is None else len(lut) - 1
         for row, code in enumerate(column.codes.tolist()):
             output = code if lut is None else lut.item(code if 0 <= code < last else last)
             if 0 <= output < n_outputs:
                 cells.append((row, first + output))
-        first += n_outputs
     return cells
 
 
@@ -308,24 +326,27 @@ def _sparse(
     num_threads: int | None,
 ) -> SparseParts:
     n_codes = shape[0] * len(columns)
-    is_csr = form == "csr"
+    is_csr = form != "csc"
     n_groups, n_positions = shape if is_csr else shape[::-1]
     _check_sparse_size(n_codes, n_groups + 1, n_positions, dtype)
     if not columns:
         return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
     threads = parallel.resolve(num_threads, 4 * n_codes)
     if is_csr and n_codes <= FEW_CODES:
-        return _few_csr_parts(columns, shape, dtype)
+        return _few_csr_parts(columns, starts, shape, dtype)
     build = dispatch.csr if is_csr else dispatch.csc
     return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
 
 
 def _few_csr_parts(
-    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any]
+    columns: Sequence[CodedColumn],
+    starts: Sequence[int],
+    shape: tuple[int, int],
+    dtype: np.dtype[Any],
 ) -> SparseParts:
     """Return the parts of a CSR matrix of few elements."""
     position = np.int32 if shape[1] <= INT32_MAX else np.int64
-    cells = sorted(_cells(columns))
+    cells = sorted(_cells(columns, starts))
     indptr = np.zeros(shape[0] + 1, position)
     for row, _ in cells:
         indptr[row + 1] += 1
@@ -345,14 +366,12 @@ def _check_sparse_size(
         check_size((sum(arrays) + 8 * n_ons * counted,), np.uint8)
 
 
-def _check_room(
-    columns: Sequence[CodedColumn], shape: tuple[int, int], dtype: np.dtype[Any]
-) -> None:
+def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
     """Refuse a dense result that the free memory cannot hold, and name what is smaller."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:
-        elements, n_codes = shape[0] * shape[1], shape[0] * len(columns)
+        elements, n_codes = shape[0] * shape[1], shape[0] * n_columns
         position = 4 if max(n_codes, *shape) <= INT32_MAX else 8
         sparse = n_codes * (dtype.itemsize + position)
         smaller = {

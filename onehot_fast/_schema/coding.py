@@ -23,7 +23,7 @@ RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}
 
 def coding(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
     """Return the schema whose outputs are codes; `names` is for `Schema.remember`."""
-    return Schema(tuple(map(_codes_of, schema.columns)), schema.remainder)
+    return dataclasses.replace(schema, columns=tuple(map(_codes_of, schema.columns)))
 
 
 def _codes_of(column: ColumnSchema) -> ColumnSchema:
@@ -37,7 +37,7 @@ def _codes_of(column: ColumnSchema) -> ColumnSchema:
 
 def grouping(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
     """Return the schema whose outputs are the levels of a categorical column: none is dropped."""
-    return Schema(tuple(map(_levels_of, schema.columns)), schema.remainder)
+    return dataclasses.replace(schema, columns=tuple(map(_levels_of, schema.columns)))
 
 
 def _levels_of(column: ColumnSchema) -> ColumnSchema:

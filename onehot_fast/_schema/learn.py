@@ -19,7 +19,13 @@ from onehot_fast._schema.lookup import (
 from onehot_fast._schema.options import ColumnOptions, Options
 from onehot_fast._schema.review import Check, check_of, find
 from onehot_fast._schema.schema import Schema, column_schema
-from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics, learn, learn_known
+from onehot_fast._schema.statistics import (
+    ColumnStatistics,
+    InputTable,
+    TableStatistics,
+    learn,
+    learn_known,
+)
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
@@ -40,7 +46,9 @@ def learn_table(
         return _learn_column(name, named(name, table.read, position), options.of(name))
 
     columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
-    return TableStatistics(names, tuple(columns), table.n_rows)
+    uses_default_columns = chosen is None and table.has_names
+    source = InputTable(table.names, table.has_names, table.library, uses_default_columns)
+    return TableStatistics(names, tuple(columns), table.n_rows, source)
 
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
@@ -74,7 +82,8 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
     """Return the output columns that follow from what was learned."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
-    schema = Schema(tuple(columns), options.remainder)
+    known = () if state.input is None else (state.input.names, state.input.uses_default_columns)
+    schema = Schema(tuple(columns), options.remainder, *known)
     schema.check_names()
     return schema
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._runtime.cached import cached_property
+from onehot_fast._schema.column_order import ColumnOrder, column_order
 from onehot_fast._schema.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._schema.options import ColumnOptions, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
@@ -208,11 +209,22 @@ class ColumnSchema:
 class Schema:
     """The output columns of all input columns, side by side.
 
-    `remainder` is what becomes of the other columns of a table: "passthrough" or "drop".
+    Attributes
+    ----------
+    columns : tuple of ColumnSchema
+    remainder : {"passthrough", "drop"}
+        Whether the output includes the columns that are not encoded.
+    fitted_names : tuple of hashable, optional
+        All columns of the table that `fit` saw, in order; None if the columns that are not encoded
+        are unknown.
+    uses_default_columns : bool
+        The encoded columns were chosen by their types, and not by the user.
     """
 
     columns: tuple[ColumnSchema, ...]
     remainder: str = "passthrough"
+    fitted_names: tuple[Hashable, ...] | None = None
+    uses_default_columns: bool = False
 
     def __repr__(self) -> str:
         """Show the columns with their sizes: all of their tables would fill pages."""
@@ -251,6 +263,12 @@ class Schema:
             self._remembered[key] = made
         return made
 
+    @cached_property
+    def has_other_columns(self) -> bool:
+        """Whether the output includes columns that are not encoded and that `fit` saw."""
+        is_whole = len(self.fitted_names or ()) <= len(self.columns)
+        return self.remainder == "passthrough" and not is_whole
+
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
         """Return where each column of the schema is in a table of these columns."""
         return [column_position(names, column.name) for column in self.columns]
@@ -264,6 +282,13 @@ class Schema:
         raise ValueError(
             f"the column is named {name!r}, and the encoder encodes {known!r}: rename it"
         )
+
+    def column_order(self, names: Sequence[Hashable]) -> ColumnOrder:
+        """Return which columns of a table with these names the encoded table has, in order."""
+        encoded = self.positions_in(names)
+        if self.remainder == "drop":
+            return ColumnOrder(encoded, set(), [])
+        return column_order(names, encoded, self.fitted_names)
 
     @cached_property
     def starts(self) -> list[int]:

@@ -16,12 +16,13 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._schema.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
-from onehot_fast._schema.statistics import ColumnStatistics, TableStatistics
+from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
 from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
 INT64_MAX = np.iinfo(np.int64).max
-VERSION = 2  # 1 knew no remainder, no handle_unknown="warn", and not who wrote it
+# Version 1 lacks the remainder, handle_unknown="warn" and the writer; version 2 the other columns.
+VERSION = 3
 # The types that are written as they are: of these only floats can be what JSON has not.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
@@ -221,7 +222,14 @@ def _state_to_json(state: TableStatistics) -> Json:
     """Return what was learned, the categories in their order."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
-    return {"rows": state.n_rows, "columns": columns}
+    return {"rows": state.n_rows, "input": _input_to_json(state.input), "columns": columns}
+
+
+def _input_to_json(table: InputTable | None) -> Json:
+    """Return the columns of the table that `fit` saw; null if the other ones are unknown."""
+    if table is None:
+        return None
+    return {"named": table.has_names, "columns": [to_json(name) for name in table.names]}
 
 
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
@@ -254,11 +262,25 @@ def _state_from_json(source: Json) -> TableStatistics:
     with reading("'fitted'"):
         documents, n_rows = _list(source["columns"]), _count(source["rows"])
         names = _names_from_json([column["name"] for column in documents])
+        table = _input_from_json(source.get("input"), names)
     learned = []
     for name, document in zip(names, documents, strict=True):
         with reading(f"column {shown(name)}"):
             learned.append(learned_from_json(document))
-    return TableStatistics(tuple(names), tuple(learned), n_rows)
+    return TableStatistics(tuple(names), tuple(learned), n_rows, table)
+
+
+def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None:
+    """Return the table that `fit` saw, which has each encoded column once, in their order."""
+    if source is None:
+        return None
+    names = [from_json(name) for name in _list(source["columns"])]
+    known = {*encoded}
+    if [name for name in names if name in known] != encoded:
+        raise ValueError("the columns of 'input' do not fit the encoded columns")
+    if type(source["named"]) is not bool:
+        raise TypeError(f"'named' is {shown(source['named'])}, not true or false")
+    return InputTable(tuple(names), source["named"])
 
 
 def learned_from_json(source: Json) -> ColumnStatistics:

@@ -6,8 +6,9 @@ added, the categories are a set, and their order is decided at the end.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -99,13 +100,46 @@ class ColumnStatistics:
         return self.categories.take(order), self.counts[order]
 
 
+@dataclass(frozen=True)
+class InputTable:
+    """The table that `fit` saw.
+
+    Attributes
+    ----------
+    names : tuple of hashable
+        All columns in order, encoded or not.
+    has_names : bool
+        False for a plain array, whose columns have only positions.
+    library : str, optional
+        The integration that read the table; None after JSON.
+    uses_default_columns : bool
+        The encoded columns were chosen by their types, and not by the user.
+    """
+
+    names: tuple[Hashable, ...]
+    has_names: bool = True
+    library: str | None = None
+    uses_default_columns: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class TableStatistics:
-    """What `fit` learned from a table: its encoded columns, in order, and its number of rows."""
+    """What `fit` learned from a table.
+
+    Attributes
+    ----------
+    names : tuple of hashable
+        The encoded columns in order.
+    columns : tuple of ColumnStatistics
+    n_rows : int
+    input : InputTable, optional
+        None if the columns that are not encoded are unknown.
+    """
 
     names: tuple[Hashable, ...]
     columns: tuple[ColumnStatistics, ...]
     n_rows: int
+    input: InputTable | None = None
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return what one would have learned from the rows of all."""
@@ -118,19 +152,36 @@ class TableStatistics:
         states = (self, *others)
         columns = zip(*(state.columns for state in states), strict=True)
         merged = tuple(map(ColumnStatistics.merge, columns))
-        return TableStatistics(self.names, merged, sum(state.n_rows for state in states))
+        n_rows = sum(state.n_rows for state in states)
+        return TableStatistics(self.names, merged, n_rows, _common_input(states))
 
     def in_schema_order(self) -> TableStatistics:
         """Return the same in the order of a schema, which shares its categories then."""
-        return TableStatistics(
-            self.names, tuple(map(ColumnStatistics.in_schema_order, self.columns)), self.n_rows
-        )
+        return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
 
     def is_same(self, other: TableStatistics) -> bool:
         """Tell whether both were learned from tables that teach the same, their sizes included."""
-        if (self.names, self.n_rows) != (other.names, other.n_rows):
+        inputs = [None if each.input is None else each.input.names for each in (self, other)]
+        if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
             return False
         return all(map(ColumnStatistics.is_same, self.columns, other.columns))
+
+
+def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
+    """Return the first known input table; raise an error if another one has other columns."""
+    known = [state.input for state in states if state.input is not None]
+    if not known:
+        return None
+    counts = [Counter(each.names) for each in known]
+    for other in counts[1:]:
+        different = [*(counts[0] - other), *(other - counts[0])]
+        if different:
+            raise ValueError(
+                f"the encoders were fitted to tables with different columns: only some have"
+                f" {different!r}; fit them to the same columns, or to the encoded columns"
+                f" {list(states[0].names)!r} alone"
+            )
+    return known[0]
 
 
 def learn(column: Column) -> ColumnStatistics:

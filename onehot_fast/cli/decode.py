@@ -80,8 +80,8 @@ def decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     """Return what decoding does to the columns of a file."""
     values = encoders.values
     is_wide = layout == "columns"
-    old_names = set(values.get_feature_names_out() if is_wide else map(str, values.columns or ()))
-    of_labels = {n for one in encoders.labels for n in one.encoder.get_feature_names_out()}
+    old_names = set(values.schema.names if is_wide else map(str, values.columns or ()))
+    of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
     source.require(sorted(of_labels), Exit.SCHEMA)
     old = tuple(name for name in source.schema.names if name in old_names | of_labels)
 

@@ -167,7 +167,7 @@ def encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     metadata = {**(after.metadata or {}), ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata(metadata)
     if layout == "csr":
-        names = [name for encoder in encoders.each for name in encoder.get_feature_names_out()]
+        names = [name for encoder in encoders.each for name in encoder.schema.names]
         positions = {name: i for i, name in enumerate(names)}
         order = [positions[name] for name in new]
         after = matrix_schema(encoders, {ENCODER_KEY: metadata[ENCODER_KEY]})
@@ -195,10 +195,8 @@ def _schema_after(
         raise CommandError(Exit.USAGE, text)
     form: Any = "columns" if layout == "csr" else layout
     after = encoded_schema(source.schema, encoders.values, layout=form)
-    labels = [column.name for column in encoders.labels]
     ones = [str(name) for name in encoders.values.columns or ()]
-    only = pa.schema([f for f in source.schema if f.name in ones and f.name not in labels])
-    new = set(encoded_schema(only, encoders.values, layout=form).names)
+    new = {*(encoders.values.schema.names if form == "columns" else ones)}
     for column in encoders.labels:
         i = after.get_field_index(column.name)
         fields = column.fields()

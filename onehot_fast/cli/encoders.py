@@ -90,7 +90,7 @@ def parse_encoders(text: str | bytes, name: str) -> Encoders:
     try:
         encoders = _parsed(text)
         for encoder in encoders.each:
-            encoder.get_feature_names_out()
+            _ = encoder.schema.names
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
         text = f"{name} is not an encoder that --save-encoder wrote: {one_line(error)}"
         raise CommandError(Exit.SCHEMA, text) from error

@@ -169,7 +169,7 @@ def without_features(
     """Yield batches with columns of labels in place of their features."""
     for batch in batches:
         for column in columns:
-            names = set(column.encoder.get_feature_names_out())
+            names = set(column.encoder.schema.names)
             places = [i for i, name in enumerate(batch.schema.names) if name in names]
             decoded = column.decoded(batch)
             field = pa.field(column.name, decoded.type)

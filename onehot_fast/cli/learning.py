@@ -54,6 +54,7 @@ def learn(source: Source, encoders: Encoders, step: Step, most: float, is_early:
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MOST_ROWS, columns, columns)
     try:
+        encoders.values.partial_fit(no_rows(source.schema))  # which other columns there are
         with closing(ahead(batches)) as parts:
             for part in parts:
                 _see(encoders, part)
@@ -66,7 +67,7 @@ def learn(source: Source, encoders: Encoders, step: Step, most: float, is_early:
             # They are learned too, as columns without categories.
             _see(encoders, no_rows(pa.schema([source.schema.field(name) for name in columns])))
         for encoder in encoders.each:
-            encoder.get_feature_names_out()
+            _ = encoder.schema
         _check_features(source, encoders, most)
     except TypeError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error

@@ -7,6 +7,7 @@ with the rows.
 
 from __future__ import annotations
 
+import copy
 import io
 import tempfile
 import zipfile
@@ -51,8 +52,9 @@ def matrix_rows(
         raise CommandError(Exit.FAILED, text) from error
     is_moved = list(order) != sorted(order)
     kind = schema.field("data").type.value_type
+    features_alone = copy.copy(encoders.values).set_params(remainder="drop")
     for batch in batches:
-        blocks = [encoders.values.transform(batch, "csr")]
+        blocks = [features_alone.transform(batch, "csr")]
         blocks += [column.rows(batch.column(column.name)) for column in encoders.labels]
         rows = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, format="csr")
         if is_moved:

@@ -145,7 +145,7 @@ def test_set_output_of_a_union(form: str) -> None:
 
 def test_set_output_chooses_the_form() -> None:
     """It counts where `output` is not given; the clone has it too; the global one comes after."""
-    encoder = Encoder("size").set_output(transform="csr")
+    encoder = Encoder("size", remainder="drop").set_output(transform="csr")
 
     assert encoder.fit_transform(FRAME).format == "csr"
     assert clone(encoder).fit_transform(FRAME).format == "csr"
@@ -163,9 +163,9 @@ def test_sparse_all_the_way() -> None:
     """A model fits the matrix that `set_output` chose."""
     pipeline = make_pipeline(Encoder().set_output(transform="csr"), LogisticRegression())
 
-    assert pipeline.fit(FRAME, TARGET)[-1].n_features_in_ == 6
+    assert pipeline.fit(FRAME, TARGET)[-1].n_features_in_ == 7
     assert pipeline[:-1].get_feature_names_out().tolist() == [
-        *("size_L", "size_M", "size_S", "zip_01", "zip_02", "zip_03")
+        *("size_L", "size_M", "size_S", "price", "zip_01", "zip_02", "zip_03")
     ]
 
 
@@ -195,7 +195,7 @@ def test_clone_has_the_parameters_as_they_were_given(options: dict[str, object])
 
 def test_set_params_of_a_fitted_encoder() -> None:
     """It keeps what it learned, unless other columns or categories are to be learned."""
-    encoder = Encoder("size").fit(FRAME)
+    encoder = Encoder("size", remainder="drop").fit(FRAME)
 
     encoder.set_params(drop="first", dtype="uint8", handle_unknown="ignore")
     assert list(encoder.transform(FRAME))[:2] == ["size_M", "size_S"]
@@ -219,7 +219,7 @@ def test_what_was_seen() -> None:
     encoder.fit(FRAME, TARGET)
     assert (encoder.n_features_in_, encoder.feature_names_in_.tolist()) == (3, list(FRAME))
     back = Encoder.from_json(encoder.to_json())
-    assert back.feature_names_in_.tolist() == ["size"]
+    assert back.feature_names_in_.tolist() == list(FRAME)
     encoder.set_params(columns=None).fit(FRAME.to_numpy(object)[:, [0, 2]])
     assert encoder.n_features_in_ == 2
     assert not hasattr(encoder, "feature_names_in_")
