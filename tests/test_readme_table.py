@@ -30,7 +30,7 @@ def test_the_table_of_defaults_says_what_happens() -> None:
     def of(expression: Any) -> Any:
         return np.vstack(column.to_frame().select(expression).to_series().to_list())
 
-    array, struct = pl.col("c").onehot(["a", "b"]), pl.col("c").onehot(["a", "b"], "struct")
+    array, struct = pl.col("c").onehot(["a", "b"]), pl.col("c").onehot(["a", "b"], layout="struct")
     # For each row of the table: the result, its row of the missing value, and an unseen category.
     calls: dict[str, tuple[Any, Any, Callable[[], Any]]] = {
         "one_hot": (one_hot([1, -1, 0], 2), 1, lambda: one_hot([2], 2)),

@@ -86,7 +86,7 @@ def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> 
     assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8, num_threads=1), pl.DataFrame)
     assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
     assert_type(polars_door.onehot(series, prefix="is"), pl.DataFrame)
-    assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], "struct"), pl.Expr)
+    assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], layout="struct"), pl.Expr)
     assert_type(polars_door.onehot(pl.col("size"), num_threads=1), pl.Expr)
     assert_type(SeriesNamespace(series).to_numpy(dtype=pl.UInt8), AnyArray)
     assert_type(LazyFrameNamespace(lazy).fit(["size"]), Encoder)
