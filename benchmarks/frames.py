@@ -19,6 +19,9 @@ N_TAGS, TAGGED = 20, 0.15
 # Of the five columns the one that is a target of classification.
 LABELS = 2
 
+# The target means of a row come from the other parts of the table, of so many.
+N_FOLDS = 5
+
 # The classes of one column that becomes a tensor.
 N_CLASSES = 16
 
@@ -37,6 +40,8 @@ FORMS = {
     "one row": "a CSR matrix of the first row, the categories known",
     "labels": "a matrix of int64 from one column, the categories learned",
     "label sets": "a matrix of int64 from lists of texts, the categories learned",
+    "cross-fitted means": "a matrix of means of a target, the categories learned",
+    "means": "a matrix of means of a target, the categories known",
 }
 # A row of these has any number of classes.
 MULTI = ("tags", "sets", "label sets")
@@ -76,10 +81,29 @@ class FrameWork:
         sizes = zip(CATEGORIES, self.codes, strict=True)
         if self.form == "tensor":
             return self.codes[0] == np.arange(N_CLASSES)[:, None]  # type: ignore[no-any-return]
+        if self.form in ("cross-fitted means", "means"):
+            return self._means
         if self.form == "labels":
             return self.codes[LABELS] == np.arange(CATEGORIES[LABELS])[:, None]  # type: ignore[no-any-return]
         rows = slice(1) if self.form == "one row" else slice(None)
         return np.concatenate([codes[rows] == np.arange(size)[:, None] for size, codes in sizes])
+
+    @property
+    def target(self) -> Array:
+        """The class, 0 or 1, of each row."""
+        return np.arange(len(self.codes[0])) % 2
+
+    @property
+    def _means(self) -> Array:
+        """The mean target of each category, in all rows or in those of the other folds."""
+        target, means = self.target, np.empty((len(self.codes), len(self.target)))
+        rows = np.arange(len(target))
+        for fold in np.array_split(rows, N_FOLDS) if self.form != "means" else [rows]:
+            train = rows if self.form == "means" else np.delete(rows, fold)
+            for own, codes, size in zip(means, self.codes, CATEGORIES, strict=True):
+                sums = np.bincount(codes[train], target[train], minlength=size)
+                own[fold] = (sums / np.bincount(codes[train], minlength=size))[codes[fold]]
+        return means
 
 
 @dataclass(frozen=True)
@@ -184,6 +208,8 @@ FRAMES = {
         FrameWorkload("S6", "one row", "object"),
         FrameWorkload("S7", "labels", "int64"),
         FrameWorkload("S8", "label sets", "text lists", rows=100_000),
+        FrameWorkload("S9", "cross-fitted means", "str", rows=200_000),
+        FrameWorkload("S10", "means", "category", rows=200_000),
     )
 }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frames import CATEGORIES, LABELS, FrameWork
+from benchmarks.frames import CATEGORIES, LABELS, N_FOLDS, FrameWork
 from benchmarks.peers.forms import FORMERS, Former, Read, itself, scattered
 from benchmarks.peers.registry import OURSELVES, Call
 
@@ -67,3 +67,18 @@ def labels(module: Any, work: FrameWork) -> Call:
 def label_sets(module: Any, work: FrameWork) -> Call:
     """Learn targets of several classes and encode them."""
     return lambda: module.MultiLabelBinarizer().fit_transform(work.data)
+
+
+@estimators("TargetEncoder().fit_transform", form="cross-fitted means", read=itself)
+def cross_fitted_means(module: Any, work: FrameWork) -> Call:
+    """Learn a frame and a target, and encode each fold by the means of the others."""
+    folds = import_module("sklearn.model_selection").KFold(N_FOLDS)
+    target = work.target
+    return lambda: module.TargetEncoder(smooth=0, cv=folds).fit_transform(work.data, target)
+
+
+@estimators("TargetEncoder().transform", form="means", read=itself)
+def means(module: Any, work: FrameWork) -> Call:
+    """Encode a frame by the means of a target, which are known."""
+    transform = module.TargetEncoder(smooth=0).fit(work.data, work.target).transform
+    return lambda: transform(work.data)

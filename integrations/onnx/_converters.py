@@ -10,10 +10,16 @@ import skl2onnx
 from onnx import TensorProto, helper, numpy_helper
 from skl2onnx import _parse
 from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
-from skl2onnx.operator_converters import k_bins_discretiser, label_binariser, ordinal_encoder
+from skl2onnx.operator_converters import (
+    k_bins_discretiser,
+    label_binariser,
+    ordinal_encoder,
+    target_encoder,
+)
 from skl2onnx.shape_calculators import k_bins_discretiser as k_bins_shapes
 from skl2onnx.shape_calculators import label_binariser as label_shapes
 from skl2onnx.shape_calculators import ordinal_encoder as ordinal_shapes
+from skl2onnx.shape_calculators import target_encoder as target_shapes
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
@@ -33,6 +39,10 @@ LABELS = (
 ORDINALS = (
     ordinal_shapes.calculate_sklearn_ordinal_encoder_output_shapes,
     ordinal_encoder.convert_sklearn_ordinal_encoder,
+)
+TARGETS = (
+    target_shapes.calculate_sklearn_target_encoder_output_shapes,
+    target_encoder.convert_sklearn_target_encoder,
 )
 
 
@@ -71,8 +81,8 @@ def _register() -> None:
     for kind in (Encoder, ours.OneHotEncoder):
         alias = f"OnehotFast{kind.__name__}"
         skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
-    kinds = (ours.KBinsDiscretizer, ours.LabelBinarizer, ours.OrdinalEncoder)
-    for kind, functions in zip(kinds, (BINS, LABELS, ORDINALS), strict=True):
+    kinds = (ours.KBinsDiscretizer, ours.LabelBinarizer, ours.OrdinalEncoder, ours.TargetEncoder)
+    for kind, functions in zip(kinds, (BINS, LABELS, ORDINALS, TARGETS), strict=True):
         skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
     # A ColumnTransformer would give it its columns as one tensor, of one type.
     if Encoder not in _parse.do_not_merge_columns:

@@ -13,10 +13,10 @@ array([[1],
        [0],
        [1]])
 
-`OneHotEncoder`, `OrdinalEncoder`, `KBinsDiscretizer`, `LabelBinarizer` and `MultiLabelBinarizer`
-are subclasses of those in `sklearn.preprocessing`, and `label_binarize` is a function around the
-original: an import is all that changes. Common inputs are read and written by this package, all
-others by scikit-learn's own code. scikit-learn's own tests of them are run against these.
+`OneHotEncoder`, `OrdinalEncoder`, `TargetEncoder`, `KBinsDiscretizer`, `LabelBinarizer` and
+`MultiLabelBinarizer` are subclasses of those in `sklearn.preprocessing`, and `label_binarize` is a
+function around the original: only the import changes. This package reads and writes common inputs;
+scikit-learn's own code handles all others. scikit-learn's own tests run against these classes.
 """
 
 from onehot_fast.adapter import require
@@ -29,6 +29,7 @@ from .label_binarizer import LabelBinarizer, label_binarize
 from .multilabel_binarizer import MultiLabelBinarizer
 from .one_hot_encoder import OneHotEncoder
 from .ordinal_encoder import OrdinalEncoder
+from .target_encoder import TargetEncoder
 
 __all__ = [
     "KBinsDiscretizer",
@@ -36,6 +37,7 @@ __all__ = [
     "MultiLabelBinarizer",
     "OneHotEncoder",
     "OrdinalEncoder",
+    "TargetEncoder",
     "from_sklearn",
     "label_binarize",
     "to_sklearn",

@@ -42,10 +42,10 @@ class CategoryCodes(NamedTuple):
     has_unknown: bool
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
-        """Return what a function of the positions gives for each row."""
+        """Return the value, or the row of values, that a function of positions has for each row."""
         if len(self.codes) < len(self.lut):
             return function(self.lut.take(self.codes))
-        return function(self.lut).take(self.codes)
+        return function(self.lut).take(self.codes, axis=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from sklearn.preprocessing import (
     MultiLabelBinarizer,
     OneHotEncoder,
     OrdinalEncoder,
+    TargetEncoder,
 )
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "MultiLabelBinarizer",
     "OneHotEncoder",
     "OrdinalEncoder",
+    "TargetEncoder",
 ]

@@ -79,6 +79,42 @@ class OrdinalEncoder(_OfTables):
         max_categories: int | None = None,
     ) -> None: ...
 
+class TargetEncoder(_Estimator):
+    categories: Any
+    target_type: str
+    smooth: Any
+    cv: Any
+    categories_: list[AnyArray]
+    classes_: AnyArray | None
+    encodings_: list[AnyArray]
+    feature_names_in_: AnyArray
+    target_mean_: Any
+    target_type_: str
+
+    def __init__(
+        self,
+        categories: Any = "auto",
+        target_type: Literal["auto", "continuous", "binary", "multiclass"] = "auto",
+        smooth: Any = "auto",
+        cv: Any = 5,
+        shuffle: Any = ...,
+        random_state: Any = ...,
+    ) -> None: ...
+    def fit(self, X: Any, y: Any) -> Self: ...
+    def fit_transform(self, X: Any, y: Any, **params: Any) -> Any: ...
+    def transform(self, X: Any) -> Any: ...
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray: ...
+    def _fit_encodings_all(self, X: Any, y: Any) -> Any: ...
+    def _transform_X_ordinal(
+        self,
+        X_out: AnyArray,
+        X_ordinal: AnyArray,
+        X_unknown_mask: AnyArray,
+        row_indices: Any,
+        encodings: list[AnyArray],
+        target_mean: Any,
+    ) -> None: ...
+
 class KBinsDiscretizer(_OfTables):
     n_bins: Any
     encode: str

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from onehot_fast import empty
+
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
 from ._columns import AnyArray, DType, SklearnFallback
 from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
@@ -90,7 +92,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
         """Return the matrix of coded rows."""
-        out = np.empty((len(rows[0].codes), len(rows)), dtype)
+        out = empty((len(rows[0].codes), len(rows)), dtype)
         for i, codes in enumerate(rows):
             out[:, i] = codes.map(partial(self._values, i, dtype))
         return out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from redirect import counted, put, pytest_terminal_summary
 from sklearn import preprocessing
-from sklearn.preprocessing import _discretization, _encoders, _label
+from sklearn.preprocessing import _discretization, _encoders, _label, _target_encoder
 
 from onehot_fast.integrations.sklearn import (
     KBinsDiscretizer,
@@ -16,6 +16,7 @@ from onehot_fast.integrations.sklearn import (
     MultiLabelBinarizer,
     OneHotEncoder,
     OrdinalEncoder,
+    TargetEncoder,
     label_binarize,
 )
 
@@ -24,9 +25,11 @@ __all__ = ["pytest_terminal_summary"]
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
 OWNERS = {LabelBinarizer: _label, MultiLabelBinarizer: _label, OneHotEncoder: _encoders}
 OWNERS |= {OrdinalEncoder: _encoders, KBinsDiscretizer: _discretization}
+OWNERS |= {TargetEncoder: _target_encoder}
 
 for kind, module in OWNERS.items():
     for method in METHODS:
-        put(method, counted(getattr(kind, method)), kind)
+        if hasattr(kind, method):
+            put(method, counted(getattr(kind, method)), kind)
     put(kind.__name__, kind, preprocessing, module)
 put("label_binarize", counted(label_binarize), preprocessing, _label)

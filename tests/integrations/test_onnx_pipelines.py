@@ -35,6 +35,7 @@ from onehot_fast.integrations.sklearn import (
     LabelBinarizer,
     OneHotEncoder,
     OrdinalEncoder,
+    TargetEncoder,
 )
 
 OPTIONS = st.fixed_dictionaries(
@@ -117,6 +118,7 @@ STEPS = {
     "OrdinalEncoder": lambda: in_columns(
         OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["carrier"]
     ),
+    "TargetEncoder": lambda: in_columns(TargetEncoder(), ["carrier"]),
     "KBinsDiscretizer": lambda: in_columns(
         KBinsDiscretizer(4, encode="onehot-dense", strategy="uniform"), ["hour"]
     ),

@@ -35,6 +35,7 @@ from onehot_fast.integrations.sklearn import (
     MultiLabelBinarizer,
     OneHotEncoder,
     OrdinalEncoder,
+    TargetEncoder,
 )
 
 TEXTS = np.array([["b", "x"], ["a", "y"], ["b", None], ["c", "x"]] * 50, object)
@@ -438,33 +439,43 @@ def test_what_is_dropped_may_be_all_there_is():
 FITTED = {
     "OneHotEncoder": (OneHotEncoder(min_frequency=2, handle_unknown="ignore"), TEXTS),
     "OrdinalEncoder": (OrdinalEncoder(max_categories=2), TEXTS),
+    "TargetEncoder": (TargetEncoder(), TEXTS),
     "KBinsDiscretizer": (KBinsDiscretizer(2, strategy="uniform"), np.arange(6.0)[:, None]),
     "LabelBinarizer": (LabelBinarizer(), ["a", "b", "c"]),
     "MultiLabelBinarizer": (MultiLabelBinarizer(), [["a"], ["b", "c"]]),
 }
 
 
+def fit(estimator, rows):
+    """Return the estimator, fitted; one of targets gets the numbers of the rows."""
+    return (
+        estimator.fit(rows, range(len(rows)))
+        if "target_type" in estimator.get_params()
+        else (estimator.fit(rows))
+    )
+
+
 @pytest.mark.parametrize("name", FITTED)
 def test_pickles_name_only_the_public_class(name):
     """Tools that read pickles, such as sklearn2pmml, find scikit-learn's attributes and no more."""
     estimator, rows = FITTED[name]
-    fitted = clone(estimator).fit(rows)
+    fitted = fit(clone(estimator), rows)
     fitted.transform(rows)
     texts = [text for _, text, _ in pickletools.genops(pickle.dumps(fitted, 2)) if text]
     ours = {text for text in texts if isinstance(text, str) and text.startswith("onehot_fast")}
     assert ours == {f"{type(fitted).__module__} {name}"}
-    theirs = getattr(preprocessing, name)(**estimator.get_params()).fit(rows)
+    theirs = fit(getattr(preprocessing, name)(**estimator.get_params()), rows)
     assert vars(fitted).keys() == vars(theirs).keys()
 
 
 @pytest.mark.parametrize("name", FITTED)
 def test_skops_loads_what_it_trusts_by_the_public_class(name):
-    """Skops asks for nothing else than it asks for scikit-learn's own class."""
+    """The library skops asks for nothing else than it asks for scikit-learn's own class."""
     skops = pytest.importorskip("skops.io")
     estimator, rows = FITTED[name]
-    fitted = clone(estimator).fit(rows)
+    fitted = fit(clone(estimator), rows)
     before = fitted.transform(rows)
-    theirs = getattr(preprocessing, name)(**estimator.get_params()).fit(rows)
+    theirs = fit(getattr(preprocessing, name)(**estimator.get_params()), rows)
 
     data = skops.dumps(fitted)
     untrusted = set(skops.get_untrusted_types(data=data))

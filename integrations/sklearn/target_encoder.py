@@ -1,0 +1,131 @@
+"""scikit-learn's TargetEncoder, which looks categories up in the hash tables of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from onehot_fast import empty
+
+from ._category_encoder import CategoryEncoder, Positions
+from ._columns import AnyArray, SklearnFallback
+from ._originals import TargetEncoder as SklearnTargetEncoder
+
+__all__ = ["TargetEncoder"]
+
+# Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
+STEPS = "_check_X", "_transform", "_transform_X_ordinal", "_map_infrequent_categories"
+
+
+class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
+    """Encode categories by the mean of the target as scikit-learn's TargetEncoder does, faster.
+
+    It is a `sklearn.preprocessing.TargetEncoder`: parameters, attributes, results, warnings and
+    errors are those of the original, whose code computes the means and splits the rows. Its code
+    also runs if an input is rare. Text, numbers and Booleans in arrays, lists and tables of pandas,
+    polars and Arrow are looked up in our hash tables, and columns that hold codes already
+    (category, Enum, dictionary) are not hashed again.
+
+    See Also
+    --------
+    OneHotEncoder : One column for each category.
+    OrdinalEncoder : One integer for each category.
+
+    Examples
+    --------
+    >>> encoder = TargetEncoder(smooth=0)
+    >>> encoder.fit([["dog"], ["cat"], ["dog"], ["cat"]], [3.5, 1.0, 4.5, 2.0]).encodings_
+    [array([1.5, 4. ])]
+    >>> encoder.transform([["dog"], ["bird"]])
+    array([[4.  ],
+           [2.75]])
+    """
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_samples, n_features) or (n_samples, n_features * n_classes)
+            The encoding of each value, and the mean of the target for an unknown one; of a
+            multiclass target, one column for each class. A table after `set_output`.
+
+        Raises
+        ------
+        AttributeError
+            The encoder is not fitted.
+        TypeError, ValueError
+            As scikit-learn words them.
+        """
+        if hasattr(self, "encodings_") and not self._overrides(*STEPS):
+            with suppress(SklearnFallback):
+                rows = self._look_up(X)
+                means = np.atleast_1d(self.target_mean_)  # of each class
+                encoded = empty((len(rows[0].codes), len(self.encodings_)), np.float64)
+                for i, codes in enumerate(rows):
+                    part = slice(i * len(means), (i + 1) * len(means))
+                    encoded[:, part] = codes.map(partial(_encode, self.encodings_[part], means))
+                return encoded
+        return super().transform(X)
+
+    def _fit_encodings_all(self, X: Any, y: Any) -> Any:
+        """Fit as scikit-learn's method of this name does, and read the rows once."""
+        self._fitted_rows = None
+        try:
+            return super()._fit_encodings_all(X, y)
+        finally:
+            del self._fitted_rows
+
+    def _transform(self, X: Any, *args: Any, **kwargs: Any) -> tuple[AnyArray, AnyArray]:
+        """Return the positions of the rows that `fit` has read, and which of them are known."""
+        rows = getattr(self, "_fitted_rows", None)
+        if rows is None:
+            result: tuple[AnyArray, AnyArray] = super()._transform(X, *args, **kwargs)
+            return result
+        positions = np.empty((len(rows[0].codes), len(rows)), np.int32)
+        is_known = np.ones(positions.shape, bool)
+        for i, codes in enumerate(rows):
+            positions[:, i] = codes.lut.take(codes.codes)
+            if codes.has_unknown:
+                is_known[:, i] = positions[:, i] < len(self.categories_[i])
+        positions[~is_known] = 0  # as scikit-learn marks them
+        return positions, is_known
+
+    def _transform_X_ordinal(
+        self,
+        X_out: AnyArray,
+        X_ordinal: AnyArray,
+        X_unknown_mask: AnyArray,
+        row_indices: Any,
+        encodings: list[AnyArray],
+        target_mean: Any,
+    ) -> None:
+        """Write the encodings of some rows into `X_out`, row by row if all of them are known."""
+        if X_unknown_mask.any():
+            return super()._transform_X_ordinal(
+                X_out, X_ordinal, X_unknown_mask, row_indices, encodings, target_mean
+            )
+        positions = X_ordinal[row_indices]
+        encoded = np.empty((len(positions), len(encodings)))
+        n_classes = len(encodings) // positions.shape[1]
+        for i in range(positions.shape[1]):
+            part = slice(i * n_classes, (i + 1) * n_classes)
+            encoded[:, part] = np.column_stack(encodings[part]).take(positions[:, i], axis=0)
+        X_out[row_indices] = encoded
+
+
+def _encode(encodings: Sequence[AnyArray], means: AnyArray, positions: Positions) -> AnyArray:
+    """Return a row for each position, and `means` for a position behind the last."""
+    columns = [values.take(positions, mode="clip") for values in encodings]
+    rows = np.stack(columns, axis=1)
+    rows[positions == len(encodings[0])] = means
+    return rows
