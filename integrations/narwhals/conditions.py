@@ -7,7 +7,6 @@ import math
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal
@@ -20,7 +19,7 @@ DTYPES: dict[str, Any] = {
     "float32": nw.Float32, "float64": nw.Float64,
 }  # fmt: skip
 CATEGORICAL = (nw.Categorical, nw.Enum)
-ATTOSECONDS = 10**12  # of a microsecond
+ATTOSECONDS = 10**12  # in a microsecond
 EPOCH = datetime.datetime(1970, 1, 1)
 
 
@@ -101,15 +100,8 @@ def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
         return as_literal(item, "text")
     if isinstance(dtype, nw.Boolean):
         return as_literal(item, "boolean")
-    if dtype.is_decimal():
-        return as_literal(item, "decimal")
-    if dtype.is_float():
-        number = as_literal(item, "float")
-        is_held = number is not None and np.dtype(str(dtype).lower()).type(number) == number
-        return number if is_held else None
-    if dtype.is_integer():
-        number, info = as_literal(item, "integer"), np.iinfo(str(dtype).lower())
-        return number if number is not None and info.min <= number <= info.max else None
+    if dtype.is_numeric():
+        return as_literal(item, "decimal38" if dtype.is_decimal() else str(dtype).lower())
     if isinstance(dtype, nw.Date):
         return as_literal(item, "date")
     if isinstance(dtype, nw.Datetime):

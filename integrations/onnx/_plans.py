@@ -10,7 +10,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Categories, ColumnSchema, read_values
+from onehot_fast.adapter import Categories, ColumnSchema, as_literal, read_values
 
 from ._nodes import NAN, NONE, REFUSED, Plan
 
@@ -147,4 +147,5 @@ def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
 
 def _is_exact(key: Any) -> bool:
     """Tell whether a number is a float64, and no other number becomes the same one."""
-    return float(key) == key and (isinstance(key, float | np.floating) or abs(key) < EXACT)
+    is_float = isinstance(key, float | np.floating)
+    return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 from polars.selectors import by_name
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    Categories,
-    ColumnSchema,
-    FeatureWriter,
-    read_values,
-    require_release,
-)
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, require_release
 
 from ._dtypes import element_of
-from ._write import numpy_series
 
 __all__ = ["expressions"]
 
-# Of these dtypes a text is a literal as it is.
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# And of these what stands for the value in memory.
-TIMES = (pl.Date, pl.Datetime, pl.Duration, pl.Time)
+# The dtypes whose name is not what `as_literal` calls their values.
+KINDS: dict[Any, str] = {pl.Binary: "bytes"}
+ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
 
 def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl.Expr]:
@@ -58,8 +51,9 @@ class _Writer(FeatureWriter[pl.Expr]):
         self.dtype, self.element = dtype, element_of(column.options.dtype).dtype
         # By name, since pl.col takes "*" and "^x$" for patterns.
         self.value: pl.Expr = by_name(str(column.name)).as_expr()
-        self.series, is_held = _literals(column.known, dtype)
-        super().__init__(column, [i if is_held[i] else None for i in range(len(is_held))])
+        self.series = _literals(column.known.tolist(), dtype)
+        is_null = self.series.is_null()
+        super().__init__(column, [None if null else i for i, null in enumerate(is_null)])
 
     def is_missing(self) -> pl.Expr:
         is_null = self.value.is_null()
@@ -88,34 +82,34 @@ class _Writer(FeatureWriter[pl.Expr]):
         return feature
 
     def _literal(self, position: int) -> pl.Expr:
-        if isinstance(self.dtype, TIMES):
+        if self.dtype.is_temporal():  # as what stands for the value in memory
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
 
 
-def _literals(known: Categories, dtype: Any) -> tuple[pl.Series, npt.NDArray[np.bool_]]:
-    """Return categories as values of a dtype, and which of them are what they were."""
-    try:
-        literals = _cast(numpy_series("", known.to_array()), dtype)
-    except (TypeError, pl.exceptions.PolarsError):  # of several kinds
-        literals = pl.concat([_one(item, dtype) for item in known.tolist()])
-    column = read_values(literals).encode()
-    positions = known.find(Categories.of(column.stored))
-    positions = np.append(positions, -1)[column.codes.astype(np.intp)]
-    return literals, positions == np.arange(len(known))
+def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
+    """Return categories as values of a dtype, null if no value of it equals the category."""
+    if isinstance(dtype, TEXTS):
+        texts = [as_literal(item, "text") for item in items]
+        return pl.Series("", texts, pl.String).cast(dtype, strict=False)
+    if isinstance(dtype, pl.Decimal):
+        numbers = [_decimal(item, dtype.precision, dtype.scale) for item in items]
+        return pl.Series("", numbers, dtype)
+    if isinstance(dtype, pl.Datetime | pl.Duration):
+        is_instant = isinstance(dtype, pl.Datetime)
+        kind = "duration" if not is_instant else "instant" if dtype.time_zone is None else "zoned"
+        step = ATTOSECONDS[dtype.time_unit]
+        counts = [as_literal(item, kind) for item in items]
+        whole = [None if n is None or n % step else n // step for n in counts]
+        return pl.Series("", [as_literal(n, "int64") for n in whole], pl.Int64).cast(dtype)
+    kind = KINDS.get(dtype.base_type(), str(dtype).lower())
+    return pl.Series("", [as_literal(item, kind) for item in items], dtype)
 
 
-def _one(item: Any, dtype: Any) -> pl.Series:
-    """Return one category as a value of a dtype, or null."""
-    try:
-        return _cast(pl.Series("", [item], strict=False), dtype)
-    except (TypeError, pl.exceptions.PolarsError):
-        return pl.Series("", [None], dtype)
-
-
-def _cast(values: pl.Series, dtype: Any) -> pl.Series:
-    """Return values of a dtype, null where there is none; a number is never a time."""
-    if isinstance(dtype, TIMES) and values.dtype.base_type() != dtype.base_type():
-        return pl.Series("", [None] * len(values), dtype)
-    return values.cast(dtype, strict=False)
+def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
+    """Return a category as a decimal of so many digits, of which `scale` follow the point."""
+    number: Decimal | None = as_literal(item, "decimal38")
+    if number is None or number.adjusted() >= precision - scale:
+        return None
+    return number if -int(number.as_tuple().exponent) <= scale else None

@@ -11,6 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from onehot_fast.adapter import as_literal
+
 # SQLite promises this many digits of a decimal fraction; the other engines read all of them.
 SQLITE_DIGITS = 15
 EXACT = 2**53
@@ -23,8 +25,7 @@ SPARK_VARIABLE = "${"
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
 # Characters that no column name in BigQuery has.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
-BIGNUMERIC_MAX = Decimal(f"{2**255 - 1}E-38")
-MAX_DECIMAL_DIGITS = 38  # of DuckDB and Spark
+BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
 ATTOSECONDS = 10**18
 # The first and the last second of the years 1 to 9999, since 1970.
@@ -110,11 +111,8 @@ class Dialect:
 
     def decimal(self, value: Decimal) -> str | None:
         """Return a literal of a decimal fraction without zeros at its end."""
-        if not value.is_finite() or abs(value.adjusted()) > MAX_DECIMAL_DIGITS:
-            return None
-        written = f"{value:f}"
-        n_digits = len(written.replace(".", "").lstrip("-0"))
-        return written if max(n_digits, _scale(value)) <= MAX_DECIMAL_DIGITS else None
+        held = as_literal(value, "decimal38")
+        return None if held is None else f"{held:f}"
 
     def boolean(self, value: bool) -> str:
         """Return a literal of a Boolean."""
@@ -244,7 +242,7 @@ class Spark(Dialect):
     }  # fmt: skip
     string_type, collate = "STRING", ""
     naive_type, zoned_type = "TIMESTAMP_NTZ", "TIMESTAMP"
-    integers = range(1 - 10**MAX_DECIMAL_DIGITS, 10**MAX_DECIMAL_DIGITS)
+    integers = range(1 - 10**38, 10**38)
 
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
@@ -335,7 +333,7 @@ class BigQuery(Dialect):
 
     def decimal(self, value: Decimal) -> str | None:
         """Return a literal of a decimal fraction."""
-        is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= MAX_DECIMAL_DIGITS
+        is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= BIGNUMERIC_SCALE
         return f"BIGNUMERIC '{value:f}'" if is_held else None
 
     def is_nan(self, column: str, kind: str | None) -> str | None:

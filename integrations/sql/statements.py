@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, checks, literal_kind
@@ -17,7 +16,6 @@ INDENT = ",\n       "
 NUMBERS = ("float", "decimal", "integer", "boolean")
 # Types that one column of SQLite may mix.
 STORED = {*NUMBERS, "text", "bytes"}
-UNBOUNDED = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 SUPPORTED = STORED | {"date", "instant", "zoned"}
 
 
@@ -115,8 +113,6 @@ class _Writer(FeatureWriter[str]):
         value = as_literal(item, kind) if kind else None
         if value is None or (kind == "text" and not is_unicode(value)):
             return None
-        if isinstance(value, Decimal):
-            value = value.normalize(UNBOUNDED)
         written: str | None = getattr(dialect, str(kind))(value)
         return written
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from numbers import Real
 from typing import Any
 
@@ -24,7 +25,11 @@ KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((Decimal,), "decimal"),
     ((np.datetime64, datetime.datetime), "instant"),
     ((datetime.date,), "date"),
+    ((datetime.time,), "time"),
 )
+TIMES = {"instant": Time.INSTANT, "zoned": Time.ZONED, "duration": Time.DURATION}
+SIZED = re.compile(r"(int|uint|float|decimal)([0-9]+)")
+EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def literal_kind(value: Any) -> str | None:
@@ -37,19 +42,32 @@ def literal_kind(value: Any) -> str | None:
 def as_literal(value: Any, kind: str) -> Any:
     """Return the value of a kind that equals a category; None if there is none.
 
-    An instant is an integer: attoseconds since 1970, by its clock or, if "zoned", in UTC.
-    The time depends on the length of the category as text only: ``Decimal("1E+999999999")`` is
-    never written out.
+    Parameters
+    ----------
+    value : object
+        A category.
+    kind : str
+        A result of `literal_kind`; or the name of a type of numbers with its size, such as
+        "uint8", "float32" or "decimal38" (of 38 digits).
+
+    Returns
+    -------
+    object or None
+        Instants and durations are attoseconds, an instant since 1970 by its clock or, if "zoned",
+        in UTC. Decimals have no zeros at their end. The time that this takes depends on the length
+        of the category as text: ``Decimal("1E+999999999")`` is never written out.
     """
-    if kind in NUMBERS:
-        is_number = isinstance(value, Real | Decimal | np.bool_)
-        return NUMBERS[kind](value) if is_number else None
-    if kind in ("instant", "zoned"):
-        if literal_kind(value) != kind:
+    sized = SIZED.fullmatch(kind)
+    if sized or kind in NUMBERS:
+        if not isinstance(value, Real | Decimal | np.bool_):
             return None
-        found: Any = key(value)
-        return found[1] if found[0] is (Time.ZONED if kind == "zoned" else Time.INSTANT) else None
-    return value if literal_kind(value) == kind else None
+        return _as_sized(value, sized[1], int(sized[2])) if sized else NUMBERS[kind](value)
+    if literal_kind(value) != kind:
+        return None
+    if kind not in TIMES:
+        return value
+    found: Any = key(value)
+    return found[1] if found[0] is TIMES[kind] else None
 
 
 def _as_integer(value: Any) -> int | None:
@@ -77,10 +95,32 @@ def _as_float(value: Any) -> float | None:
 
 
 def _as_decimal(value: Any) -> Decimal | None:
-    if isinstance(value, Decimal):
-        return value
-    number = _as_integer(value) if isinstance(value, int | np.integer) else _as_float(value)
-    return None if number is None else Decimal(number)
+    if not isinstance(value, Decimal):
+        is_whole = isinstance(value, int | np.integer | np.bool_)
+        number = int(value) if is_whole else _as_float(value)
+        if number is None:
+            return None
+        value = Decimal(number)
+    return EXACT.normalize(value)
+
+
+def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
+    """Return a number as one of the integers, floats or decimals of a size."""
+    if name == "float":
+        double = _as_float(value)
+        with np.errstate(over="ignore"):
+            # Beside a float of Python, NumPy would round it before it compares.
+            is_held = double is not None and float(np.dtype(f"float{size}").type(double)) == double
+        return double if is_held else None
+    if name == "decimal":
+        decimal = _as_decimal(value)
+        if decimal is None or not decimal.is_finite():
+            return None
+        scale = max(0, -int(decimal.as_tuple().exponent))
+        return decimal if scale <= size and decimal.adjusted() + 1 + scale <= size else None
+    number = _as_integer(value)
+    low, high = (-(2 ** (size - 1)), 2 ** (size - 1)) if name == "int" else (0, 2**size)
+    return number if number is not None and low <= number < high else None
 
 
 NUMBERS: dict[str, Callable[[Any], Any]] = {

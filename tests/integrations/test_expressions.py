@@ -37,10 +37,12 @@ COLUMNS: dict[Any, list[Any]] = {
     pl.Time: [datetime.time(12, 30)],
     pl.Binary: [b"", b"a", b"\xff"],
     pl.Decimal(10, 2): [Decimal("1.00"), Decimal("1.50")],
+    pl.Decimal(38, 2): [Decimal("1.00"), Decimal("123456789012345678901234567890123456.50")],
+    pl.Int128: [0, 1, 2**100],
 }
 # What narwhals can name in a literal.
 OF_NARWHALS = [dtype for dtype in COLUMNS if dtype.base_type() not in (
-    pl.Duration, pl.Time, pl.Binary, pl.Decimal)]  # fmt: skip
+    pl.Duration, pl.Time, pl.Binary, pl.Decimal, pl.Int128)]  # fmt: skip
 NAMES = ["c", "a b", 'x"y']
 if pl.DataFrame({"*": [1], "c": [1]}).select(pl.selectors.by_name("*")).columns == ["*"]:
     NAMES += ["*", "^c$"]  # for polars before 2.0 these are patterns, even as names
@@ -164,3 +166,20 @@ def test_only_frames_with_expressions_are_accepted(frame: Any) -> None:
 def test_a_column_of_lists_has_no_expressions() -> None:
     with pytest.raises(TypeError, match=r"column 'c' has dtype List"):
         Encoder().fit({"c": ["a"]}).expressions(pl.DataFrame({"c": [["a"]]}))
+
+
+@pytest.mark.parametrize("dtype", [*COLUMNS])
+def test_categories_beyond_every_dtype_are_never_found(dtype: Any) -> None:
+    """And take no longer than their text is long."""
+    nw = pytest.importorskip("narwhals")
+    frame = pl.DataFrame({"c": pl.Series([*COLUMNS[dtype], None], dtype=dtype)})
+    values = [Decimal("1E+999999999"), Decimal("1E-99999999"), 10**400, 2, 0.1, Decimal("1.5")]
+    encoder = Encoder(["c"], handle_unknown="indicator").fit({"c": values})
+
+    expected = encoder.transform(frame)
+    assert frame.select(encoder.expressions(frame)).equals(expected)
+    if dtype in OF_NARWHALS:
+        narwhal = nw.from_native(frame)
+        assert narwhal.select(encoder.expressions(narwhal)).to_native().equals(expected)
+    with pytest.raises(ValueError, match="need an input of floats|several types"):
+        encoder.to_onnx()
