@@ -59,7 +59,8 @@ def as_literal(value: Any, kind: str) -> Any:
     """
     sized = SIZED.fullmatch(kind)
     if sized or kind in NUMBERS:
-        if not isinstance(value, Real | Decimal | np.bool_):
+        # NumPy counts the timedelta64 among the integers.
+        if isinstance(value, np.timedelta64) or not isinstance(value, Real | Decimal | np.bool_):
             return None
         return _as_sized(value, sized[1], int(sized[2])) if sized else NUMBERS[kind](value)
     if literal_kind(value) != kind:
