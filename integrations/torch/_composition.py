@@ -23,7 +23,10 @@ SEVERAL_CLASSES = (
     "decode: a row has more than one element equal to on_value;"
     " decode(tensor.cpu(), ...) names the row"
 )
-NO_CLASS = "decode: a row has no element equal to on_value; decode(tensor.cpu(), ...) names the row"
+NO_CLASS = (
+    "decode: a row has no element equal to on_value; decode(tensor.cpu(), ...) names the row, and"
+    " rule='argmax' decodes scores"
+)
 
 
 def read_labels(
@@ -147,17 +150,15 @@ def decode(
     If `default` is None, rows without a hot element are errors.
     """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
-    bits, on = _bits(tensor), _bits(scalar(on_value, tensor.dtype, tensor.device))
-    is_hot = bits == on
-    is_first = bits == bits.narrow(axis, 0, min(1, tensor.shape[axis]))
+    is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
-        is_hot, is_first = is_hot.all(-1), is_first.all(-1)
+        is_hot = is_hot.all(-1)
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
-    # Without a default every such row is an error, else those that hold several values.
-    is_plain = n_hot > 0 if default is None else (n_hot > 0) | is_first.all(axis)
-    torch._assert_async(is_plain.all(), NO_CLASS)
+    # Without a default every row without a hot element is an error, else a row of several values.
+    is_valid = n_hot > 0 if default is None else (n_hot > 0) | _is_constant(tensor, axis)
+    torch._assert_async(is_valid.all(), NO_CLASS)
     filler = -1 if default is None else default
     if tensor.shape[axis] == 0:
         return torch.full(shape, filler, dtype=torch.int64, device=tensor.device)
@@ -175,6 +176,18 @@ def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
     elif _is_float8(tensor.dtype):
         tensor = tensor.to(torch.float32)
     return tensor.argmax(axis)
+
+
+def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
+    """Tell which rows hold a single value; 0.0 equals -0.0, and NaN equals NaN."""
+    if _is_float8(tensor.dtype):
+        tensor = tensor.to(torch.float32)
+    tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
+    first = tensor.narrow(axis, 0, min(1, tensor.shape[axis]))
+    is_same = tensor == first
+    if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+        is_same = is_same | (tensor.isnan() & first.isnan())
+    return is_same.all(axis)
 
 
 def _is_float8(dtype: torch.dtype) -> bool:

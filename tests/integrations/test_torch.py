@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) ->
 
 
 @given(
-    values=st.lists(st.sampled_from([0, 0, 1]), min_size=12, max_size=12),
+    values=st.lists(st.sampled_from([0, 0, 0, 1, 2, -0.0, nan]), min_size=12, max_size=12),
     dtype=st.sampled_from(VALUES),
     axis=st.integers(0, 2),
     on_value=st.sampled_from([1, 0]),
@@ -141,10 +142,11 @@ def test_tensors_are_decoded_like_arrays(
     values: Any, dtype: Any, axis: int, on_value: int, default: Any, multiple: Any
 ) -> None:
     """By the kernel, and by the composition of torch operations."""
-    tensor = torch.tensor(values).reshape(3, 2, 2).to(dtype).transpose(0, 1)
+    tensor = torch.tensor(values).nan_to_num(nan if dtype.is_floating_point else 0)
+    tensor = tensor.reshape(3, 2, 2).to(dtype).transpose(0, 1)
     array = tensor.to(torch.complex64).numpy().real
     options = {"on_value": on_value, "multiple": multiple}
-    expected = outcome(lambda: onehot_fast.decode(array, axis, all_off=default, **options))
+    expected = outcome(lambda: onehot_fast.decode(array, axis, default=default, **options))
     rules = axis, on_value, None if default == "error" else default, multiple
     if isinstance(expected, str):
         with pytest.raises(ValueError, match="element"):
