@@ -28,7 +28,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-publish compare docs build wheel clean
+.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-publish compare docs build wheel release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -88,7 +88,7 @@ torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour o
 faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, kills and full disks of the command; an hour
 	cd tools && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
 
-emulate:  ## test the C code here and, under qemu, for aarch64 (NEON) and s390x (big-endian)
+emulate:  ## test the C code here, under qemu for aarch64 (NEON) and s390x (big-endian), under wine for Windows
 	.ci/emulate
 
 bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
@@ -117,6 +117,11 @@ build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
 
 wheel: $(VENV)/.release-ready  ## the same for Linux, as published: with libgomp, checked (TESTS=1 TWICE=1 ARGS="python3.12 python3.13")
 	TESTS=$(TESTS) TWICE=$(TWICE) .ci/wheel $(BIN) $(ARGS)
+
+release-check: $(VENV)/.release-ready $(VENV)/.compiled  ## check what a release needs: other platforms, wheels, package page; an hour
+	$(BIN)/python tools/cross.py
+	.ci/emulate
+	$(MAKE) wheel TESTS=1 TWICE=1
 
 clean:  ## remove all that was built; .venv stays
 	rm -rf build dist *.egg-info docs/_build docs/auto_gallery htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache

@@ -10,14 +10,13 @@
 #include "dictionary.h"
 #include "dictionary_split.h"
 #include "microkernels.h"
+#include "pages.h"
 #include "sort_texts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { ROUNDS = 60, MOST_ROWS = 20000, MOST_VALUES = 9000, MOST_BYTES = 200, MARK = 0x5A5A5A5A };
 
@@ -63,12 +62,12 @@ static int n_guarded = 0;
 /* Memory that begins behind a forbidden page, or ends in front of one. */
 static uint8_t *guard(size_t n_bytes, int at_end)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), inside = (n_bytes / page + 1) * page;
-    uint8_t *pages = mmap(NULL, inside + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED || mprotect(pages + page, inside, PROT_READ | PROT_WRITE) != 0)
+    const size_t page = page_size(), inside = (n_bytes / page + 1) * page;
+    uint8_t *pages = map_guarded(inside);
+    if (pages == NULL)
         exit(2);
     guarded[n_guarded].pages = pages;
-    guarded[n_guarded++].size = inside + 2 * page;
+    guarded[n_guarded++].size = inside;
     return pages + page + (at_end ? inside - n_bytes : 0);
 }
 
@@ -76,7 +75,7 @@ static void unguard(void)
 {
     while (n_guarded > 0) {
         n_guarded--;
-        munmap(guarded[n_guarded].pages, guarded[n_guarded].size);
+        unmap_guarded(guarded[n_guarded].pages, guarded[n_guarded].size);
     }
 }
 

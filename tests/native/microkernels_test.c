@@ -7,6 +7,7 @@
  * Ends with the number of comparisons, or at the first difference.
  */
 #include "microkernels.h"
+#include "pages.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static int same(const unsigned char *buffer, size_t shift, const unsigned char *
 static unsigned char *guarded(size_t n_bytes)
 {
     const size_t size = (n_bytes + 4 * GUARD + 63) / 64 * 64;
-    unsigned char *buffer = aligned_alloc(64, size);
+    unsigned char *buffer = allocate_aligned(size);
     if (buffer == NULL)
         exit(2);
     memset(buffer, MARK, size);
@@ -129,7 +130,7 @@ static void test_writers(const ohf_microkernels *microkernels)
             if (!same(buffer, shift, expected, n_bytes))
                 fail(microkernels, "planes", width, depth, n, shift);
         }
-    free(buffer);
+    free_aligned(buffer);
     free(expected);
 }
 
@@ -158,7 +159,7 @@ static void test_bits(const ohf_microkernels *microkernels)
     microkernels->bits(codes, n, n_classes, plane_bytes, streaming, buffer + GUARD + shift, masks);
     if (!same(buffer, shift, expected, n_classes * plane_bytes))
         fail(microkernels, "bits", 0, n_classes, n, shift);
-    free(buffer);
+    free_aligned(buffer);
     free(expected);
 }
 
@@ -211,8 +212,8 @@ static void test_csr(const ohf_microkernels *microkernels)
     free(columns);
     free(expected);
     free(ends);
-    free(buffer);
-    free(end_buffer);
+    free_aligned(buffer);
+    free_aligned(end_buffer);
 }
 
 /* What is moved leaves off behind, whatever the width and the place in a line. */
@@ -235,7 +236,7 @@ static void test_move(const ohf_microkernels *microkernels)
     microkernels->fence();
     if (!same(buffer, shift, moved, n_bytes) || memcmp(from, rest, n_bytes) != 0)
         fail(microkernels, "move", width, 1, n_bytes, place);
-    free(buffer);
+    free_aligned(buffer);
 }
 
 /* The class of a 64-bit pattern, from the rules and nothing else. */
