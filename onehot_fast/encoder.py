@@ -569,8 +569,11 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         dict of str to ndarray of shape (n_rows,), or a table
-            A table if one came in, with its other columns in place. A column has the dtype of its
-            categories if nothing else occurs in it, otherwise dtype object.
+            A table if one came in, with its other columns in place. A column has the fitted type if
+            it was fitted in the library of the result and the type holds all values: a categorical
+            with its categories and order, int8, dates with their unit. Merging takes the common
+            type. Otherwise, a column has the dtype of its categories if nothing else occurs in it,
+            or else dtype object.
 
         Raises
         ------

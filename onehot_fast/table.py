@@ -58,6 +58,9 @@ class Table:
         A column of a few rows as objects of Python, None or NaN for a missing value, where that
         takes less time than to read it, be it coded or not; None where it takes more, or the column
         holds no texts.
+    type_of : callable, position → str, optional
+        The type of a column, by which `wrap` of the same library makes it again: the library, a
+        colon, and how the library spells the type. "" if any other type would do.
     has_names : bool, default True
         False if the columns have only positions: those of a plain array or of a bare `Column`.
     uncoded : Table, optional
@@ -73,6 +76,7 @@ class Table:
     source: Any = None
     block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
     texts: Callable[[int], Sequence[Any] | None] = lambda position: None
+    type_of: Callable[[int], str] = lambda position: ""
     has_names: bool = True
     uncoded: Table | None = None
 
@@ -224,8 +228,15 @@ def _array_table(
         lambda i: as_values(columns[i]),
         source=source,
         texts=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
+        type_of=lambda i: _type_of(columns[i]),
         has_names=has_names,
     )
+
+
+def _type_of(column: Any) -> str:
+    """Return the type of an array of numbers, Booleans or times."""
+    is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
+    return f"numpy:{column.dtype.name}" if is_native else ""
 
 
 def _length(column: Any, name: Hashable) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -200,7 +201,15 @@ def check_engine(
 def what_is_learned(engine: Engine, encoder: Encoder) -> Any:
     """Return all that an encoder knows; of levels that a library joins itself, what follows."""
     features = {key: values.tolist() for key, values in encoder.features.items()}
-    return encoder.to_json() if engine.in_parts else features
+    return document(encoder) if engine.in_parts else features
+
+
+def document(encoder: Encoder) -> dict[str, Any]:
+    """Return the document of an encoder without the types of the columns, which libraries spell."""
+    document: dict[str, Any] = json.loads(encoder.to_json())
+    for column in document["fitted"]["columns"]:
+        column.pop("types", None)
+    return document
 
 
 def listed(engine: Engine, table: Any) -> list[tuple[str, list[Any]]]:

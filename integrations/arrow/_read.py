@@ -115,6 +115,7 @@ def read_table(table: Any) -> Table:
         rows,
         lambda positions: _side_by_side(rows, positions),
         lambda position: _texts(rows.column(position)),
+        lambda position: f"arrow:{rows.schema.field(position).type}",
     )
 
 

@@ -6,13 +6,16 @@ The memory is given back with the last reference to any array over it.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from onehot_fast.adapter import (
     Categorical,
@@ -34,6 +37,10 @@ Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"
 LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictionary")
 
 PANDAS_KEY = b"pandas"
+# How pyarrow spells the types that have no alias.
+DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), ordered=([01])>")
+ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
+DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
 # Rows of so many outputs share their columns.
 MOST_SHARED = 1 << 14
 
@@ -81,7 +88,7 @@ def wrap(
         if isinstance(part, Outputs):
             columns += output_arrays(part.columns, part.dtype, num_threads)
         elif isinstance(part, Decoded):
-            columns.append(_from_numpy(part.values, part.name))
+            columns.append(_decoded_array(part))
         elif isinstance(part, Categorical):
             labels = _from_numpy(part.categories.to_array(), part.name)
             columns.append(_dictionary_array(part.codes, labels))
@@ -91,6 +98,47 @@ def wrap(
             name = table.names[part.position]
             columns.append(_from_numpy(table.values(part.position), name))
     return table_of(columns, _known_schema(table, parts, columns, memo), table.n_rows)
+
+
+def _decoded_array(part: Decoded) -> pa.Array:
+    """Return decoded rows in the type of the fitted columns if it holds the values."""
+    values = _from_numpy(part.distinct, part.name)
+    names = part.types_in("arrow")
+    if names and part.schema is not None:
+        with suppress(pa.ArrowException, TypeError, ValueError):
+            fitted = _as_fitted(values, names, part.schema)
+            values = fitted if part.holds(fitted.to_pylist()) else values
+    return values if part.positions is None else values.take(pa.array(part.positions))
+
+
+def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> pa.Array:
+    """Return values in the common type of the fitted columns."""
+    fields = [pa.schema([("", type_of_name(name))]) for name in names]
+    kind = pa.unify_schemas(fields, promote_options="permissive").field(0).type
+    if not pa.types.is_dictionary(kind):
+        return values.cast(kind)
+    levels = _from_numpy(schema.known.to_array(), schema.name).cast(kind.value_type)
+    codes = pc.index_in(values.cast(kind.value_type), levels).cast(kind.index_type)
+    return pa.DictionaryArray.from_arrays(codes, levels, ordered=kind.ordered)
+
+
+def type_of_name(name: str) -> pa.DataType:
+    """Return the type that pyarrow spells like this; nested types have no such form here.
+
+    Raises
+    ------
+    ValueError
+        There is none.
+    """
+    if match := DICTIONARY_NAME.fullmatch(name):
+        value_type, index_type = map(type_of_name, match.group(1, 2))
+        return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
+    if match := ZONED_NAME.fullmatch(name):
+        return pa.timestamp(*match.groups())
+    if match := DECIMAL_NAME.fullmatch(name):
+        make = {"decimal128": pa.decimal128, "decimal256": pa.decimal256}[match[1]]
+        return make(int(match[2]), int(match[3]))
+    return pa.type_for_alias(name)
 
 
 def _known_schema(

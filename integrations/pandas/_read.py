@@ -69,6 +69,7 @@ def read_table(table: Any) -> Table:
         table,
         frame.block,
         frame.cells,
+        frame.type_of,
     )
 
 
@@ -93,6 +94,14 @@ class _Frame:
 
     def is_encodable(self, position: int) -> bool:
         return is_encodable(self.dtypes[position])
+
+    def type_of(self, position: int) -> str:
+        """Return the dtype as text; of texts and objects pandas chooses the same again."""
+        dtype = self.dtypes[position]
+        if isinstance(dtype, pd.CategoricalDtype):
+            order = "ordered" if dtype.ordered else "unordered"
+            return f"pandas:category[{dtype.categories.dtype}, {order}]"
+        return "" if str(dtype) in ("object", "str") else f"pandas:{dtype}"
 
     def read(self, position: int) -> Column | Values:
         return read_column(self.column(position))

@@ -1,8 +1,9 @@
 """pandas out: columns of codes become those of a frame, in one block and without a copy."""
 
 import gc
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias, cast
@@ -11,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from pandas.api.extensions import ExtensionArray, ExtensionDtype
-from pandas.api.types import is_integer_dtype
+from pandas.api.types import is_integer_dtype, pandas_dtype
 
 from onehot_fast.adapter import (
     Categorical,
     CodedColumn,
+    ColumnSchema,
     Decoded,
     Outputs,
     Part,
@@ -41,6 +43,8 @@ Dtype: TypeAlias = npt.DTypeLike | ExtensionDtype
 
 # From 3 on frames share columns until one of them is written to; before, a view is an alias.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
+# The type of a categorical column, as `read_table` spells it.
+CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
 # NumPy kinds that a frame keeps as they are; others it converts (text) or checks (dates).
 NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
@@ -195,18 +199,46 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
     Of objects pandas makes texts or times where all of them are such: the few that differ tell.
     """
     arrays = _text_arrays(run) or [
-        _new_array(part.distinct)
-        if part.positions is None
-        else _new_array(part.distinct).take(part.positions)
+        _fitted_array(part) if part.positions is None else _fitted_array(part).take(part.positions)
         for part in run
     ]
     return _assemble(arrays, len(index), index, None)
 
 
+def _fitted_array(part: Decoded) -> Any:
+    """Return the distinct values in the fitted dtype if it holds them, else in pandas' own."""
+    array = _new_array(part.distinct)
+    names = part.types_in("pandas")
+    if not names or part.schema is None:
+        return array
+    with suppress(ArithmeticError, NotImplementedError, TypeError, ValueError):
+        dtype = _fitted_dtype(names, part.schema)
+        if dtype == array.dtype:
+            return array
+        if isinstance(dtype, pd.CategoricalDtype):
+            codes = dtype.categories.get_indexer(cast(Any, array))
+            fitted: Any = pd.Categorical.from_codes(codes, dtype=dtype)
+        else:
+            fitted = _new_array(pd.Series(array).astype(dtype))
+        return fitted if part.holds(fitted) else array
+    return array
+
+
+def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
+    """Return the common dtype of the fitted columns."""
+    categories = [CATEGORY.fullmatch(name) for name in names]
+    if all(categories):
+        [kind] = {match[1] for match in categories if match}
+        is_ordered = all(name.endswith(", ordered]") for name in names)
+        levels = pd.Index(schema.known.to_array()).astype(pandas_dtype(kind))
+        return pd.CategoricalDtype(levels, is_ordered)
+    return pd.concat([pd.Series([], dtype=pandas_dtype(name)) for name in names]).dtype
+
+
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
     """Return columns of texts, of which pandas makes all at once; None where not all are such."""
     rows = [part.positions for part in run if part.positions is not None and _has_text(part)]
-    if not COPY_ON_WRITE or len(rows) < len(run):
+    if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None
     values = _new_array(np.concatenate([part.distinct for part in run]))
     if not isinstance(values.dtype, pd.StringDtype):
@@ -222,7 +254,7 @@ def _has_text(part: Decoded) -> bool:
     return part.distinct.dtype == object and any(isinstance(v, str) for v in part.distinct)
 
 
-def _new_array(values: npt.NDArray[Any]) -> Any:
+def _new_array(values: Any) -> Any:
     """Return values as pandas keeps them."""
     array: Any = pd.Series(values, copy=False).array
     return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array

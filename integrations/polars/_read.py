@@ -105,6 +105,7 @@ def read_table(table: Any) -> Table:
         table,
         lambda positions: _side_by_side(table, types(), positions),
         lambda i: _texts(table.to_series(i)),
+        lambda i: f"polars:{'Enum' if types()[i] is pl.Enum else dtypes()[i]}",
     )
 
 

@@ -1,6 +1,8 @@
 """polars out: columns over the memory that `write` fills."""
 
+import ast
 from collections.abc import Hashable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,6 +13,7 @@ from onehot_fast.adapter import (
     ArrowBlock,
     Categorical,
     Categories,
+    ColumnSchema,
     Decoded,
     Outputs,
     Part,
@@ -28,6 +31,14 @@ AnyArray = npt.NDArray[Any]
 
 # The row of which no output is on, and the columns of that of which all are.
 _Rows: TypeAlias = tuple[pl.DataFrame, list[pl.Series]]
+# The dtypes of decoded values by the names that polars shows.
+DTYPES = frozenset(
+    {
+        *(f"{kind}Int{bits}" for kind in ("", "U") for bits in (8, 16, 32, 64)),
+        *("Float32", "Float64", "Boolean", "String", "Binary", "Categorical", "Enum"),
+        *("Date", "Time", "Datetime", "Duration", "Decimal"),
+    }
+)
 # Rows of so many outputs share their columns.
 MOST_SHARED = 1 << 14
 
@@ -185,10 +196,45 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
         levels = pl.Series(str(part.name), titles, pl.Enum(titles))
         return levels.gather(codes.set(codes < 0, None))
     if isinstance(part, Decoded):
-        return numpy_series(str(part.name), part.values)
+        series = _decoded_series(part)
+        return series if part.positions is None else series.gather(part.positions)
     if isinstance(table.source, pl.DataFrame):
         return table.source.to_series(part.position)
     return numpy_series(str(table.names[part.position]), table.values(part.position))
+
+
+def _decoded_series(part: Decoded) -> pl.Series:
+    """Return the distinct values in the dtype of the fitted columns if it holds them."""
+    series = numpy_series(str(part.name), part.distinct)
+    names = part.types_in("polars")
+    if not names or part.schema is None or series.dtype == pl.Object:
+        return series
+    with suppress(pl.exceptions.PolarsError, SyntaxError, TypeError, ValueError):
+        fields = [pl.DataFrame(schema={"": _fitted_dtype(name, part.schema)}) for name in names]
+        fitted = series.cast(pl.concat(fields, how="vertical_relaxed").dtypes[0])
+        return fitted if part.holds(fitted.to_list()) else series
+    return series
+
+
+def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
+    """Return the dtype that polars shows as a name, an Enum with the fitted categories.
+
+    Raises
+    ------
+    ValueError
+        It is none of those of `DTYPES`.
+    """
+    form = ast.parse(name, mode="eval").body
+    arguments: dict[str, Any] = {}
+    if isinstance(form, ast.Call):
+        arguments = {str(each.arg): ast.literal_eval(each.value) for each in form.keywords}
+        form = form.func
+    if not isinstance(form, ast.Name) or form.id not in DTYPES:
+        raise ValueError(f"{name} is not a dtype of decoded values")
+    if form.id == "Enum":
+        arguments = {"categories": schema.known.tolist()}
+    dtype = getattr(pl, form.id)
+    return dtype(**arguments) if arguments else dtype
 
 
 def numpy_series(name: str, values: AnyArray) -> pl.Series:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -80,7 +81,10 @@ def _decode_rows(
         return np.ascontiguousarray(encoded[:, start:stop])
 
     decoded = _decode_dense(schema, part, len(encoded), 1, substitutes, nan_is_null=False)
-    return [distinct[positions] for distinct, positions in decoded]
+    return [
+        _numpy_values(Decoded(column.name, *values, column))
+        for column, values in zip(schema.columns, decoded, strict=True)
+    ]
 
 
 def decode_features(
@@ -240,8 +244,8 @@ def decode_sparse(
         if is_odd.any():
             first = int(np.argmin(np.where(is_odd, rows, n_rows)))
             _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
-        distinct, positions = _distinct(column, classes, substitutes)
-        columns.append(distinct[positions])
+        values = _distinct(column, classes, substitutes)
+        columns.append(_numpy_values(Decoded(column.name, *values, column)))
     return columns
 
 
@@ -332,7 +336,9 @@ def decoded_parts(
 ) -> list[Part]:
     """Return the table with the outputs of each column replaced by what they stand for."""
     return [
-        Decoded(schema.columns[part].name, *values[part]) if isinstance(part, int) else part
+        Decoded(schema.columns[part].name, *values[part], schema.columns[part])
+        if isinstance(part, int)
+        else part
         for part in schema.remember(decoded_layout, table.names)
     ]
 
@@ -344,5 +350,16 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
         if isinstance(part, PassThrough):
             columns[table.names[part.position]] = table.values(part.position)
         elif isinstance(part, Decoded):
-            columns[part.name] = part.values
+            columns[part.name] = _numpy_values(part)
     return columns
+
+
+def _numpy_values(part: Decoded) -> AnyArray:
+    """Return decoded rows in the common dtype of the fitted arrays, if it holds them."""
+    distinct = part.distinct
+    with contextlib.suppress(TypeError, ValueError):  # of dtypes without a common one
+        dtypes = [np.dtype(name) for name in part.types_in("numpy")]
+        if dtypes and distinct.dtype != object:
+            cast = distinct.astype(np.result_type(*dtypes))
+            distinct = cast if part.holds(cast) else distinct
+    return distinct if part.positions is None else distinct[part.positions]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._encode.write import recode
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.coding import levels
-from onehot_fast._schema.schema import Schema
+from onehot_fast._schema.schema import ColumnSchema, Schema
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -74,11 +75,23 @@ class Decoded:
         Each value that occurs; of dtype object where they are mixed.
     positions : ndarray of integers, shape (n_rows,), optional
         Which of them each row has. Without it, the rows are `distinct` itself.
+    schema : ColumnSchema, optional
+        What was fitted; its types are restored in the library that has them.
     """
 
     name: Hashable
     distinct: AnyArray
     positions: AnyArray | None = None
+    schema: ColumnSchema | None = None
+
+    def types_in(self, library: str) -> list[str]:
+        """Return the types of the fitted columns of a library, as it spells them."""
+        names = () if self.schema is None else sorted(self.schema.types)
+        return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
+
+    def holds(self, values: Iterable[Any]) -> bool:
+        """Tell whether values of another type are the distinct ones, the missing ones included."""
+        return _identities(values) == _identities(self.distinct)
 
     @property
     def values(self) -> AnyArray:
@@ -89,6 +102,11 @@ class Decoded:
     def names_in(self, table: Table) -> tuple[Hashable, ...]:
         """Return the name of the column."""
         return (self.name,)
+
+
+def _identities(values: Iterable[Any]) -> list[Hashable]:
+    """Return what is equal for equal values, None for a missing one."""
+    return [None if is_missing(value) else key(plain(value)) for value in values]
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import numpy as np
 
@@ -43,7 +44,9 @@ def learn_table(
 
     def learned(position: int) -> ColumnStatistics:
         name = table.names[position]
-        return _learn_column(name, named(name, table.read, position), options.of(name))
+        statistics = _learn_column(name, named(name, table.read, position), options.of(name))
+        kind = table.type_of(position)
+        return replace(statistics, types=frozenset([kind])) if kind else statistics
 
     columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
     uses_default_columns = chosen is None and table.has_names

@@ -69,6 +69,8 @@ class ColumnSchema:
     specials : dict of Special to int
         Where the columns are that stand for no single category.
     n_outputs : int
+    types : frozenset of str
+        The types of the fitted columns: see `Table.type_of`.
     all_off : tuple
         What a row without any on can stand for, the likeliest first: a category or a `Special`.
     """
@@ -80,6 +82,7 @@ class ColumnSchema:
     specials: dict[Special, int]
     n_outputs: int
     all_off: tuple[Any, ...]
+    types: frozenset[str] = frozenset()
 
     @classmethod
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
@@ -361,7 +364,16 @@ def column_schema(
     is_lost = options.handle_missing == "propagate" and n_outputs == 0
     all_off += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
     all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
-    return ColumnSchema(name, options, known, outputs, special_outputs, n_outputs, tuple(all_off))
+    return ColumnSchema(
+        name,
+        options,
+        known,
+        outputs,
+        special_outputs,
+        n_outputs,
+        tuple(all_off),
+        learned.types,
+    )
 
 
 def ordered_counts(options: ColumnOptions, learned: ColumnStatistics) -> tuple[Categories, Counts]:

@@ -239,6 +239,7 @@ def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
         **kind,
+        **({"types": sorted(learned.types)} if learned.types else {}),
         "declared": learned.n_declared,
         "conflict": learned.conflict,
         "categories": _items_to_json(categories.tolist()),
@@ -301,7 +302,15 @@ def learned_from_json(source: Json) -> ColumnStatistics:
         raise TypeError(f"'conflict' is {shown(conflict)}, not true or false")
     if n_declared is not None:
         n_declared = min(_count(n_declared), len(categories))
-    return ColumnStatistics(categories, counts, n_declared, conflict)
+    types = frozenset(map(_type_name, _list(source.get("types", []))))
+    return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
+
+
+def _type_name(source: Json) -> str:
+    """Return what must be the name of a type."""
+    if not isinstance(source, str) or len(source) > MAX_QUOTED:
+        raise ValueError(f"{shown(source)} is not the name of a type")
+    return source
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:

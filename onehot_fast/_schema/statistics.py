@@ -36,6 +36,8 @@ class ColumnStatistics:
         Parts of the data declare different categories or orders.
     is_in_schema_order : bool
         The categories stand in the order that a schema has.
+    types : frozenset of str
+        The types of the columns: see `Table.type_of`.
     """
 
     categories: Categories = field(default_factory=lambda: Categories.of([]))
@@ -43,6 +45,7 @@ class ColumnStatistics:
     n_declared: int | None = None
     conflict: bool = False
     is_in_schema_order: bool = False
+    types: frozenset[str] = frozenset()
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
@@ -59,7 +62,9 @@ class ColumnStatistics:
             for part, places in zip(parts, positions, strict=True)
             if part.n_declared is not None and n_declared is not None
         )
-        return ColumnStatistics(categories, counts, None if conflict else n_declared, conflict)
+        types = frozenset().union(*(part.types for part in parts))
+        n_declared = None if conflict else n_declared
+        return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
 
     def is_same(self, other: ColumnStatistics) -> bool:
         """Tell whether both hold the same categories, types included, and counts."""
@@ -88,9 +93,8 @@ class ColumnStatistics:
         """
         if self.n_declared not in (None, len(self.categories)):
             return self
-        return ColumnStatistics(
-            *self.ordered(), self.n_declared, self.conflict, is_in_schema_order=True
-        )
+        categories, counts = self.ordered()
+        return replace(self, categories=categories, counts=counts, is_in_schema_order=True)
 
     def sorted_after_declared(self) -> tuple[Categories, Counts]:
         """Return the declared categories and then the others, sorted, and their counts."""

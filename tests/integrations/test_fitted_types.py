@@ -1,0 +1,157 @@
+"""`inverse_transform` returns the types of the fitted columns where they hold the values."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from onehot_fast import Encoder
+
+DAY = datetime.date(2024, 2, 29)
+NOON = datetime.datetime(2024, 2, 29, 12)
+
+
+def check_types(values, make, dtype_of, only_known=None):
+    """Fit, encode and decode a column in a library; also after JSON, pickle and merge."""
+    table = make(values)
+    encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(table)
+    encoded = encoder.transform(table)
+    for again in (
+        encoder,
+        Encoder.from_json(encoder.to_json()),
+        pickle.loads(pickle.dumps(encoder)),
+        encoder.merge(encoder),
+    ):
+        decoded = again.inverse_transform(encoded)
+        assert dtype_of(decoded) == dtype_of(table)
+    return decoded
+
+
+PANDAS = {
+    "category": (["S", "L", "S"], lambda pd: pd.CategoricalDtype(["S", "M", "L"], ordered=True)),
+    "numbers": ([3, 1], lambda pd: pd.CategoricalDtype(np.array([3, 1, 2], "i1"))),
+    "int8": ([1, -2], lambda pd: "int8"),
+    "Int8": ([1, None, 2], lambda pd: "Int8"),
+    "boolean": ([True, None], lambda pd: "boolean"),
+    "float32": ([0.5, None, 0.1], lambda pd: "float32"),
+    "string": (["a", None], lambda pd: "string"),
+    "days": ([NOON, None], lambda pd: "datetime64[s]"),
+    "zone": ([NOON, None], lambda pd: "datetime64[ms, Europe/Paris]"),
+    "durations": ([datetime.timedelta(1), None], lambda pd: "timedelta64[ms]"),
+    "period": (["2024-01", "2024-02"], lambda pd: "period[M]"),
+}
+
+
+@pytest.mark.parametrize("name", PANDAS)
+def test_types_of_pandas(name):
+    pd = pytest.importorskip("pandas")
+    values, dtype = PANDAS[name]
+    if "zone" in name:
+        values = [None if value is None else pd.Timestamp(value, tz="UTC") for value in values]
+    decoded = check_types(
+        values,
+        lambda values: pd.DataFrame({"c": pd.Series(values, dtype=dtype(pd))}),
+        lambda frame: frame.dtypes["c"],
+    )
+
+    pd.testing.assert_series_equal(decoded["c"], pd.Series(values, dtype=dtype(pd), name="c"))
+
+
+def test_types_of_arrow():
+    pa = pytest.importorskip("pyarrow")
+    cases = [
+        (["S", "L", None], pa.dictionary(pa.int8(), pa.string(), ordered=True)),
+        (["S", "L"], pa.dictionary(pa.int32(), pa.large_string())),
+        ([1, 2, None], pa.int8()),
+        ([0.5, None], pa.float32()),
+        ([DAY, None], pa.date32()),
+        ([NOON, None], pa.timestamp("s")),
+        ([NOON.replace(tzinfo=datetime.UTC)], pa.timestamp("us", "Europe/Paris")),
+        ([datetime.timedelta(1)], pa.duration("ms")),
+        ([Decimal("1.50"), None], pa.decimal128(7, 2)),
+        (["a", None], pa.large_string()),
+    ]
+    for values, kind in cases:
+        decoded = check_types(
+            values,
+            lambda values, kind=kind: pa.table({"c": pa.array(values).cast(kind)}),
+            lambda table: table.schema.field("c").type,
+        )
+        assert decoded["c"].to_pylist() == pa.array(values).cast(kind).to_pylist()
+
+
+def test_types_of_polars():
+    pl = pytest.importorskip("polars")
+    cases = [
+        (["S", "L", None], pl.Enum(["S", "M", "L"])),
+        (["S", "L", None], pl.Categorical),
+        ([1, 2, None], pl.Int8),
+        ([0.5, None], pl.Float32),
+        ([DAY, None], pl.Date),
+        ([NOON, None], pl.Datetime("ms")),
+        ([NOON, None], pl.Datetime("us", "Europe/Paris")),
+        ([datetime.timedelta(1)], pl.Duration("ms")),
+        ([Decimal("1.50"), None], pl.Decimal(7, 2)),
+    ]
+    for values, dtype in cases:
+        decoded = check_types(
+            values,
+            lambda values, dtype=dtype: pl.DataFrame({"c": pl.Series(values, dtype=dtype)}),
+            lambda frame: frame.schema["c"],
+        )
+        assert decoded["c"].to_list() == pl.Series(values, dtype=dtype).to_list()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f2", "?", "M8[s]", "m8[h]", "u8"])
+@pytest.mark.parametrize("form", ["numpy", "csr"])
+def test_types_of_arrays(dtype, form):
+    """A mapping and a matrix give the arrays of a mapping back."""
+    pytest.importorskip("scipy")
+    values = np.array([1, 0, 1], "i8").astype(dtype)
+    encoder = Encoder(["c"]).fit({"c": values})
+    encoder = Encoder.from_json(encoder.to_json())
+    decoded = encoder.inverse_transform(encoder.transform({"c": values}, form))["c"]
+
+    assert (decoded.dtype, decoded.tolist()) == (values.dtype, values.tolist())
+
+
+def test_values_that_do_not_fit():
+    """They come back as if no type was known: a missing integer, a substitute, an unknown value."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"c": pd.Series([1, 2], dtype="int8")})
+    encoder = Encoder(["c"], handle_unknown="indicator").fit(frame)
+    rows = encoder.transform(pd.DataFrame({"c": [1, None]}))
+
+    assert encoder.inverse_transform(rows)["c"].dtype != "int8"
+    assert encoder.inverse_transform(rows, missing=300)["c"].tolist() == [1, 300]
+    assert encoder.inverse_transform(rows, missing=3)["c"].dtype == "int8"
+    sizes = pd.DataFrame({"c": pd.Categorical(["S"])})
+    encoder = Encoder(["c"], handle_unknown="indicator").fit(sizes)
+    rows = encoder.transform(pd.DataFrame({"c": ["S", "XL"]}))
+    assert encoder.inverse_transform(rows, unknown="?")["c"].tolist() == ["S", "?"]
+
+
+def test_the_type_after_merging_is_the_common_one():
+    """In any order and grouping."""
+    pd = pytest.importorskip("pandas")
+    frames = [
+        pd.DataFrame({"c": pd.Series([value], dtype=dtype)})
+        for value, dtype in [(1, "int8"), (2, "uint8"), (3, "int32")]
+    ]
+    a, b, c = (Encoder(["c"]).fit(frame) for frame in frames)
+    for merged in (a.merge(b, c), c.merge(b).merge(a), b.merge(a.merge(c))):
+        decoded = merged.inverse_transform(merged.transform(frames[0]))
+        assert decoded["c"].dtype == "int32"
+        assert merged.to_json() == a.merge(b, c).to_json()
+
+
+def test_another_library_has_its_own_types():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    encoder = Encoder(["c"]).fit(pd.DataFrame({"c": pd.Categorical(["S", "L"])}))
+    rows = encoder.transform(pl.DataFrame({"c": ["S"]}))
+
+    assert encoder.inverse_transform(rows)["c"].dtype == pl.String
