@@ -205,10 +205,11 @@ def what_is_learned(engine: Engine, encoder: Encoder) -> Any:
 
 
 def document(encoder: Encoder) -> dict[str, Any]:
-    """Return the document of an encoder without the types of the columns, which libraries spell."""
+    """Return the document of an encoder without the types of its columns, which a list lacks."""
     document: dict[str, Any] = json.loads(encoder.to_json())
     for column in document["fitted"]["columns"]:
         column.pop("types", None)
+        column.pop("type", None)
     return document
 
 
