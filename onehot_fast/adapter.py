@@ -31,7 +31,6 @@ from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._arrow.reader import read as read_arrow
-from onehot_fast._categories.bins import find_bins
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal, literal_kind
@@ -88,7 +87,6 @@ __all__ = [
     "cached_property",
     "checks",
     "decode",
-    "find_bins",
     "identifiers",
     "integration",
     "literal_kind",

@@ -31,7 +31,6 @@ enum {
 #define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
 #define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
 #define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
-#define OHF_EDGES_BLOCK 512                /* most values of a call of count_edges: 4 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
 
@@ -108,8 +107,6 @@ typedef struct {
      * lacks a code or to one shortly before it; return how many. What is written of later rows has no meaning. */
     size_t (*csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
                   int32_t *ends);
-    /* Write how many of the sorted edges each value is not below: all of them for NaN. */
-    void (*count_edges)(const double *values, size_t n, const double *edges, size_t n_edges, int32_t *counts);
     void (*fill)(unsigned char *out, size_t n_bytes, const ohf_fill *fill);
     /* Copy past the caches, from memory that has the same place in a 64-byte line; NULL where plain. After the last
      * one comes a fence. `move` leaves off behind. */

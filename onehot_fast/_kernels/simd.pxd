@@ -17,7 +17,6 @@ cdef extern from "microkernels.h":
         OHF_SPAN8
         OHF_PAD
         OHF_SCRATCH
-        OHF_EDGES_BLOCK
         OHF_BIT_MASKS
         OHF_BIT_ROWS
     const uint64_t OHF_SPAN32
@@ -73,7 +72,6 @@ cdef extern from "microkernels.h":
     ctypedef size_t (*ohf_csr)(
         const ohf_shifted *, size_t, size_t, int32_t, int32_t *, int32_t *
     ) noexcept nogil
-    ctypedef void (*ohf_count_edges)(const double *, size_t, const double *, size_t, int32_t *) noexcept nogil
     ctypedef void (*ohf_put)(unsigned char *, size_t, const ohf_fill *) noexcept nogil
     ctypedef void (*ohf_copy)(unsigned char *, const unsigned char *, size_t) noexcept nogil
     ctypedef void (*ohf_move)(unsigned char *, unsigned char *, size_t, const ohf_fill *) noexcept nogil
@@ -95,7 +93,6 @@ cdef extern from "microkernels.h":
         ohf_map *map32
         ohf_bits bits
         ohf_csr csr
-        ohf_count_edges count_edges
         ohf_put fill
         ohf_copy copy
         ohf_move move
