@@ -1082,6 +1082,24 @@ class Encoder(SklearnProtocol):
             return same_options and self._state is other._state and self._chooses_as(other)
         return same_options and self._state.is_same(other._state)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the options and what was learned, as plain types and arrays."""
+        derived = ("_columns", "_options", "_known_schema", "_state")
+        state = {name: value for name, value in vars(self).items() if name not in derived}
+        state["_fitted"] = None if self._state is None else self._state.to_plain()
+        return {**state, "_has_schema": self._known_schema is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore the encoder of which `__getstate__` returned the state."""
+        attributes = dict(state)
+        fitted, has_schema = attributes.pop("_fitted"), attributes.pop("_has_schema")
+        Encoder.__init__(self, **attributes["_params"])
+        self.__dict__.update(attributes)
+        if fitted is not None:
+            self._state = TableStatistics.from_plain(fitted)
+            # The user was warned of its columns before.
+            self._known_schema = schema_of(self._state, self._options) if has_schema else None
+
     def __hash__(self) -> int:
         """Return one number for all encoders: which are equal changes as they learn.
 

@@ -35,13 +35,48 @@ class NotFitted(RuntimeError, ValueError):
     """Nothing was learned yet; scikit-learn expects a ValueError."""
 
 
+class Option:
+    """An option as an attribute, which `set_params` changes."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Remember the name of the attribute."""
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """Return the value that was passed."""
+        return self if instance is None else instance._params[self.name]
+
+
 class SklearnProtocol:
     """The methods of an estimator that do not depend on what it learns."""
+
+    drop = Option()
+    handle_missing = Option()
+    handle_unknown = Option()
+    min_frequency = Option()
+    max_categories = Option()
+    dtype = Option()
+    prefix = Option()
+    prefix_sep = Option()
+    remainder = Option()
 
     _params: dict[str, Any]  # the options as they were passed
     _options: Options  # the same, checked
     _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
     _state: TableStatistics | None  # what was learned
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Reject options and misspelled names, which would be ignored; subclasses may have more."""
+        is_ours = type(self).__module__.startswith("onehot_fast.")
+        is_known = hasattr(type(self), name) and name not in self.__dict__.get("_params", ())
+        if is_ours and not name.startswith("_") and not is_known:
+            if name in self._params:
+                raise AttributeError(f"{name!r} is an option: call set_params({name}=...)")
+            hint = did_you_mean(name, self._params)
+            raise AttributeError(
+                f"Encoder has no attribute {name!r}:{hint} set_params(...) changes options"
+            )
+        super().__setattr__(name, value)
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:

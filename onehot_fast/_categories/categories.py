@@ -76,6 +76,20 @@ class Categories:
         """Leave out what is made again."""
         return Categories, (self.values,)
 
+    def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
+        """Return the values as arrays: for texts and bytes offsets, data, and which they are."""
+        values = self.values
+        return (
+            values
+            if not isinstance(values, Strings)
+            else (values.offsets, values.data, values.is_text)
+        )
+
+    @classmethod
+    def from_plain(cls, plain: Any) -> Categories:
+        """Return the categories of which `to_plain` returned the arrays."""
+        return cls(Strings(*plain) if isinstance(plain, tuple) else plain)
+
     def __len__(self) -> int:
         """Return the number of categories."""
         return len(self.values)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,16 @@ class ColumnStatistics:
     conflict: bool = False
     is_in_schema_order: bool = False
     types: frozenset[str] = frozenset()
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the fields as plain types and arrays, which no tool needs to be told to trust."""
+        return {**vars(self), "categories": self.categories.to_plain(), "types": sorted(self.types)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
+        """Return the statistics of which `to_plain` returned the fields."""
+        categories = Categories.from_plain(plain["categories"])
+        return cls(**{**plain, "categories": categories, "types": frozenset(plain["types"])})
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
@@ -144,6 +154,18 @@ class TableStatistics:
     columns: tuple[ColumnStatistics, ...]
     n_rows: int
     input: InputTable | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the fields as plain types and arrays: see `ColumnStatistics.to_plain`."""
+        columns = [column.to_plain() for column in self.columns]
+        return {**vars(self), "columns": columns, "input": self.input and vars(self.input)}
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> TableStatistics:
+        """Return the statistics of which `to_plain` returned the fields."""
+        columns = tuple(map(ColumnStatistics.from_plain, plain["columns"]))
+        source = plain["input"] and InputTable(**plain["input"])
+        return cls(**{**plain, "columns": columns, "input": source})
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
         """Return what one would have learned from the rows of all."""
