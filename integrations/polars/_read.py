@@ -1,7 +1,13 @@
 """polars in: frames become tables, a Series becomes codes and categories, lists become labels.
 
-What polars holds as codes is not hashed again, and where they lie in one chunk without nulls they
-are not copied.
+The core reads what polars exports with the Arrow PyCapsule interface, without a copy. These dtypes
+do not come that way, because
+
+- polars before 1.34 exports Enums, Categoricals and times with a dtype that they do not have: Enums
+  and times are exported as their integers, and Categoricals are cast to strings there;
+- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers: they become
+  objects of Python, the times one for each distinct value;
+- the categories of an Enum are read from its dtype, where they are declared.
 """
 
 from collections.abc import Sequence
@@ -13,7 +19,7 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from onehot_fast.adapter import Column, Rows, Table, Values, checks, read_arrow, read_values
+from onehot_fast.adapter import Column, Rows, Table, Values, read_arrow, read_values
 
 __all__ = [
     "is_encodable",
@@ -31,7 +37,6 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 # Integers that NumPy has not; the unsigned ones came with polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
-TEXTS = (pl.String, pl.Categorical, pl.Enum)
 # Numbers that the C data interface and NumPy know alike.
 PRIMITIVE = (
     *(pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64),
@@ -42,14 +47,6 @@ LOWEST = np.iinfo(np.int64).min
 # The days from 0001-01-01 to 9999-12-31: Python has no others, and polars panics.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-# Up to so many texts Python's dict takes less time than the queries of polars, 0.1 ms each.
-FEW_ROWS = 1 << 8
-# So few texts are read in less time than the C data interface needs to describe them.
-FEW_TEXTS = 16
-# Codes with a range beyond this and beyond their number are hashed; others are counted.
-SMALL_RANGE = 1 << 16
-# Where categories repeat, so many rows are likely to have all of them.
-FIRST_ROWS = 1 << 13
 
 
 def is_encodable(dtype: Any) -> bool:
@@ -63,29 +60,7 @@ def selected_names(frame: Any, selector: Any) -> tuple[str, ...]:
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame, or a Series, as a `Table`, without reading a column.
-
-    Parameters
-    ----------
-    table : polars.DataFrame or polars.Series
-        A Series is a table of its name, or of "x0".
-
-    Returns
-    -------
-    Table
-        Columns of texts, categories, bytes and objects count as encodable.
-
-    Raises
-    ------
-    TypeError
-        If it is something else, as a LazyFrame, which has no rows yet.
-
-    Examples
-    --------
-    >>> table = read_table(pl.DataFrame({"size": ["S", "L"], "price": [2, 3]}))
-    >>> table.names, table.encodable
-    (('size', 'price'), (True, False))
-    """
+    """Return a DataFrame or Series as a `Table`, without reading a column."""
     if isinstance(table, pl.Series):
         table = table.to_frame(table.name or "x0")
     if not isinstance(table, pl.DataFrame):
@@ -104,14 +79,9 @@ def read_table(table: Any) -> Table:
         "polars",
         table,
         lambda positions: _side_by_side(table, types(), positions),
-        lambda i: _texts(table.to_series(i)),
+        lambda i: table.to_series(i).to_list(),
         lambda i: f"polars:{'Enum' if types()[i] is pl.Enum else dtypes()[i]}",
     )
-
-
-def _texts(series: pl.Series) -> list[Any] | None:
-    """Return texts as Python's, those of categories too, None where the Series holds no texts."""
-    return series.to_list() if isinstance(series.dtype, TEXTS) else None
 
 
 def _side_by_side(
@@ -136,36 +106,8 @@ def _side_by_side(
 
 
 def read_column(series: Any) -> Column | Values:
-    """Return a Series: a `Column` where it holds codes, else its `Values`.
-
-    Parameters
-    ----------
-    series : polars.Series of n_rows
-        Of any dtype but lists, arrays and structs. A null is missing, and so is NaN. The codes of
-        an Enum without nulls are a read-only view of its own memory.
-
-    Returns
-    -------
-    Column or Values
-        An Enum declares its categories; those of a Categorical are the ones that occur. Dates are
-        `datetime.date`, instants `numpy.datetime64`, or `datetime.datetime` if they have a zone.
-
-    Raises
-    ------
-    TypeError
-        If the values are of another dtype, or objects that cannot be hashed.
-    ValueError
-        If a time of day, or a time with a zone, has nanoseconds, or a date or a time with a zone
-        is not of the years 1 to 9999: Python has no others.
-
-    Examples
-    --------
-    >>> read_column(pl.Series(["S", None], dtype=pl.Enum(["S", "M"])))
-    Column(2 rows, 2 ordered categories, source='enum')
-    """
+    """Return a Series of scalars as codes or values; an Enum declares its categories."""
     name, dtype = series.name, series.dtype
-    if dtype == pl.String and len(series) <= FEW_TEXTS:
-        return Values([_objects(series.to_list())])
     # Most methods of a Series take a name such as "^x$" for a pattern, which it does not match; and
     # where a name has a "\0", the export aborts the process.
     series = series.alias("")
@@ -188,68 +130,19 @@ def read_column(series: Any) -> Column | Values:
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a Series of lists as offsets and flat elements.
-
-    Parameters
-    ----------
-    rows : polars.Series of List or Array, of n_rows
-        A missing list is empty.
-
-    Returns
-    -------
-    Rows
-        Row ``i`` has the elements ``offsets[i]:offsets[i + 1]``; those of integers are an array,
-        in which a missing one is -1, all others a `Column`.
-
-    Raises
-    ------
-    TypeError
-        If it is something else.
-    ValueError
-        If a row has an integer beyond int64.
-
-    Examples
-    --------
-    >>> read_lists(pl.Series([[2, 0], None, [2]]))
-    Rows(offsets=array([0, 2, 2, 3]), elements=array([2, 0, 2]))
-    """
+    """Return a Series of List or Array as offsets and flat elements, a missing integer as -1."""
     offsets, elements = _flatten(rows)
     if elements.dtype.is_integer():
         return Rows(offsets, _integers(elements, rows.name))
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
 
 
-def read_labels(series: pl.Series, sep: str | None) -> tuple[Offsets, Column]:
-    """Return the labels of each row, be they listed or separated.
-
-    Parameters
-    ----------
-    series : polars.Series of n_rows
-        Lists, or texts where there is a `sep`; a missing row has no labels.
-    sep : str, optional
-        What stands between labels, literally. An empty label is none.
-
-    Returns
-    -------
-    offsets : int64 ndarray of shape (n_rows + 1,)
-    labels : Column
-        Row ``i`` has the codes ``offsets[i]:offsets[i + 1]``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the rows are no lists, or no texts where there is a `sep`, or `sep` is empty.
-
-    Examples
-    --------
-    >>> offsets, labels = read_labels(pl.Series(["a|b", None, "b"]), "|")
-    >>> offsets, labels.categories[labels.codes].tolist()
-    (array([0, 2, 2, 3]), ['a', 'b', 'b'])
-    """
+def read_labels(series: pl.Series, sep: str | None) -> Rows:
+    """Return the labels of each row, which are listed, or separated by `sep`."""
     if sep is not None:
-        return _separated(series, sep)
+        return Rows.read(series, sep=sep)
     offsets, elements = _flatten(series)
-    return offsets, read_column(elements.alias(series.name)).encode()
+    return Rows(offsets, read_column(elements.alias(series.name)).encode())
 
 
 def _values(series: pl.Series) -> AnyArray:
@@ -278,32 +171,17 @@ def _plain_values(series: pl.Series) -> Values:
     return Values(list(read_arrow(series)))
 
 
-def _read_categorical(series: pl.Series) -> Column:
-    """Return the codes of a Categorical, and the texts of those that occur."""
-    if len(series) <= FEW_ROWS:
-        column = read_values(series.to_list()).encode()
-        return Column(column.codes, column.stored, source="dictionary")
-    codes = _codes(series.to_physical())
-    n_codes = int(codes.max()) + 1
-    rows = _example_rows(codes, n_codes) if n_codes <= max(SMALL_RANGE, len(codes)) else None
-    if rows is None or (rows < 0).any():  # codes of other columns lie between those of this one
-        missing = codes < 0
-        present = np.where(missing, n_codes - 1, codes)
-        codes = read_values(np.ma.masked_array(present, missing)).encode().codes
-        rows = _example_rows(codes, int(codes.max()) + 1)
-    texts = series.gather(rows).cast(pl.String).to_numpy()
-    return Column(codes, texts, source="dictionary")
-
-
-def _example_rows(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
-    """Return for each code a row that has it, -1 where there is none."""
-    rows = np.full(n_codes + 1, -1, np.int64)  # the last entry is that of missing codes
-    for stop in (FIRST_ROWS, len(codes)):
-        # put, which checks each code where it uses it: their memory may be somebody's.
-        rows.put(codes[:stop], np.arange(min(stop, len(codes))))
-        if (rows[:n_codes] >= 0).all():
-            break
-    return rows[:n_codes]
+def _read_categorical(series: pl.Series) -> Column | Values:
+    """Return the codes and texts of a Categorical: polars exports those that occur."""
+    try:
+        chunks = list(read_arrow(series.rechunk()))
+    except OSError:  # before polars 1.34
+        return _plain_values(series.cast(pl.String))
+    if not chunks:
+        return Column(np.empty(0, np.int8), np.empty(0, object), source="dictionary")
+    [chunk] = chunks
+    texts = Values([chunk.dictionary]).encode()
+    return Column(chunk.codes(), texts.stored, source="dictionary")
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
@@ -353,19 +231,6 @@ def _integers(elements: pl.Series, name: str) -> AnyArray:
         raise ValueError(
             f"Series {name!r} of {elements.dtype} has elements beyond int64: {error}"
         ) from error
-
-
-def _separated(series: pl.Series, sep: str) -> tuple[Offsets, Column]:
-    """Return the labels in separated texts, after each distinct text was split once."""
-    checks.check_separator(sep)
-    if series.dtype.base_type() not in (pl.String, pl.Categorical, pl.Enum):
-        raise TypeError(
-            f"Series {series.name!r} has dtype {series.dtype}: with sep= every row is a string"
-        )
-    texts = read_column(series).encode()
-    offsets, elements = _flatten(pl.Series(texts.categories, dtype=pl.String).str.split(sep))
-    labels = read_column(elements.replace("", None)).encode()
-    return Rows(offsets, labels).take(texts.codes)
 
 
 def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:

@@ -12,9 +12,9 @@ import polars as pl
 from onehot_fast.adapter import (
     Categories,
     CodedColumn,
-    Column,
     ColumnKeywords,
     Outputs,
+    Rows,
     SeriesAccessor,
 )
 
@@ -134,7 +134,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         coded, schema = self._encode_alone(column, self._data.name, options)
         return coded, lambda: schema.names
 
-    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
+    def _labels(self, sep: str | None) -> Rows:
         return read_labels(self._data, sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pl.DataFrame:

@@ -146,13 +146,12 @@ def _separated(rows: Any, sep: str) -> Rows:
     """
     check_separator(sep)
     library = reader_of(rows)
-    if library is not None:
-        values = integration(library).read_column(rows)
-        chunks = getattr(values, "chunks", ())
-        if chunks and all(_is_text(chunk) for chunk in chunks):
-            return Rows.split(chunks, sep)
     try:
         if library is not None:
+            values = integration(library).read_column(rows)
+            chunks = getattr(values, "chunks", ())
+            if chunks and all(_is_text(chunk) for chunk in chunks):
+                return Rows.split(chunks, sep)
             column = values.encode()
             codes, distinct = column.codes, column.stored
         else:

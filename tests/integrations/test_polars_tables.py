@@ -72,33 +72,31 @@ EXAMPLES = {
 class TestRead:
     """Series and DataFrames in."""
 
-    @given(column=series(), few_rows=st.sampled_from([0, _read.FEW_ROWS]))
-    def test_codes_and_categories_give_the_values_back(self, column, few_rows):
-        with patch.object(_read, "FEW_ROWS", few_rows):
-            assert_read(column, column.to_list())
+    @given(column=series())
+    def test_codes_and_categories_give_the_values_back(self, column):
+        assert_read(column, column.to_list())
 
     @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
     def test_rare_values(self, column, values):
         """No integer is mistaken for a null or for another one; NaN is missing, too."""
         assert_read(column, values)
 
-    def test_scattered_categories_are_counted_anew(self, monkeypatch):
-        """A few rows of a Categorical of many categories."""
-        monkeypatch.setattr(_read, "FEW_ROWS", 0)
-        monkeypatch.setattr(_read, "SMALL_RANGE", 8)
+    def test_a_few_rows_of_a_categorical_of_many_categories(self):
         whole = pl.Series([f"value {i}" for i in range(100)], dtype=pl.Categorical)
 
         assert_read(whole.gather([99, 50, 99]), ["value 99", "value 50", "value 99"])
+        assert_read(whole[:0], [])
+        assert_read(pl.concat([whole[:1], whole[99:]], rechunk=False), ["value 0", "value 99"])
 
     def test_a_categorical_has_the_categories_that_occur(self):
         """Those of other columns are none of its own, though their codes lie between."""
         pl.Series([f"other {i}" for i in range(70)], dtype=pl.Categorical)
         mixed = pl.Series(["x", *(f"between {i}" for i in range(99)), "y"], dtype=pl.Categorical)
 
-        read = read_column(mixed.filter(mixed.is_in(["x", "y"])))
+        read = read_column(mixed.filter(mixed.is_in(["x", "y"]))).encode()
 
         assert sorted(read.categories.tolist()) == ["x", "y"]
-        assert read.source == "dictionary"
+        assert not read.declared
 
     @pytest.mark.parametrize(
         "column",
