@@ -54,10 +54,9 @@ class Table:
     block : callable, positions → ndarray of shape (n_columns, n_rows) or None, optional
         Several columns, at least one, of one dtype of numbers or Booleans; None if they are not.
         `values` may take much longer for each of them.
-    texts : callable, position → sequence of n_rows or None, optional
-        A column of a few rows as objects of Python, None or NaN for a missing value, where that
-        takes less time than to read it, be it coded or not; None where it takes more, or the column
-        holds no texts.
+    cells : callable, position → sequence of n_rows or None, optional
+        A few rows of a column as objects of Python, None or NaN for a missing value; None if it
+        is faster to read the column.
     type_of : callable, position → str, optional
         The type of a column, by which `wrap` of the same library makes it again: the library, a
         colon, and how the library spells the type. "" if any other type would do.
@@ -75,7 +74,7 @@ class Table:
     library: str = "numpy"
     source: Any = None
     block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
-    texts: Callable[[int], Sequence[Any] | None] = lambda position: None
+    cells: Callable[[int], Sequence[Any] | None] = lambda position: None
     type_of: Callable[[int], str] = lambda position: ""
     has_names: bool = True
     uncoded: Table | None = None
@@ -111,7 +110,7 @@ class Table:
     def coded_once(self) -> Table:
         """Return the table for `fit` and `transform` in one: no value is hashed a second time."""
         coded = cache(lambda position: self.read(position).encode())
-        return replace(self, read=coded, texts=lambda position: None, uncoded=self)
+        return replace(self, read=coded, cells=lambda position: None, uncoded=self)
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
@@ -227,7 +226,7 @@ def _array_table(
         lambda i: read_values(columns[i]),
         lambda i: as_values(columns[i]),
         source=source,
-        texts=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
+        cells=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
         type_of=lambda i: _type_of(columns[i]),
         has_names=has_names,
     )

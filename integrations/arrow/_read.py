@@ -25,8 +25,6 @@ ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 # Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
 FEW_VALUES = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
-DICTIONARY = pa.dictionary(pa.int8(), pa.string()).id
-STRINGS = {pa.type_for_alias(name).id for name in TEXT_TYPES[:3]}
 # What the core reads where it lies, beside instants without a zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
@@ -114,23 +112,18 @@ def read_table(table: Any) -> Table:
         "arrow",
         rows,
         lambda positions: _side_by_side(rows, positions),
-        lambda position: _texts(rows.column(position)),
+        lambda position: _cells(rows.column(position)),
         lambda position: f"arrow:{rows.schema.field(position).type}",
     )
 
 
-def _texts(column: pa.ChunkedArray) -> list[Any] | None:
-    """Return texts as Python's, of a dictionary too, None where the column holds no texts."""
-    kind = column.type
-    if kind.id == DICTIONARY:
-        kind = kind.value_type
-    if kind.id not in STRINGS:
-        return None
+def _cells(column: pa.ChunkedArray) -> list[Any] | None:
+    """Return the values of a few rows, None if Python has no objects for them."""
     try:
-        texts: list[Any] = column.to_pylist()
-    except UnicodeDecodeError:  # which the hash table does not mind
+        values: list[Any] = column.to_pylist()
+    except (ArithmeticError, ValueError, NotImplementedError):
         return None
-    return texts
+    return values
 
 
 def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:

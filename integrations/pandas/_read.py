@@ -1,6 +1,6 @@
 """pandas in: frames become tables, a column becomes codes or values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -132,23 +132,9 @@ class _Frame:
         if self.n_rows > FEW_ROWS:
             return None
         try:
-            if self.array is None:
-                return [self.frame.iat[row, position] for row in range(self.n_rows)]
-            array = self.array(position)
-            if is_arrow_string(array.dtype):
-                texts: list[Any] = array.__arrow_array__().to_pylist()
-                return texts
-            return [array[row] for row in range(self.n_rows)]
+            return [self.frame.iat[row, position] for row in range(self.n_rows)]
         except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python has not
             return None
-
-    @cached_property
-    def array(self) -> Callable[[int], Any] | None:
-        """What gives the array of a column without a Series around it, if pandas still has that.
-
-        It is private, and takes 1 us; `iat` takes 5 for each cell.
-        """
-        return getattr(self.frame, "_get_column_array", None)
 
 
 def read_column(values: Any) -> Column | Values:

@@ -5,8 +5,8 @@ do not come that way, because
 
 - polars before 1.34 exports Enums, Categoricals and times with a dtype that they do not have: Enums
   and times are exported as their integers, and Categoricals are cast to strings there;
-- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers: they become
-  objects of Python, the times one for each distinct value;
+- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers: they
+  become objects of Python, the times one for each distinct value;
 - the categories of an Enum are read from its dtype, where they are declared.
 """
 

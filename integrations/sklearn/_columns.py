@@ -104,7 +104,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
     named = adapter.read_table(table)
     positions = range(shape[1])
     is_few = shape[0] <= MAX_CELL_ROWS
-    cells = [_read_cells(named.texts(i)) if is_few else None for i in positions]
+    cells = [_read_cells(named.cells(i)) if is_few else None for i in positions]
     if None not in cells:
         return named.names, cells  # type: ignore[return-value]
     if library == "pandas":

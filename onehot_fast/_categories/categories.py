@@ -36,6 +36,8 @@ FAMILIES = {"b": "number", "i": "number", "u": "number", "f": "number", "M": "in
     "m": "duration", "U": "string", "T": "string", "S": "binary",
 }  # fmt: skip
 
+PLAIN_NUMBERS = frozenset({int, float, *(np.dtype(code).type for code in "bhilqBHILQefd")})
+
 
 class Categories:
     """Values that are different from each other and not missing, in an order; immutable.
@@ -232,7 +234,12 @@ class Categories:
             return None
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
-        """Return what `lookup` does of objects that are in no array, all texts or all bytes."""
+        """Return what `lookup` does of a few objects: texts, bytes or numbers of one type."""
+        if self.family == "number":
+            types = set(map(type, values))
+            # Of None and NaN beside integers NumPy would make floats.
+            is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
+            return self.lookup(np.array(values)) if is_plain else None
         if self.family not in ("string", "binary") or not len(self):
             return None
         try:

@@ -30,8 +30,8 @@ Result = TypeVar("Result")
 VALUE_BYTES = 8
 # Look-up tables of so many categories are kept for the next table.
 MOST_KEPT = 4096
-# So few texts are objects of Python in less time than their column is read.
-FEW_TEXTS = 16
+# So few rows become objects of Python in less time than their column is read.
+FEW_ROWS = 16
 # How a refusal says what to do.
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
 # It names so many categories.
@@ -48,7 +48,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
         return known or _code_column(column, named(column.name, table.read, position))
 
     positions = schema.remember(Schema.positions_in, table.names)
-    is_few = table.n_rows <= FEW_TEXTS
+    is_few = table.n_rows <= FEW_ROWS
     known = _code_few(table, schema, positions) if is_few else [None] * len(positions)
     each = zip(positions, schema.columns, known, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
@@ -65,10 +65,10 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
 def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[CodedColumn | None]:
     """Return the columns of a few rows that are known texts, None for each other one."""
     # All before the first is looked up: going to and fro between libraries empties the caches.
-    texts = [*map(table.texts, positions)]
+    cells = [*map(table.cells, positions)]
     return [
         _of_known(column, column.known.lookup_few(values)) if values else None
-        for values, column in zip(texts, schema.columns, strict=True)
+        for values, column in zip(cells, schema.columns, strict=True)
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import warnings
 from collections.abc import Callable
@@ -123,6 +124,34 @@ def test_few_texts_are_those_of_many(kind: str, unknown: Any, texts: list[Any]) 
             return str(error).split("; ")[0]  # after it, the number of rows
 
     assert outcome(texts) == outcome(texts * 20)
+
+
+INTEGERS = [0, 1, -1, 5, 2**31, 2**53 + 1]
+NUMBERS: dict[str, tuple[list[Any], Any]] = {
+    "list": (INTEGERS, list),
+    "array": (INTEGERS, np.array),
+    "unsigned": ([0, 1, 2**63, 2**64 - 1], lambda rows: np.array(rows, np.uint64)),
+    "floats": ([0.0, -0.0, 0.1, np.nan, 1e300], np.array),
+    "single": ([0.0, 0.1, np.nan], lambda rows: np.array(rows, np.float32)),
+    "Booleans": ([True, False], np.array),
+    "mixed": ([1, None, 1.5, True, "1"], list),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("known", [[1, 5, 2**53 + 1], [0.1, 0.0], [np.float32(0.1)], [True], ["1"]])
+def test_few_numbers_are_those_of_many(kind: str, known: list[Any], make: Any) -> None:
+    """Whatever the types of the categories and of the rows are."""
+    values, column = NUMBERS[kind]
+    if kind == "mixed" and make not in (dict, pd.DataFrame):
+        return  # a column of polars or Arrow has one type
+    encoder = Encoder(["x"], handle_missing="indicator", handle_unknown="indicator")
+    encoder.fit({"x": known})
+    many = encoder.transform(make({"x": column(values * 20)}), "numpy")
+
+    for first, stop in itertools.combinations(range(len(values) + 1), 2):
+        few = encoder.transform(make({"x": column(values[first:stop])}), "numpy")
+        np.testing.assert_array_equal(few, many[first:stop])
 
 
 def test_few_values_that_are_no_texts() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +17,7 @@ from polars_strategies import matrix, series  # noqa: E402  after the skip above
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
-from onehot_fast.integrations.polars import _read, wrap  # noqa: E402
+from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 
 
