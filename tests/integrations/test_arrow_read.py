@@ -176,7 +176,7 @@ def test_a_parquet_file_declares_its_categories_whatever_its_row_groups(row_grou
     assert table["size"].num_chunks == 4 // row_group_size
     encoder = Encoder(["size"], drop="first").fit(table)
     assert encoder.get_feature_names_out().tolist() == ["size_M", "size_L", "size_XL"]
-    assert encoder.to_json() == Encoder(["size"], drop="first").fit(frame).to_json()
+    assert encoder.features["count"].tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,17 @@ def test_fit_learns_what_it_learns_from_the_native_table(frame, native):
     assert as_native(Encoder().fit_transform(frame)) == as_native(Encoder().fit_transform(native))
 
 
+def test_inverse_transform_restores_the_type_of_polars():
+    pl = pytest.importorskip("polars")
+    frame = nw.from_native(pl.DataFrame({"c": pl.Series(["b", "a"], dtype=pl.Enum(["b", "a"]))}))
+    encoder = Encoder().fit(frame)
+
+    decoded = encoder.inverse_transform(encoder.transform(frame))
+
+    assert decoded.to_native().equals(frame.to_native())
+    assert decoded.to_native().schema == frame.to_native().schema
+
+
 def test_inverse_transform_returns_a_frame(frame, native):
     encoder = Encoder(["size"]).fit(frame)
 
@@ -62,7 +73,7 @@ def test_inverse_transform_returns_a_frame(frame, native):
 
 
 def test_a_frame_becomes_every_other_form(frame, native):
-    encoder = Encoder(["size"]).fit(frame)
+    encoder = Encoder(["size"], remainder="drop").fit(frame)
 
     assert type(encoder.transform(frame, "polars")).__module__.startswith("polars")
     assert encoder.transform(frame[["size"]], "csr").shape == (4, 2)
