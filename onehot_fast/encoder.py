@@ -285,8 +285,11 @@ class Encoder(SklearnProtocol):
             names = chosen_names(columns, source)
             return learn_table(source, names, self._options)
         learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
-        assert learned._state is not None
-        return learned._state
+        state = learned._state
+        assert state is not None
+        if columns is not None or state.input is None:
+            return state
+        return replace(state, input=replace(state.input, uses_default_columns=True))
 
     def merge(self, *others: Encoder) -> Encoder:
         """Return the encoder that has seen the rows of all: the same in any order and grouping.

@@ -40,15 +40,17 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     """Return an encoder that has learned the rows of all partitions."""
     frame = as_frame(table)
     # No row yet, but which columns there are: only those that are encoded are read.
-    encoder.partial_fit(_without_unknown_categories(make_meta(frame)))
+    no_rows = _without_unknown_categories(make_meta(frame))
+    encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())
+    part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(no_rows)
     learned = frame[names].reduction(
         _learn_part,
         aggregate=_merge,
         combine=_merge,
-        meta=_cell(encoder).iloc[:0],
+        meta=_cell(part).iloc[:0],
         split_every=SPLIT_EVERY,
-        chunk_kwargs={"encoder": encoder},
+        chunk_kwargs={"encoder": part},
     )
     return encoder.merge(*learned.compute()["encoder"])
 

@@ -9,8 +9,8 @@ is known before anything runs.
 >>> encoder = Encoder(["size"]).fit(frame)
 >>> encoder.transform(frame).collect()[0]
 Row(size_L=False, size_S=True, price=1)
->>> encoder.transform({"size": ["L"]})  # the same encoder, where there is no Spark
-array([[ True, False]])
+>>> encoder.transform({"size": ["L"], "price": [2]})  # the same encoder, where there is no Spark
+array([[1, 0, 2]])
 
 The package has to be installed where the workers run.
 """

@@ -39,8 +39,9 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
     positions = [frame.columns.index(str(name)) for name in names]
     if _spark_counts(frame, positions, encoder):
         return encoder.partial_fit(_counted(frame, positions))
+    part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(without_rows(frame))
     columns = positional(frame, positions)
-    states = columns.mapInArrow(lambda batches: learn_batches(encoder, batches), STATE)
+    states = columns.mapInArrow(lambda batches: learn_batches(part, batches), STATE)
     return encoder.merge(*(pickle.loads(state) for state in collected(states)))
 
 

@@ -66,7 +66,7 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
     Parameters
     ----------
     encoder : Encoder
-        Not fitted; it encodes the columns of the batches, in their order.
+        Fitted to no rows; it encodes the columns of the batches, in their order.
     """
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []

@@ -117,13 +117,15 @@ def test_every_form_holds_what_one_process_encodes(spark, typed):
     some = typed.where("kept % 2 = 0")
     encoder = Encoder([*TYPED], **options).fit(some)
     assert document(encoder) == document(in_one_process(some, TYPED, **options))
-    expected = encoder.transform(typed.toArrow(), "numpy")
+    alone = copy.copy(encoder).set_params(remainder="drop")
+    expected = alone.transform(typed.toArrow(), "numpy")
 
     columns = encoder.transform(typed)
-    assert columns.columns == [*encoder.get_feature_names_out(), "kept", "a.b"]
+    assert columns.columns == encoder.get_feature_names_out().tolist()
+    assert columns.columns == [*encoder.schema.names, "kept", "a.b"]
     vector = encoder.transform(typed, "vector")
     attributes = vector.schema["features"].metadata["ml_attr"]["attrs"]["binary"]
-    assert [each["name"] for each in attributes] == [*encoder.get_feature_names_out()]
+    assert [each["name"] for each in attributes] == [*encoder.schema.names]
     dense = spark.createDataFrame([(DenseVector(row),) for row in expected], vector.schema[-1:])
     frames = {"columns": columns, "vector": vector, "dense vector": dense}
     elements = {"bool": "tinyint", "uint8": "tinyint", "float32": "float", "float64": "double"}
