@@ -594,10 +594,15 @@ class Encoder(SklearnProtocol):
         substitutes = {
             Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
         }  # fmt: skip
+        if isinstance(encoded, OneHotMatrix):
+            encoded = encoded.to_csc()
         is_array = isinstance(encoded, np.ndarray) and encoded.dtype.names is None
         if is_array or hasattr(encoded, "tocsc"):
             return decode.decode_matrix(schema, encoded, substitutes)
         table = read_table(encoded)
+        if decode.holds_categories(schema, table.names):
+            parts = decode.category_parts(table, schema, substitutes)
+            return integration(table.library).wrap(table, parts)
         values = decode.decode_features(schema, table, substitutes)
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":

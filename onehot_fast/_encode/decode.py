@@ -6,6 +6,7 @@ import contextlib
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
+from onehot_fast._schema.coding import grouping, levels
 from onehot_fast._schema.schema import ColumnSchema, Schema, Special
 from onehot_fast.table import Table, column_position
 
@@ -28,6 +30,7 @@ SMALL_CELLS = 1 << 20
 # The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
 ALL_OFF = -1  # the class of a row without an on
+SOME_VALUES = 6  # of the categories in an error
 NO_VALUE = -2  # that of a row whose missing value was propagated
 
 
@@ -303,6 +306,38 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
         + categories
         + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
     )
+
+
+def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
+    """Tell whether a table has the encoded columns in place of their features."""
+    found = {*names}
+    return found.issuperset(column.name for column in schema.columns) and not (
+        found.issuperset(schema.names)
+    )
+
+
+def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
+    """Return a table of categorical columns with the values of these columns."""
+    parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
+    for column, grouped in zip(schema.columns, grouping(schema).columns, strict=True):
+        position = table.position(column.name)
+        read = table.read(position).encode()
+        known = levels(grouped, as_text=table.library == "polars")
+        classes = np.append(known.find(Categories.of(read.categories)), ALL_OFF)[read.codes]
+        is_unknown = (classes < 0) & (read.codes >= 0)
+        if is_unknown.any():
+            row = int(is_unknown.argmax())
+            value = read.categories[read.codes[row]]
+            raise ValueError(
+                f"column {column.name!r}, row {row}: {value!r} is not one of the encoder's"
+                f" categories {known.tolist()[:SOME_VALUES]!r}"
+            )
+        # A null is not a dropped category: transform drops none of this form.
+        nulls = [Special.MISSING] if column.options.handle_missing == "propagate" else []
+        nulls += [label for label in column.all_off if isinstance(label, Special)]
+        meaning = replace(grouped, all_off=tuple(nulls))
+        parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
+    return parts
 
 
 def decoded_layout(schema: Schema, names: Sequence[Hashable]) -> list[PassThrough | int]:

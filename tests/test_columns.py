@@ -1,0 +1,361 @@
+"""The columns that `transform` returns: the same ones in every output form."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onehot_fast import Encoder
+
+MATRICES = ("numpy", "csr", "csr_matrix", "csc", "implicit")
+TRAIN = {"age": [1.5, 2.5, 3.5], "plan": ["a", "b", "a"], "n": [4, 5, 6], "kind": ["x", "x", "y"]}
+NAMES = ["age", "plan_a", "plan_b", "n", "kind_x", "kind_y"]
+ROWS = [[1.5, 1, 0, 4, 1, 0], [2.5, 0, 1, 5, 1, 0], [3.5, 1, 0, 6, 0, 1]]
+
+
+def fitted(library: Any, **options: Any) -> Encoder:
+    return Encoder(["plan", "kind"], **options).fit(library.table(TRAIN))
+
+
+def dense(matrix: Any) -> Any:
+    """Return a matrix of any form as an array."""
+    if hasattr(matrix, "toarray"):
+        return matrix.toarray()
+    return matrix if isinstance(matrix, np.ndarray) else matrix.to_numpy()
+
+
+def reordered(*names: str, **more: list[Any]) -> dict[str, list[Any]]:
+    """Return columns of TRAIN in another order, and further columns."""
+    return {name: TRAIN[name] for name in names} | more
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_a_matrix_has_the_columns_of_a_table(library, form):
+    encoder = fitted(library)
+
+    matrix = encoder.transform(library.table(TRAIN), form)
+
+    assert encoder.get_feature_names_out().tolist() == NAMES
+    assert dense(matrix).tolist() == ROWS
+    assert encoder.set_output(transform=form).transform(library.table(TRAIN)).shape == (3, 6)
+    assert encoder.get_feature_names_out().tolist() == NAMES
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_drop_leaves_the_features(library, form):
+    encoder = fitted(library, remainder="drop")
+
+    matrix = encoder.transform(library.table(TRAIN), form)
+
+    assert encoder.get_feature_names_out().tolist() == ["plan_a", "plan_b", "kind_x", "kind_y"]
+    assert dense(matrix).tolist() == [[1, 0, 1, 0], [0, 1, 1, 0], [1, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("form", ["numpy", "csr", "csc", "arrow", "category"])
+def test_columns_come_out_in_the_order_of_fit(library, form):
+    encoder = fitted(library)
+    table = library.table(reordered("kind", "n", "plan", "age", new=[True, False, True]))
+
+    if form == "category" and library.name == "numpy":
+        pytest.skip("a mapping has no categories")
+    result = encoder.transform(table, form)
+
+    if form in MATRICES:  # without the column that fit did not see
+        assert dense(result).tolist() == ROWS
+    else:
+        names = [*TRAIN] if form == "category" else NAMES
+        columns = result.column_names if hasattr(result, "column_names") else result.columns
+        assert list(columns) == [*names, "new"]
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_a_matrix_needs_the_columns_that_fit_saw(library, form):
+    table = library.table(reordered("plan", "age", "kind"))
+
+    with pytest.raises(ValueError, match="the table lacks the column 'n', which fit saw and a mat"):
+        fitted(library).transform(table, form)
+    assert fitted(library, remainder="drop").transform(table, form).shape == (3, 4)
+    with pytest.raises(ValueError, match="no column 'plan'"):
+        fitted(library).transform(library.table(reordered("n", "age", "kind")), form)
+
+
+def test_a_frame_is_returned_without_absent_columns_and_one_warning_names_them(library):
+    table = library.table(reordered("kind", "plan"))
+
+    with pytest.warns(UserWarning, match="lacks the columns 'age', 'n', which fit saw") as caught:
+        result = fitted(library).transform(table, "arrow")
+
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert result.column_names == ["plan_a", "plan_b", "kind_x", "kind_y"]
+
+
+def test_missing_numbers_are_nan(library):
+    """They turn integers and Booleans into float64; float32 stays float32 beside float32."""
+    columns = {"p": ["a", "b"], "n": [1, None], "b": [None, True], "whole": [2, 3]}
+    table = library.table(columns)
+    encoder = Encoder(["p"], dtype="uint8").fit(table)
+
+    if library.name == "pandas":  # whose columns of Booleans and None are objects
+        table = table.astype({"n": "Int64", "b": "boolean"})
+        encoder.fit(table)
+    matrix = encoder.transform(table, "numpy")
+
+    expected = [[1, 0, 1, np.nan, 2], [0, 1, np.nan, 1, 3]]
+    np.testing.assert_array_equal(matrix, expected)
+    assert matrix.dtype == np.float64
+    for form in ("csr", "csc", "csr_matrix"):
+        sparse = encoder.transform(table, form)
+        np.testing.assert_array_equal(sparse.toarray(), expected)
+        assert sparse.has_canonical_format
+        assert sparse.nnz == 8  # zeros are not stored
+
+
+@pytest.mark.parametrize(
+    ("features", "other", "common"),
+    [
+        ("bool", "bool", "bool"),
+        ("uint8", "bool", "uint8"),
+        ("uint8", "int64", "int64"),
+        ("float32", "int16", "float32"),
+        ("float32", "float64", "float64"),
+    ],
+)
+@pytest.mark.parametrize("n_rows", [3, 1000])
+def test_the_dtype_is_the_common_one(features, other, common, n_rows):
+    table = {
+        "n": np.ones(n_rows, other),
+        "p": ["a", "b", "a"] * (n_rows // 3) + ["a"] * (n_rows % 3),
+    }
+    encoder = Encoder(["p"], dtype=features).fit(table)
+
+    for form in ("numpy", "csr", "csc"):
+        matrix = encoder.transform(table, form)
+        assert matrix.dtype == common
+        assert dense(matrix)[:3].tolist() == [[1, 1, 0], [1, 0, 1], [1, 1, 0]]
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [dt.date(2024, 1, 1)] * 2,
+        [dt.datetime(2024, 1, 1)] * 2,
+        [dt.timedelta(1)] * 2,
+        [Decimal("1.5")] * 2,
+        ["x", "y"],
+    ],
+    ids=["date", "datetime", "duration", "decimal", "text"],
+)
+@pytest.mark.parametrize("form", ["numpy", "csr"])
+def test_other_columns_that_are_not_numeric_raise_an_error(library, values, form):
+    table = library.table({"p": ["a", "b"], "other": values})
+    encoder = Encoder(["p"]).fit(table)
+
+    with pytest.raises(
+        ValueError, match=r"column 'other' is not numeric .*columns=.*remainder='dr"
+    ):
+        encoder.transform(table, form)
+    assert Encoder(["p"], remainder="drop").fit(table).transform(table, form).shape == (2, 2)
+
+
+def test_nan_of_propagate_stands_beside_other_columns(library):
+    table = library.table({"n": [1.0, 2.0], "p": ["a", None], "m": [0.0, 3.0]})
+    encoder = Encoder(["p"], dtype="float32", handle_missing="propagate").fit(table)
+
+    for form in ("numpy", "csr", "csc", "implicit"):
+        np.testing.assert_array_equal(
+            dense(encoder.transform(table, form)), [[1, 1, 0], [2, np.nan, 3]]
+        )
+
+
+def test_every_form_is_decoded(library):
+    """Other columns come back from a matrix in its dtype; a matrix of features is enough."""
+    encoder = fitted(library)
+    for form in MATRICES:
+        decoded = encoder.inverse_transform(encoder.transform(library.table(TRAIN), form))
+        assert {name: values.tolist() for name, values in decoded.items()} == TRAIN
+        assert list(decoded) == list(TRAIN)
+        assert decoded["n"].dtype == np.float64
+    alone = encoder.inverse_transform(np.array([[1, 0, 0, 1]]))
+    assert {name: values.tolist() for name, values in alone.items()} == {
+        "plan": ["a"],
+        "kind": ["y"],
+    }
+    with pytest.raises(ValueError, match=r"\(n_rows, 4\) or \(n_rows, 6\), got \(1, 5\)"):
+        encoder.inverse_transform(np.zeros((1, 5)))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+def test_a_table_of_categories_is_decoded(library):
+    """A null is a missing value, or an unknown one where those alone are ignored."""
+    table = library.table({"n": [1, 2, 3, 4], "p": ["a", "b", None, "z"], "q": [7, 8, 7, 7]})
+    train = library.table({"n": [1, 2, 3, 4], "p": ["a", "b", None, "a"], "q": [7, 8, 7, 7]})
+    options: dict[str, Any] = {"handle_unknown": "ignore", "drop": "first", "dtype": "float32"}
+    words = {"missing": "-", "unknown": "?", "infrequent": "*"}
+
+    def decoded(**more: Any) -> Any:
+        encoder = Encoder(["p", "q"], **options, **more).fit(train)
+        return library.columns(
+            encoder.inverse_transform(encoder.transform(table, "category"), **words)
+        )
+
+    assert decoded()["p"] == ["a", "b", "-", "-"]
+    assert decoded(handle_missing="indicator")["p"] == ["a", "b", "-", "?"]
+    assert decoded()["q"] == [7, 8, 7, 7]
+    assert list(decoded()) == ["n", "p", "q"]
+    encoder = Encoder(["p", "q"], **options).fit(train)
+    with pytest.raises(ValueError, match="column 'p', row 3: 'z' is not one of the encoder's cat"):
+        encoder.inverse_transform(table)
+
+
+def test_names_follow_the_rule_for_other_input_columns(library):
+    encoder = fitted(library)
+    names = ["new", "kind", "n", "plan", "age"]
+    extra = [] if library.name == "numpy" else ["new"]
+
+    assert encoder.get_feature_names_out(names).tolist() == [*NAMES, *extra]
+    encoder.set_output(transform="csr")
+    assert encoder.get_feature_names_out(names).tolist() == NAMES
+    with pytest.raises(ValueError, match="lacks the column 'age'"):
+        encoder.get_feature_names_out(["kind", "n", "plan"])
+    encoder.set_output(transform="codes")
+    assert encoder.get_feature_names_out().tolist() == ["plan", "kind"]
+
+
+def test_documents_store_the_other_columns(library):
+    encoder = fitted(library)
+    back = Encoder.from_json(encoder.to_json())
+
+    assert back == encoder
+    assert back.get_feature_names_out().tolist() == NAMES
+    assert dense(back.transform(library.table(TRAIN), "csr")).tolist() == ROWS
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_other_columns_of_old_documents_are_unknown(library, version):
+    """Tables keep the columns that they have, and a matrix has the features."""
+    document = json.loads(fitted(library).to_json())
+    document["version"] = version
+    del document["fitted"]["input"]
+    encoder = Encoder.from_json(json.dumps(document))
+    table = library.table(reordered("kind", "n", "plan", "age"))
+
+    assert encoder.transform(table, "numpy").shape == (3, 4)
+    assert encoder.transform(table, "arrow").column_names == [
+        *("plan_a", "plan_b", "n", "kind_x", "kind_y", "age")
+    ]
+    assert encoder.get_feature_names_out().tolist() == ["plan_a", "plan_b", "kind_x", "kind_y"]
+
+
+def test_a_document_whose_columns_do_not_fit_is_rejected(library):
+    document = json.loads(fitted(library).to_json())
+    for columns in (["age", "plan"], ["kind", "plan"], ["plan", "plan", "kind"], [["plan"]], None):
+        document["fitted"]["input"]["columns"] = columns
+        with pytest.raises(ValueError, match="not a complete encoder"):
+            Encoder.from_json(json.dumps(document))
+
+
+def test_an_encoder_of_the_encoded_columns_alone_has_no_others(library):
+    encoder = Encoder(["plan", "kind"]).fit(library.table(reordered("plan", "kind")))
+
+    assert encoder.transform(library.table(TRAIN), "numpy").shape == (3, 4)
+    assert encoder.transform(library.table(TRAIN), "arrow").column_names == [
+        *("plan_a", "plan_b", "kind_x", "kind_y", "age", "n")
+    ]
+
+
+def test_merge_keeps_the_other_columns(library):
+    old = json.loads(fitted(library).to_json())
+    old["version"], old["fitted"]["input"] = 2, None
+    unknown = Encoder.from_json(json.dumps(old))
+    other = Encoder(["plan", "kind"]).fit(library.table(reordered("n", "plan", "kind")))
+
+    assert unknown.merge(fitted(library)).get_feature_names_out().tolist() == NAMES
+    assert fitted(library).merge(unknown).get_feature_names_out().tolist() == NAMES
+    with pytest.raises(ValueError, match=r"with different columns: only some have \['age'\]"):
+        fitted(library).merge(other)
+
+
+def test_partial_fit_takes_the_other_columns_of_its_first_table(library):
+    encoder = Encoder(["plan", "kind"]).partial_fit(library.table(TRAIN))
+    encoder.partial_fit(library.table(reordered("plan", "kind")))
+
+    assert encoder.get_feature_names_out().tolist() == NAMES
+
+
+def test_columns_of_one_name_keep_their_order():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[1, "a", 2], [3, "b", 4]], columns=["n", "p", "n"])
+    encoder = Encoder(["p"]).fit(frame)
+
+    assert encoder.transform(frame, "numpy").tolist() == [[1, 1, 0, 2], [3, 0, 1, 4]]
+    assert encoder.transform(frame.iloc[:, [1, 0, 2]]).columns.tolist() == ["n", "p_a", "p_b", "n"]
+
+
+def test_a_model_scores_the_same_in_every_form():
+    """Numeric and categorical columns in a pipeline: no form drops one of them."""
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(size=2000), "plan": rng.choice(list("abc"), 2000)})
+    target = (frame.age > 0).astype(int)
+    scores, names = {}, {}
+    for form in ("default", "numpy", "csr", "csr_matrix", "csc", "pandas", "polars"):
+        encoder = Encoder(["plan"], dtype="float64").set_output(transform=form)
+        model = make_pipeline(encoder, LogisticRegression()).fit(frame, target)
+        scores[form] = model.score(frame, target)
+        names[form] = model[:-1].get_feature_names_out().tolist()
+
+    assert set(scores.values()) == {scores["default"]}
+    assert scores["default"] > 0.99
+    assert all(each == ["age", "plan_a", "plan_b", "plan_c"] for each in names.values())
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
+def test_the_accessor_of_a_frame_has_every_form(library):
+    pytest.importorskip(f"onehot_fast.integrations.{library.name}")
+    accessor = library.table(TRAIN).onehot
+
+    matrix = accessor.to_numpy(["plan", "kind"])
+    assert (matrix.tolist(), matrix.dtype) == (ROWS, np.float64)
+    features = accessor.to_numpy(["plan"], remainder="drop")
+    assert (features.tolist(), features.dtype) == ([[1, 0], [0, 1], [1, 0]], np.float32)
+    assert accessor.to_csr(fitted(library)).toarray().tolist() == ROWS
+    table = accessor.to_arrow(["plan", "kind"])
+    assert table.column_names == NAMES
+    assert str(table.schema.field("plan_a").type) == "float"
+
+
+def wide(n: int) -> dict[str, list[Any]]:
+    """Return a column of n categories in 3 * n rows, and one of two."""
+    return {"id": [f"id{i % n}" for i in range(3 * n)], "size": ["S", "L", "S"] * n}
+
+
+def test_dense_results_of_columns_chosen_by_default_are_limited(library):
+    table = library.table(wide(1001))
+    encoder = Encoder().fit(table)
+    message = (
+        "the columns that were chosen by default have 1,003 features, and the limit is 1,000:"
+        r" 'id' 1,001, 'size' 2; pass columns=\[...\].* or output='csr'"
+    )
+
+    for output in (None, "numpy", "arrow"):
+        with pytest.raises(ValueError, match=message):
+            encoder.transform(table, output)
+        with pytest.raises(ValueError, match=message):
+            Encoder().fit_transform(table, output=output)
+    for form in ("csr", "csc", "codes", "indices"):
+        assert encoder.transform(table, form).shape[0] == 3003
+    assert Encoder(["id", "size"]).fit_transform(table, output="numpy").shape == (3003, 1003)
+    assert Encoder.from_json(encoder.to_json()).transform(table, "numpy").shape == (3003, 1003)
+    alone = library.table({"id": wide(1001)["id"]})
+    assert Encoder().fit_transform(alone, output="numpy").shape == (3003, 1001)
+    assert Encoder(max_categories=3).fit_transform(table, output="numpy").shape == (3003, 5)
