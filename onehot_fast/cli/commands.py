@@ -8,8 +8,9 @@ import click
 from click.shell_completion import get_completion_class
 
 import onehot_fast
+from onehot_fast.adapter import identifiers
 from onehot_fast.cli.decode import run_decode
-from onehot_fast.cli.encode import MOST_FEATURES, Learning, run_encode
+from onehot_fast.cli.encode import Learning, run_encode
 from onehot_fast.cli.encoder_options import with_encoder_options
 from onehot_fast.cli.errors import MEANINGS
 from onehot_fast.cli.inspection import Looking, run_inspect
@@ -142,7 +143,7 @@ def inspect(
 @with_input
 @with_output
 @column_option
-@click.option("--max-features", type=click.IntRange(min=0), default=MOST_FEATURES,
+@click.option("--max-features", type=click.IntRange(min=0), default=identifiers.MAX_DENSE_FEATURES,
               show_default=True,
               help="The most that are made where no -c names the columns.")  # fmt: skip
 @click.option("--encoder", "encoder_file",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from onehot_fast.adapter import identifiers
 from onehot_fast.cli.conversion import Change, convert, refusals
 from onehot_fast.cli.encoder_options import new_encoders
 from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders
@@ -27,11 +28,9 @@ from onehot_fast.cli.stores import place_of
 from onehot_fast.cli.target import STDOUT, require_free, save_text
 from onehot_fast.integrations.arrow import encode, encoded_schema
 
-__all__ = ["MOST_FEATURES", "Learning", "encoding", "run_encode"]
+__all__ = ["Learning", "encoding", "run_encode"]
 
 NOT_IN_TEXT = ("struct", "array", "tensor")
-# Of columns that nobody named: more than these are identifiers or free text, nearly always.
-MOST_FEATURES = 1000
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class Learning:
     columns: Sequence[str] = ()
     typed: dict[str, Sequence[str]] | None = None
     encoder_file: str | None = None
-    max_features: int = MOST_FEATURES
+    max_features: int = identifiers.MAX_DENSE_FEATURES
 
 
 def run_encode(

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from onehot_fast.adapter import identifiers
 from onehot_fast.cli.encoders import Encoders
-from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable
 from onehot_fast.cli.labels import holds_lists
 from onehot_fast.cli.pipeline import MOST_ROWS, ahead, no_rows
 from onehot_fast.cli.progress import Step
@@ -86,14 +86,11 @@ def _see(encoders: Encoders, rows: pa.RecordBatch) -> None:
 def _check_features(source: Source, encoders: Encoders, most: float) -> None:
     """Refuse more features than so many."""
     columns = [column for encoder in encoders.each for column in encoder.schema.columns]
-    sizes = [(column.n_outputs, str(column.name)) for column in columns]
-    if sum(size for size, _ in sizes) > most:
-        largest = ", ".join(f"{name!r} {size:,}" for size, name in sorted(sizes)[:-4:-1])
-        raise CommandError(
-            Exit.COLUMN,
-            f"{source.name}: more than {plural(int(most), 'feature')} of columns that nobody named"
-            f" ({largest}); -c COLUMN names those to encode, --max-features N allows more",
-        )
+    remedy = "-c COLUMN chooses the columns, --max-features N allows more"
+    try:
+        identifiers.check_features(columns, most, remedy)
+    except ValueError as error:
+        raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
 
 def notes_on(source: Source, encoders: Encoders) -> list[str]:

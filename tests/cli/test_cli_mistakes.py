@@ -219,7 +219,7 @@ def ids(here: Path) -> None:
 @pytest.mark.usefixtures("ids")
 def test_too_many_features_of_columns_that_nobody_named(refused: Any, done: Any) -> None:
     """They are refused before anything is written, the largest first, with both ways out."""
-    says = "1,000 features", "'session' 900, 'city' 300, 'plan' 2", "-c COLUMN", "--max-features"
+    says = "the limit is 1,000", "'session' 900, 'city' 300, 'plan' 2", "-c COLUMN", "--max-features"
     refused("encode ids.csv -o o.parquet", Exit.COLUMN, *says)
     assert "'session' has 900 categories in 900 rows" in done(
         "encode ids.csv --max-features 1202 -o o.parquet"
