@@ -51,6 +51,7 @@ lint: $(VENV)/.dev-ready  ## check style and layout of the sources
 	$(BIN)/validate-pyproject pyproject.toml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
 format: $(VENV)/.dev-ready  ## bring the sources into that layout

@@ -7,6 +7,11 @@ ONEHOT_FAST_REQUIRE_OPENMP=1    fail instead of building without it (for wheels)
 ONEHOT_FAST_DEBUG=1             bounds-checked Cython, -O1 -g
 ONEHOT_FAST_SANITIZE=a,b        -fsanitize=a,b (gcc, clang)
 
+For the page of a published package, which the release workflow sets:
+
+ONEHOT_FAST_REPOSITORY=https://host/owner/name  project URLs, and absolute links in the README
+ONEHOT_FAST_CONTACT=name@host                   the maintainers' e-mail address
+
 Where a compiler keeps OpenMP is said in CPPFLAGS and LDFLAGS, which every build here obeys.
 """
 
@@ -38,6 +43,40 @@ def switch(name):
     return os.environ.get(name, "0") not in ("", "0")
 
 
+def package_page(repository, contact):
+    """Return what the page of the package shows: the README, and URLs if the repository is known.
+
+    Links of the README lead to the tag of the version, images to their bytes.
+    """
+    readme = Path("README.md").read_text(encoding="utf-8")
+    shown = {
+        "long_description": readme,
+        "long_description_content_type": "text/markdown",
+        "maintainer": "the onehot_fast developers",
+        "project_urls": {},
+    }
+    if contact:
+        shown["maintainer_email"] = contact
+    if not repository:
+        return shown
+    version = re.search(r'version__ = "(.+)"', Path("onehot_fast/_version.py").read_text())[1]
+    repository = repository.rstrip("/")
+
+    def absolute(link):
+        kind = "raw" if link[1].endswith((".png", ".svg")) else "blob"
+        return f"]({repository}/{kind}/v{version}/{link[1]})"
+
+    relative = r"\]\((?!https?:|mailto:|#)([^)\s]+)\)"
+    shown["long_description"] = re.sub(relative, absolute, readme)
+    shown["project_urls"] = {
+        "Documentation": f"{repository}/blob/v{version}/docs/index.md",
+        "Source": repository,
+        "Issues": f"{repository}/issues",
+        "Changelog": f"{repository}/blob/v{version}/CHANGELOG.md",
+    }
+    return shown
+
+
 def dependencies(sources):
     """Return the headers and .pxd files of ours that sources include, and those that these do."""
     found, todo = set(), list(sources)
@@ -64,8 +103,8 @@ def extension(pyx):
         depends=[str(FLAGS_RECORD), *sorted(map(str, dependencies([pyx, *carried])))],
         define_macros=[
             ("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"),
-            # The oldest NumPy of `dependencies`; newer headers would raise their default.
-            ("NPY_TARGET_VERSION", "NPY_1_23_API_VERSION"),
+            # The oldest NumPy of `dependencies`: newer headers may have a newer default.
+            ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
         ],
     )
 
@@ -145,4 +184,5 @@ class BuildExt(build_ext):
 setup(
     ext_modules=[extension(pyx) for pyx in sorted(Path("onehot_fast").rglob("*.pyx"))],
     cmdclass={"build_ext": BuildExt},
+    **package_page(os.environ.get("ONEHOT_FAST_REPOSITORY"), os.environ.get("ONEHOT_FAST_CONTACT")),
 )
