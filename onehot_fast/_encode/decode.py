@@ -343,22 +343,32 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
 def decoded_layout(schema: Schema, names: Sequence[Hashable]) -> list[PassThrough | int]:
     """Return the columns of the decoded table: a number is that of a column of the schema.
 
-    A decoded column stands where its first output stood; one without outputs follows the column
-    before it in the schema, or stands first.
+    A decoded column replaces its features. One without features follows the columns that came
+    before it in `fit`.
     """
     owner: dict[Hashable, int] = {
         name: i for i, column in enumerate(schema.columns) for name in column.names
     }
     layout: list[PassThrough | int] = []
-    n_decoded = 0
+    found: set[int] = set()
     for position, name in enumerate(names):
-        i = owner.get(name)
-        if i is None:
+        part = owner.get(name)
+        if part is None:
             layout.append(PassThrough(position))
-        else:
-            layout += range(n_decoded, i + 1)
-            n_decoded = max(n_decoded, i + 1)
-    return [*layout, *range(n_decoded, len(schema.columns))]
+        elif part not in found:
+            found.add(part)
+            layout.append(part)
+    encoded = [column.name for column in schema.columns]
+    order = list(schema.fitted_names or encoded)
+    for i, column in enumerate(schema.columns):
+        if not column.n_outputs:
+            before = set(order[: order.index(column.name)])
+            in_layout = [
+                names[p.position] if isinstance(p, PassThrough) else encoded[p] for p in layout
+            ]
+            places = [place for place, name in enumerate(in_layout) if name in before]
+            layout.insert(max(places, default=-1) + 1, i)
+    return layout
 
 
 def decoded_memo(schema: Schema, names: Sequence[Hashable]) -> dict[str, Any]:

@@ -1,17 +1,18 @@
-"""The command ``onehot-fast``: files in, encoded files out, in bounded memory.
+"""The command ``onehot-fast`` encodes files of any size in bounded memory.
 
-Nothing but the standard library is imported here, so that a missing library is one clear line,
-and so that signals are noted before the libraries are imported, which takes a while.
+This module imports the standard library only. A missing library is therefore one clear line, and
+Ctrl-C works before the libraries are imported, which takes a while.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import find_spec
 
-from onehot_fast.cli.signals import noting_signals
+from onehot_fast.cli.signals import Interrupted, raising_signals, received
 
 __all__ = ["main"]
 
@@ -24,18 +25,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the process.
+        The command-line arguments. By default, those of the process.
 
     Returns
     -------
     int
-        0, or one of `onehot_fast.cli.errors.Exit` after one line on standard error.
+        0, or the code of an error, whose message is one line on standard error.
     """
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     if missing:
         names = ", ".join(missing)
         print(f"onehot-fast: needs {names}: pip install 'onehot-fast[cli]'", file=sys.stderr)
         return 1
-    with noting_signals(is_last=arguments is None):
-        code: int = import_module("onehot_fast.cli.run").run(arguments)
-    return code
+    with raising_signals(is_last=arguments is None):
+        try:
+            code, message = import_module("onehot_fast.cli.commands").run(arguments)
+        except Interrupted:
+            code, message = 1, ""
+        signum = received()
+        if code and signum is not None:  # other errors are consequences of the signal
+            is_ctrl_c = signum == signal.SIGINT
+            code, message = (
+                128 + signum,
+                "interrupted" if is_ctrl_c else f"ended by signal {signum}",
+            )
+        if message:
+            print(f"onehot-fast: {message}", file=sys.stderr)
+    return int(code)

@@ -1,48 +1,53 @@
-"""A stream of rows with some columns in place of others, from source to target."""
+"""A stream of rows in which new columns replace others, from a source to an output."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
-from onehot_fast.cli.formats import Format
-from onehot_fast.cli.matrix import MatrixSink
-from onehot_fast.cli.output import Output, name_within
-from onehot_fast.cli.partitions import MOST_OPEN, open_partitions
-from onehot_fast.cli.parts import MOST_WRITERS, open_parts
-from onehot_fast.cli.pipeline import ahead, batch_rows
+from onehot_fast.cli.folders import MAX_OPEN, open_files
+from onehot_fast.cli.matrix import MatrixWriter
+from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_folder
+from onehot_fast.cli.places import Format, is_remote, place_of, uploading
 from onehot_fast.cli.progress import Step, showing
-from onehot_fast.cli.sinks import Sink, WriteOptions, open_sink
-from onehot_fast.cli.sources import Source
-from onehot_fast.cli.stores import is_remote, uploading
-from onehot_fast.cli.target import STDOUT, new_file, new_folder
+from onehot_fast.cli.signals import held, raise_if_received
+from onehot_fast.cli.source import STANDARD, Source
+from onehot_fast.cli.writers import ArrowWriter, ParquetWriter, TextWriter, WriteOptions, Writer
 
-__all__ = ["Change", "convert", "refusals"]
+__all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows", "rejected"]
+
+T = TypeVar("T")
+
+END = object()
+# Several batches are in memory at the same time.
+BATCH_BYTES = 16 << 20
+MAX_ROWS = 1 << 17
 
 
 @dataclass(frozen=True)
 class Change:
-    """Some columns go and others take their place; all else stays as it is.
+    """New columns that replace others.
 
     Attributes
     ----------
     before, after : pyarrow.Schema
-        Of the input and of the output.
+        The schemas of the input and of the output.
     old, new : tuple of str
-        The names of the columns that go, and of those that come, in order.
+        The names of the columns that are replaced, and of those that replace them, in order.
     apply : callable
-        Turns a stream of batches, of all columns or of the old ones alone, into one where the new
-        ones have taken their place.
+        Turns a stream of batches into one with the new columns.
     row_bytes : float
-        About how many bytes a row of the new columns has.
+        About how many bytes a row of the new columns takes.
     reads : tuple of str, optional
-        The columns that are read; by default all.
+        The columns that are read. By default, all.
     """
 
     before: pa.Schema
@@ -55,11 +60,11 @@ class Change:
 
     @property
     def kept(self) -> list[str]:
-        """The names of the columns that stay as they are."""
+        """The names of the columns that do not change."""
         return [name for name in self.before.names if name not in self.old]
 
     def without(self, names: Sequence[str]) -> Change:
-        """Return a change after which some of the columns that stay are gone too."""
+        """Return a change that also drops some of the columns that do not change."""
         if not names:
             return self
         fields = [field for field in self.after if field.name not in names]
@@ -72,131 +77,123 @@ class Change:
 
 
 def convert(source: Source, change: Change, output: Output) -> int:
-    """Write the rows of a source, changed, in one file or in the files of a folder.
+    """Write the changed rows of a source into a file or a folder, and return their number.
 
-    In a folder there is a file for each that is read, or one for so many rows. What goes to a store
-    is made on the local disk first.
-
-    Returns
-    -------
-    int
-        The number of rows.
+    A folder has a file for each input file, or for so many rows, or for each value of a key.
     """
     if is_remote(output.path):
         form = output.format(source)
-        with uploading(output.path) as local:
+        with uploading(place_of(output.path)) as local:
             made = replace(output, path=local, wanted=form, may_replace=True)
             return convert(source, change, made)
-    form, may_replace = output.format(source), output.may_replace
-    for name in output.partition_by:
-        if name not in change.kept:
-            text = f"--partition-by {name}: is encoded; -c names the columns to encode"
-            raise CommandError(Exit.USAGE, text)
-        if pa.types.is_nested(change.before.field(name).type):
-            raise CommandError(Exit.COLUMN, f"--partition-by {name}: holds lists or structures")
-        if name.startswith(("_", ".")):
-            text = f"--partition-by {name}: readers pass over folders named {name}=...; rename it"
-            raise CommandError(Exit.USAGE, text)
+    form = output.format(source)
+    _check_keys(change, output)
+    options = _options(source, change, output)
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
-            with new_file(output.path, form, may_replace) as file:
-                options = _options(source, change, output)
-                sink = _open(file, output, change.after, form, options)
-                return _write(source, change, output, sink, step)
-        with new_folder(output.path, may_replace) as folder:
-            if output.partition_by or output.file_rows is not None:
-                opened = _parts(source, change, output, folder)
-                return _write(source, change, output, opened, step)
-            after = set(change.after.names)
-            kept = [name for name in output.keys(source) if name in change.kept and name in after]
-            return _each_file(source, change.without(kept), output, folder, step)
+            with (
+                new_file(output.path, form, output.may_replace) as file,
+                open_writer(file, output.path, change.after, form, options) as writer,
+            ):
+                return _write(source, change, output, writer, step)
+        with new_folder(output.path, output.may_replace) as folder:
+            if not output.is_divided:
+                return _convert_files(source, change, output, folder, step)
+            after = change.without(output.partition_by).after
+
+            @contextmanager
+            def begin(number: int, below: Path) -> Iterator[Writer]:
+                path = folder / below / f"part-{number:06}{form.suffix}"
+                with (
+                    new_file_within(path, form) as file,
+                    open_writer(file, output.path, after, form, options) as writer,
+                ):
+                    yield writer
+
+            with open_files(output.partition_by, output.file_rows, begin) as writer:
+                return _write(source, change, output, writer, step)
 
 
-def _each_file(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
-    """Write a file for each that is read, of the same name."""
-    form, n_rows = output.format(source), 0
+def _check_keys(change: Change, output: Output) -> None:
+    """Raise an error if a column cannot name folders."""
+    for name in output.partition_by:
+        if name not in change.kept:
+            text = f"--partition-by {name}: the column is encoded; name others to encode with -c"
+            raise CommandError(Exit.USAGE, text)
+        if pa.types.is_nested(change.before.field(name).type):
+            text = f"--partition-by {name}: the column contains lists or structures"
+            raise CommandError(Exit.COLUMN, text)
+        if not name or name.startswith(("_", ".")):
+            text = f"--partition-by {name!r}: readers ignore folders named {name}=...; rename it"
+            raise CommandError(Exit.USAGE, text)
+
+
+def _convert_files(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
+    """Write a file for each input file, with the same name."""
+    form, n_rows, n_files = output.format(source), 0, len(source.readers)
+    keys = [name for name in output.keys(source) if name in change.kept]
+    change = change.without([name for name in keys if name in change.after.names])
     for i, reader in enumerate(source.readers):
-        path = folder / name_within(source, reader.path, form)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path = folder / name_within(source, reader.place, form)
         if path.exists():
             text = f"{output.path}: {reader.name} and another file would both be {path.name}"
             raise CommandError(Exit.OUTPUT, text)
-        part = Source(reader.name, [reader])
-        with new_file(str(path), form) as file:
-            options = _options(part, change, output)
-            sink = _open(file, output, change.after, form, options)
-            share = _share_of(step, i, len(source.readers), n_rows)
-            n_rows += _write(part, change, output, sink, share)
+        part = source.part(i)
+        options = _options(part, change, output)
+
+        def step_of_part(share: float, rows: int, i: int = i, before: int = n_rows) -> None:
+            step((i + share) / n_files, before + rows)
+
+        with (
+            new_file_within(path, form) as file,
+            open_writer(file, output.path, change.after, form, options) as writer,
+        ):
+            n_rows += _write(part, change, output, writer, step_of_part)
     return n_rows
 
 
-def _open(
-    file: pa.NativeFile, output: Output, schema: pa.Schema, form: Format, options: WriteOptions
-) -> AbstractContextManager[Sink]:
-    """Return what writes a file."""
-    return open_sink(file, output.path, schema, form, options, {"npz": MatrixSink})
-
-
-def _parts(
-    source: Source, change: Change, output: Output, folder: Path
-) -> AbstractContextManager[Sink]:
-    """Return what writes files of so many rows, named by their numbers."""
-    form, options = output.format(source), _options(source, change, output)
-    after = change.without(output.partition_by).after
-
-    @contextmanager
-    def begin(number: int, below: Path = Path()) -> Iterator[Sink]:
-        path = folder / below / f"part-{number:06}{form.suffix}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with (
-            new_file(str(path), form) as file,
-            _open(file, output, after, form, options) as sink,
-        ):
-            yield sink
-
-    if output.partition_by:
-        return open_partitions(output.partition_by, output.file_rows, begin)
-    return open_parts(output.file_rows or 1, begin)
-
-
-def refusals(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield batches; a value that is refused is an error in the file of this name."""
+@contextmanager
+def open_writer(
+    file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
+) -> Iterator[Writer]:
+    """Give the writer of a format; if the block fails, the file stays incomplete."""
+    writer: Writer
+    with writing(name):
+        if form.kind == "parquet":
+            writer = ParquetWriter(file, schema, options)
+        elif form.kind == "npz":
+            writer = MatrixWriter(file, schema, options)
+        elif form.is_text:
+            writer = TextWriter(file, schema, form, options)
+        else:
+            writer = ArrowWriter(file, schema, form, options)
     try:
-        yield from batches
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {as_typed(error)}") from error
-
-
-def _share_of(step: Step, position: int, n: int, before: int) -> Step:
-    """Return what tells the progress of one of several files, after so many rows of others."""
-    return lambda share, rows: step((position + share) / n, before + rows)
+        yield writer
+        with writing(name):
+            writer.close()
+    except BaseException:
+        with held():
+            writer.abandon()
+        raise
 
 
 def _options(source: Source, change: Change, output: Output) -> WriteOptions:
-    """Return how the files are written: as it was asked for, or else as the input is."""
-    n_at_once = 1 if output.file_rows is None else MOST_WRITERS
-    n_at_once = MOST_OPEN if output.partition_by else n_at_once
+    """Return how the files are written: as requested, or as the input is."""
+    is_local = output.path != STANDARD
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
-        n_at_once=n_at_once,
+        n_files=MAX_OPEN if output.partition_by else 1,
         new=change.new,
         plain=source.readers[0].plain,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
-        folder=None if output.path == STDOUT else os.path.dirname(os.path.abspath(output.path)),
+        folder=os.path.dirname(os.path.abspath(output.path)) if is_local else None,
     )
 
 
-def _write(
-    source: Source,
-    change: Change,
-    output: Output,
-    opened: AbstractContextManager[Sink],
-    step: Step,
-) -> int:
-    """Write the rows, a batch at a time: read, encoded and written by a thread each."""
+def _write(source: Source, change: Change, output: Output, writer: Writer, step: Step) -> int:
+    """Write the rows batch by batch: reading, encoding and writing have a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
     if output.format(source).kind == "parquet":
@@ -204,17 +201,80 @@ def _write(
     schema = source.coded_schema(coded)
     if change.reads is not None:
         schema = pa.schema([field for field in schema if field.name in change.reads])
-    with (
-        opened as sink,
-        closing(ahead(source.batches(rows, change.reads, coded))) as batches,
-    ):
+    with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         stream = pa.RecordBatchReader.from_batches(schema, batches)
         with closing(ahead(change.apply(stream))) as parts:
             for part in parts:
                 with writing(output.path):
-                    sink.write(part)
-                # What was read says little: most of the time is spent on what is written.
+                    writer.write(part)
+                # The rows that were written, because writing takes most of the time.
                 n_rows = source.n_rows
-                share = source.share() if n_rows is None else sink.n_rows / max(1, n_rows)
-                step(share, sink.n_rows)
-    return sink.n_rows
+                share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
+                step(share, writer.n_rows)
+    return writer.n_rows
+
+
+def rejected(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield batches; a value that an option rejects is an error of the file with this name."""
+    try:
+        yield from batches
+    except (TypeError, ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
+        raise CommandError(code, f"{name}: {as_typed(error)}") from error
+
+
+def ahead(items: Iterable[T]) -> Generator[T, None, None]:
+    """Yield items that a thread takes from an iterable, one ahead, because batches are large.
+
+    When the generator is closed, the thread has ended.
+    """
+    iterator = iter(items)
+    thread = ThreadPoolExecutor(1)
+
+    def next_item() -> Future[T | object]:
+        with held():  # otherwise a thread could start that `shutdown` does not know
+            coming = thread.submit(next, iterator, END)
+        raise_if_received()
+        return coming
+
+    try:
+        coming = next_item()
+        while (item := coming.result()) is not END:
+            coming = next_item()
+            yield item  # type: ignore[misc]  # not END
+    finally:
+        with held():
+            thread.shutdown(cancel_futures=True)
+            if isinstance(iterator, Generator):
+                iterator.close()
+
+
+def batch_rows(*row_bytes: float) -> int:
+    """Return the number of rows of a batch, from the bytes of a row before and after."""
+    n_rows = BATCH_BYTES / max(1.0, sum(row_bytes))
+    # A slice of bits that does not begin at a byte would have to be shifted.
+    return max(64, min(MAX_ROWS, int(n_rows)) // 64 * 64)
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions.
+
+    Raises
+    ------
+    CommandError
+        A type is a union of no types, for which pyarrow ends the process.
+    """
+    for field in schema:
+        if _has_empty_union(field.type):
+            text = f"the input is corrupt: column {field.name!r} has a union of no types"
+            raise CommandError(Exit.CORRUPT, text)
+    return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)
+
+
+def _has_empty_union(kind: pa.DataType) -> bool:
+    """Tell whether a type contains a union of no types."""
+    kind = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    if pa.types.is_dictionary(kind):
+        return _has_empty_union(kind.value_type)
+    is_empty = pa.types.is_union(kind) and kind.num_fields == 0
+    return is_empty or any(_has_empty_union(kind.field(i).type) for i in range(kind.num_fields))

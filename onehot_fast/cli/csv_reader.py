@@ -15,20 +15,18 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 
 from onehot_fast.cli.errors import one_line
-from onehot_fast.cli.formats import Format
-from onehot_fast.cli.pipeline import sliced
-from onehot_fast.cli.readers import Reader, position, unpacked
-from onehot_fast.cli.stores import Place, open_place
+from onehot_fast.cli.places import Format, Place
+from onehot_fast.cli.readers import Reader, position, sliced, unpacked
 
 __all__ = ["TextOptions", "TextReader"]
 
-# So much text is parsed at once; the types of columns are inferred from the first such block.
+# The text that is parsed at once; types of columns are inferred from the first such block.
 BLOCK_BYTES = 4 << 20
 DELIMITERS = ",;\t|"
 HEADER_BYTES = 1 << 16
 LONG_DIGITS = 18
-# Digits that are no number, by the type they look like: a postal code; a telephone number, and
-# what a float holds no more.
+# Digits that are no number, by the type they look like: postal codes, telephone numbers, and
+# integers that a float cannot represent.
 CODES = {
     pa.int64(): r"^\s*-?0[0-9]",
     pa.float64(): r"^\s*(-?0[0-9]|\+[0-9]{7,}\s*$|-?[0-9]{19,}\s*$)",
@@ -42,16 +40,16 @@ class TextOptions:
     Attributes
     ----------
     delimiter : str, optional
-        By default that of the format.
+        By default, that of the format.
     missing : tuple of str, optional
-        What stands for a missing value, by default what pyarrow takes for it.
+        The texts that mark a missing value. By default, those of pyarrow.
     is_plain : bool
-        Whether every column is text, whatever it looks like.
+        Whether every column is text.
     columns : tuple of str
-        Those that are text if not all are.
+        The columns that are text if not all are.
     encoding : str
     decimal : str
-        What stands before the fraction of a number.
+        The decimal point of a number.
     """
 
     delimiter: str | None = None
@@ -65,8 +63,8 @@ class TextOptions:
 class TextReader(Reader):
     """A CSV file, perhaps compressed."""
 
-    def __init__(self, path: Place, name: str, form: Format, text: TextOptions) -> None:
-        super().__init__(path, name, form)
+    def __init__(self, place: Place, name: str, form: Format, text: TextOptions) -> None:
+        super().__init__(place, name, form)
         self._text = text
         self._file: Any = None
         self._convert = csv.ConvertOptions(decimal_point=text.decimal)
@@ -77,13 +75,13 @@ class TextReader(Reader):
             self.set_types(self._infer())
 
     def _check_start(self) -> None:
-        """Refuse UTF-16, and a first line that has more of another delimiter than of its own."""
-        with open_place(self.path) as file:
+        """Raise an error for UTF-16, or if the first line looks like that of another delimiter."""
+        with self.place.open() as file:
             start = bytes(unpacked(file, self.format).read(HEADER_BYTES))
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and (
             self._text.encoding == "utf8"
         ):
-            raise ValueError("begins as UTF-16 does: --encoding utf-16")
+            raise ValueError("the file begins like UTF-16; pass --encoding utf-16")
         if self._text.delimiter is not None:
             return
         header = start.decode(self._text.encoding, "replace").splitlines()[:1]
@@ -93,20 +91,20 @@ class TextReader(Reader):
         if likely != own:
             has, lacks = _typed(likely), _typed(own)
             raise ValueError(
-                f"the first line looks as if {has} stood between the fields, and not {lacks}:"
-                f" --delimiter {has}; or --delimiter {lacks} to read it as it is"
+                f"the first line looks as if {has} delimits the fields, not {lacks}; pass"
+                f" --delimiter {has}, or --delimiter {lacks} to keep {lacks}"
             )
 
     def _infer(self) -> pa.Schema:
-        """Return the types that the first rows look like; digits that are no number are text."""
-        with open_place(self.path) as file:
+        """Return the types of the first rows; digits that are no number are text."""
+        with self.place.open() as file:
             inferred = self._open(file, is_start=True).schema
-        # Bytes are found where a text is not UTF-8: that is to be an error, in whatever row it is.
+        # pyarrow infers binary for text that is not UTF-8. That is an error, in any row.
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
             self._convert.column_types = dict.fromkeys(numbers, pa.string())
-            with open_place(self.path) as file:
+            with self.place.open() as file:
                 first = self._open(file, list(numbers), is_start=True).read_next_batch()
             for name, code in numbers.items():
                 if pc.any(pc.match_substring_regex(first.column(name), code)).as_py():
@@ -114,10 +112,10 @@ class TextReader(Reader):
         return pa.schema([f.with_type(types.get(f.name, f.type)) for f in inferred])
 
     def set_types(self, schema: pa.Schema) -> None:
-        """Read the columns as these types, and no longer as those of the first rows."""
+        """Read the columns as these types instead of those of the first rows."""
         self.schema = schema
         types = {field.name: field.type for field in schema}
-        # Read as texts and converted here, so that no digit is lost further down in the file.
+        # Read as text and converted here, so that later rows do not lose digits.
         kinds = [pa.int64(), pa.float64()] if self._text.decimal == "." else [pa.int64()]
         unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
         self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
@@ -127,17 +125,17 @@ class TextReader(Reader):
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with open_place(self.path) as self._file, _explained():
+        with self.place.open() as self._file, _explained():
             chosen = columns and [name for name in self.schema.names if name in columns]
             blocks = self._open(self._file, chosen)
-            # Before they are sliced: in slices pyarrow 22 replaces texts by others.
+            # Before slicing: pyarrow 22 replaces texts in slices by other texts.
             made = (self._without_missing(self._with_numbers(block), coded) for block in blocks)
             yield from sliced(made, rows)
 
     def _open(
         self, file: pa.NativeFile, columns: Sequence[str] | None = None, is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse the file, and not ahead of what is asked for if that is the start only."""
+        """Start to parse the file; without threads if only its start is needed."""
         convert = self._convert
         if columns is not None:
             convert = csv.ConvertOptions(
@@ -161,7 +159,7 @@ class TextReader(Reader):
         )
 
     def _with_numbers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return a batch with its numbers, none of which had other digits."""
+        """Return a batch with texts converted to numbers; raise an error if digits would change."""
         for name, kind in self._numbers.items():
             i = batch.schema.get_field_index(name)
             if i >= 0:
@@ -169,16 +167,17 @@ class TextReader(Reader):
         return batch
 
     def _as_numbers(self, name: str, texts: pa.Array, kind: pa.DataType) -> pa.Array:
+        """Return texts as numbers."""
         what = "integers" if kind == pa.int64() else "numbers"
-        # Few begin as codes do, or are as long: only these are worth a regular expression.
+        # A regular expression is slow, and few texts begin like a code or are as long.
         suspects = [pc.starts_with(texts, start) for start in ("0", "-", "+", " ", "\t")]
         suspects.append(pc.greater(pc.binary_length(texts), LONG_DIGITS))
         suspect = texts.filter(reduce(pc.or_, suspects))
         codes = suspect.filter(pc.match_substring_regex(suspect, CODES[kind]))
         if len(codes):
             raise ValueError(
-                f"column {name!r} holds {what} in its first rows, and then {codes[0].as_py()!r},"
-                f" which is none: --text-column {name!r} reads it as text"
+                f"column {name!r} has {what} in its first rows, but then {codes[0].as_py()!r};"
+                f" pass --text-column {name!r} to read it as text"
             )
         if kind == pa.int64():
             with suppress(pa.ArrowInvalid):
@@ -187,14 +186,14 @@ class TextReader(Reader):
             return pc.cast(pc.utf8_trim_whitespace(self._nullified(texts)), kind)
         except pa.ArrowInvalid as error:
             raise ValueError(
-                f"column {name!r} holds {what} in its first rows, and then something else:"
-                f" {one_line(error)}; --text-column {name!r} reads it as text"
+                f"column {name!r} has {what} in its first rows, but later not:"
+                f" {one_line(error)}; pass --text-column {name!r} to read it as text"
             ) from error
 
     def _without_missing(self, batch: pa.RecordBatch, coded: Sequence[str]) -> pa.RecordBatch:
-        """Return a batch in whose encoded texts null stands for what is missing.
+        """Return a batch with null for missing values in the texts that are encoded.
 
-        pyarrow could do that for all columns only, and those that are kept stay as they are.
+        pyarrow's own option would change the other columns too.
         """
         for name in coded:
             i = batch.schema.get_field_index(name)
@@ -203,7 +202,7 @@ class TextReader(Reader):
         return batch
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
-        """Return texts with null for those that mark a missing value."""
+        """Return texts with null for marks of a missing value."""
         marks = pa.array(self._convert.null_values, pa.string())
         present = pc.invert(pc.is_in(texts, marks))
         return pc.if_else(present, texts, pa.scalar(None, pa.string()))
@@ -214,21 +213,21 @@ class TextReader(Reader):
 
 
 def _typed(delimiter: str) -> str:
-    """Return a delimiter as one types it in a shell."""
+    """Return a delimiter as it is typed in a shell."""
     return r"'\t'" if delimiter == "\t" else f"'{delimiter}'"
 
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Say of texts that cannot be read which option may help."""
+    """Add the option that may help to the error of a text that cannot be read."""
     try:
         yield
     except (pa.ArrowInvalid, UnicodeError) as error:
         text = one_line(error)
         if isinstance(error, UnicodeError) or "UTF8" in text:
-            hint = "--encoding names another encoding than UTF-8, such as cp1252 or latin-1"
+            hint = "pass --encoding if the file is not UTF-8, e.g. cp1252 or latin-1"
         elif "conversion error" in text:
-            hint = "types are those of the first rows; --text-column COLUMN reads one as text"
+            hint = "types are those of the first rows; pass --text-column COLUMN to read it as text"
         else:
             raise
         raise ValueError(f"{text}; {hint}") from error

@@ -1,4 +1,4 @@
-"""``onehot-fast decode``: the values that an encoded file stands for."""
+"""``onehot-fast decode``: restore the columns that were encoded."""
 
 from __future__ import annotations
 
@@ -8,19 +8,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.conversion import Change, convert, refusals
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders, parse_encoders
+from onehot_fast.cli.conversion import Change, convert, no_rows, rejected
+from onehot_fast.cli.encoders import (
+    ENCODER_KEY,
+    Encoders,
+    load_encoders,
+    parse_encoders,
+    without_features,
+)
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
-from onehot_fast.cli.labels import without_features
-from onehot_fast.cli.output import Output
-from onehot_fast.cli.pipeline import no_rows
+from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.progress import tell
-from onehot_fast.cli.sources import Input, Source, open_source
+from onehot_fast.cli.source import Input, Source, open_source
 from onehot_fast.integrations.arrow import decode
 
 __all__ = ["run_decode"]
 
-# What a decoded text and its code are taken to need.
+# The estimated size of a decoded text and its code.
 TEXT_BYTES = 40
 
 
@@ -34,36 +38,38 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec, encoder_file)
+        output = output.prepared(source, spec.text.delimiter, encoder_file)
         if output.format(source).kind == "npz":
-            raise CommandError(Exit.USAGE, "npz is a matrix, and has no form for values")
+            raise CommandError(Exit.USAGE, "npz can only hold features; name another format")
         encoders = _find_encoders(source, encoder_file)
-        layout = layout or layout_of(source, encoders)
-        change = decoding(source, encoders, layout)
+        layout = layout or _layout_of(source, encoders)
+        if source.format.is_text:
+            _set_types_of_empty(source, encoders, layout)
+        change = _decoding(source, encoders, layout)
         if output.format(source).is_text:
             source.keep_text([*change.old, *output.partition_by])
-            change = decoding(source, encoders, layout)
+            change = _decoding(source, encoders, layout)
         n_rows = convert(source, change, output)
-    became = f"{plural(len(change.old), 'feature')} became {plural(len(change.new), 'column')}"
-    tell(f"{output.path}: {plural(n_rows, 'row')}, {became}", output.is_quiet)
+    wrote = f"wrote {plural(n_rows, 'row')}, {plural(len(change.new), 'decoded column')}"
+    tell(f"{output.path}: {wrote}", output.is_quiet)
 
 
 def _find_encoders(source: Source, encoder_file: str | None) -> Encoders:
-    """Return the encoder from a file, or the one that `encode` left in the metadata."""
+    """Return the encoder from a file, or that in the metadata of the source."""
     if encoder_file is not None:
         return load_encoders(encoder_file)
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
-        has_room = f", and {source.format.kind} cannot" if source.format.is_text else ""
+        reason = f", and {source.format.kind} cannot" if source.format.is_text else ""
         raise CommandError(
             Exit.SCHEMA,
-            f"{source.name} does not say how it was encoded{has_room}: --encoder FILE names the"
-            " encoder that `encode --save-encoder FILE` wrote",
+            f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
+            " `encode --save-encoder FILE` wrote",
         )
     return parse_encoders(text, source.name)
 
 
-def layout_of(source: Source, encoders: Encoders) -> str:
+def _layout_of(source: Source, encoders: Encoders) -> str:
     """Return the layout of an encoded file, by the types of its columns."""
     names = [str(name) for name in encoders.values.columns or ()]
     if not names or not all(name in source.schema.names for name in names):
@@ -76,8 +82,17 @@ def layout_of(source: Source, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
-    """Return what decoding does to the columns of a file."""
+def _set_types_of_empty(source: Source, encoders: Encoders, layout: str) -> None:
+    """Give columns of CSV the type of features or values if the first rows have no value."""
+    kind = pa.float64() if layout == "columns" else pa.string()
+    names = [n for e in encoders.each for n in e.schema.names]
+    names = names if layout == "columns" else encoders.columns
+    empty = [f.name for f in source.schema if pa.types.is_null(f.type) and f.name in names]
+    source.set_types(dict.fromkeys(empty, kind))
+
+
+def _decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
+    """Return how decoding changes the columns of a file."""
     values = encoders.values
     is_wide = layout == "columns"
     old_names = set(values.schema.names if is_wide else map(str, values.columns or ()))
@@ -87,11 +102,11 @@ def decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         decoded = decode(batches, values, layout=layout)
-        return refusals(source.name, without_features(decoded, encoders.labels))
+        return rejected(source.name, without_features(decoded, encoders))
 
     try:
         empty = decode(no_rows(source.schema), values, layout=layout)
-        after = next(without_features([no_rows(empty.schema)], encoders.labels)).schema
+        after = next(without_features([no_rows(empty.schema)], encoders)).schema
     except (TypeError, ValueError) as error:
         raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
     kept = {name for name in source.schema.names if name not in old}

@@ -3,60 +3,68 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from onehot_fast.adapter import identifiers
-from onehot_fast.cli.conversion import Change, convert, refusals
-from onehot_fast.cli.encoder_options import new_encoders
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, load_encoders
-from onehot_fast.cli.errors import CommandError, Exit, as_typed, plural
-from onehot_fast.cli.formats import Format
-from onehot_fast.cli.labels import with_labels
-from onehot_fast.cli.learning import chosen_columns, learn, notes_on, require_fit
+from onehot_fast.cli.conversion import (
+    MAX_ROWS,
+    Change,
+    ahead,
+    convert,
+    no_rows,
+    rejected,
+)
+from onehot_fast.cli.encoders import (
+    ENCODER_KEY,
+    Encoders,
+    has_lists,
+    load_encoders,
+    with_labels,
+)
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
 from onehot_fast.cli.matrix import matrix_rows, matrix_schema
-from onehot_fast.cli.output import Output
-from onehot_fast.cli.progress import note, noting_warnings, showing, tell
-from onehot_fast.cli.sources import Input, Source, open_source
-from onehot_fast.cli.stores import place_of
-from onehot_fast.cli.target import STDOUT, require_free, save_text
-from onehot_fast.integrations.arrow import encode, encoded_schema
+from onehot_fast.cli.options import new_encoders
+from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
+from onehot_fast.cli.places import Format
+from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
+from onehot_fast.cli.source import Input, Source, open_source
+from onehot_fast.integrations.arrow import encode, encoded_schema, read_table
 
-__all__ = ["Learning", "encoding", "run_encode"]
+__all__ = ["EncoderSource", "chosen_columns", "learn", "notes_on", "run_encode"]
 
 NOT_IN_TEXT = ("struct", "array", "tensor")
 
 
 @dataclass(frozen=True)
-class Learning:
+class EncoderSource:
     """Where the encoder comes from.
 
     Attributes
     ----------
     columns : sequence of str
-        Those to encode; none: all texts.
+        The columns to encode; if empty, all texts.
     typed : dict of str to sequence of str
-        The options of the encoder, as they were typed.
+        The options of the encoder as they were typed.
     encoder_file : str, optional
-        That of an encoder that was learned before.
+        A file with a fitted encoder.
     max_features : int
-        The most that are made of columns that nobody named.
+        The maximum number of features of columns that were chosen by default.
     """
 
-    columns: Sequence[str] = ()
-    typed: dict[str, Sequence[str]] | None = None
+    columns: Sequence[str]
+    typed: dict[str, Sequence[str]]
     encoder_file: str | None = None
     max_features: int = identifiers.MAX_DENSE_FEATURES
 
 
 def run_encode(
-    spec: Input, learning: Learning, layout: str | None, output: Output, save_encoder: str | None
+    spec: Input, wanted: EncoderSource, layout: str | None, output: Output, save_encoder: str | None
 ) -> None:
     """Encode a file.
 
@@ -67,95 +75,207 @@ def run_encode(
     """
     with ExitStack() as resources:
         source = open_source(spec, resources)
-        output = output.prepared(source, spec, learning.encoder_file)
+        output = output.prepared(source, spec.text.delimiter, wanted.encoder_file)
         form = output.format(source)
         layout = _layout(layout, form, output)
         if save_encoder is not None:
-            save_encoder = _place_for_encoder(save_encoder, source, output)
-        encoders = find_encoders(source, learning, output, is_wide=layout != "dictionary")
-        change = encoding(source, encoders, layout)
+            place_for_encoder(save_encoder, source, output)
+        encoders = _encoders(source, wanted, output, is_wide=layout != "dictionary")
+        change = _encoding(source, encoders, layout)
         with noting_warnings(source.name, output.is_quiet):
             n_rows = convert(source, change, output)
         if save_encoder is not None:
             save_text(save_encoder, encoders.to_json(), output.may_replace)
-    became = f"{plural(len(change.old), 'column')} became {plural(encoders.n_features, 'feature')}"
-    tell(f"{output.path}: {plural(n_rows, 'row')}, {became}", output.is_quiet)
-    if form.is_text and save_encoder is None and learning.encoder_file is None:
-        text = f"{form.kind} cannot hold the encoder: --save-encoder keeps it, for decode"
-        tell(f"{text} and for later files", output.is_quiet)
-
-
-def _place_for_encoder(path: str, source: Source, output: Output) -> str:
-    """Return where the encoder is saved, once that is known to be possible."""
-    if path == STDOUT:
-        raise CommandError(Exit.USAGE, "--save-encoder -: name a file")
-    place = place_of(path)
-    if not isinstance(place, Path):
-        require_free(path, source.identities(), output.may_replace, source.addresses())
-        return path
-    require_free(str(place), source.identities(), output.may_replace, source.addresses())
-    saved = Path(os.path.realpath(place))
-    written = Path(os.path.realpath(output.path))
-    if saved == written or (output.is_folder and saved.is_relative_to(written)):
-        is_in = "is the output too" if saved == written else "lies in the output"
-        raise CommandError(Exit.USAGE, f"{path}: {is_in}")
-    if not saved.parent.is_dir():
-        raise CommandError(Exit.OUTPUT, f"{path}: there is no folder {saved.parent}")
-    return str(place)
+    wrote = f"wrote {plural(n_rows, 'row')}, {plural(encoders.n_features, 'feature')}"
+    tell(f"{output.path}: {wrote}", output.is_quiet)
+    if form.is_text and save_encoder is None and wanted.encoder_file is None:
+        text = f"{form.kind} cannot hold the encoder; pass --save-encoder to keep it"
+        tell(f"{text} for decode and for later files", output.is_quiet)
 
 
 def _layout(chosen: str | None, form: Format, output: Output) -> str:
-    """Return the layout: that of the format, where nobody chose one."""
+    """Return the layout; by default, that of the format."""
     is_matrix = form.kind == "npz"
     layout = chosen or ("csr" if is_matrix else "columns")
     if form.is_text and layout in NOT_IN_TEXT:
-        raise CommandError(Exit.USAGE, f"--layout {layout} has no form in {form.kind}")
-    if (layout == "csr") != is_matrix:
-        has = (
-            "is a matrix of SciPy: name the output .npz" if not is_matrix else "has no form in npz"
-        )
-        raise CommandError(Exit.USAGE, f"--layout {layout} {has}")
+        raise CommandError(Exit.USAGE, f"--layout {layout}: {form.kind} cannot hold it")
+    if layout == "csr" and not is_matrix:
+        raise CommandError(Exit.USAGE, "--layout csr requires an output named .npz")
+    if is_matrix and layout != "csr":
+        raise CommandError(Exit.USAGE, f"--layout {layout}: npz can only hold csr")
     if is_matrix and output.partition_by:
-        text = "--partition-by: a matrix has no columns but the features"
+        text = "--partition-by: an npz file has no columns except the features"
         raise CommandError(Exit.USAGE, text)
     return layout
 
 
-def find_encoders(source: Source, learning: Learning, output: Output, is_wide: bool) -> Encoders:
+def _encoders(source: Source, wanted: EncoderSource, output: Output, is_wide: bool) -> Encoders:
     """Return the encoders from their file, or learn them."""
-    if learning.encoder_file is None:
-        columns = chosen_columns(source, learning.columns, output.keys(source))
-        if output.format(source).is_text:
-            source.keep_text([*columns, *output.partition_by])
-        typed = learning.typed or {}
-        encoders = new_encoders({name: source.schema.field(name).type for name in columns}, typed)
-        is_asked_for = bool(learning.columns) or not is_wide
-        most = math.inf if is_asked_for else learning.max_features
-        are_grouped = typed.get("min_frequency") or typed.get("max_categories")
-        with showing("learning", output.is_quiet) as step:
-            learn(source, encoders, step, most, not is_asked_for and not are_grouped)
-        for text in () if is_asked_for else notes_on(source, encoders):
-            note(text, output.is_quiet)
-        return encoders
-    encoders = load_encoders(learning.encoder_file)
-    columns = tuple(encoders.columns)
-    source.require(columns, Exit.SCHEMA)
-    if learning.columns and set(chosen_columns(source, learning.columns)) != set(columns):
-        text = f"{learning.encoder_file}: the encoder is that of the columns {', '.join(columns)}"
-        raise CommandError(Exit.SCHEMA, text)
-    # Codes such as 007 are texts in one file, and look like integers in another.
-    known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
-    texts = [one.name for one in encoders.labels if one.sep is not None]
-    texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
-    source.read_as_text(texts)
+    if wanted.encoder_file is not None:
+        return _loaded_encoders(source, wanted.encoder_file, wanted.columns, output)
+    columns = chosen_columns(source, wanted.columns, output.keys(source))
     if output.format(source).is_text:
         source.keep_text([*columns, *output.partition_by])
-    require_fit(source, encoders)
+    kinds = {name: source.schema.field(name).type for name in columns}
+    encoders = new_encoders(kinds, wanted.typed)
+    is_chosen = bool(wanted.columns) or not is_wide
+    are_grouped = wanted.typed.get("min_frequency") or wanted.typed.get("max_categories")
+    limit = math.inf if is_chosen else wanted.max_features
+    with showing("learning", output.is_quiet) as step:
+        learn(source, encoders, step, limit, is_early=not are_grouped)
+    for text in () if is_chosen else notes_on(source, encoders):
+        note(text, output.is_quiet)
     return encoders
 
 
-def encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
-    """Return what encoding does to the columns of a file."""
+def _loaded_encoders(source: Source, path: str, named: Sequence[str], output: Output) -> Encoders:
+    """Return the encoders of a file, and read the source in the types that they require."""
+    encoders = load_encoders(path)
+    columns = tuple(encoders.columns)
+    source.require(columns, Exit.SCHEMA)
+    if named and set(chosen_columns(source, named)) != set(columns):
+        text = f"{path}: the columns of the encoder are {', '.join(columns)}"
+        raise CommandError(Exit.SCHEMA, text)
+    # Codes such as 007 are texts in one file and look like integers in another.
+    texts = [one.name for one in encoders.labels if one.sep is not None]
+    known = {str(n): c for encoder in encoders.each for n, c in encoder.categories.items()}
+    texts += [name for name in columns if isinstance(next(iter(known[name]), None), str)]
+    if source.format.is_text or source.keys:
+        source.set_types(dict.fromkeys(texts, pa.string()))
+    if output.format(source).is_text:
+        source.keep_text([*columns, *output.partition_by])
+    for name, categories in known.items():
+        kind = source.schema.field(name).type
+        kind = kind.value_type if has_lists(kind) else kind
+        if not _fits(kind, categories.tolist()):
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{source.name}: column {name!r} has type {kind}, but the encoder has categories"
+                f" such as {categories.tolist()[0]!r}",
+            )
+    return encoders
+
+
+def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
+    """Tell whether a column may contain one of the categories; unusual types may contain any."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    expected: Any = ()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        expected = str
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind):
+        expected = (bool, int, float, np.number)
+    return not categories or not expected or any(isinstance(one, expected) for one in categories)
+
+
+def chosen_columns(
+    source: Source, named: Sequence[str], but: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the columns to encode in the order of the file: the named ones, or all texts.
+
+    The columns in `but` are encoded only if they are named.
+    """
+    names = source.schema.names
+    if named:
+        split = [[name] if name in names else name.split(",") for name in named]
+        wanted = [name for parts in split for name in parts]
+        source.require(wanted)
+        return tuple(name for name in names if name in wanted)
+    table = read_table(no_rows(source.schema))
+    pairs = zip(table.names, table.encodable, strict=True)
+    found = tuple(str(name) for name, is_text in pairs if is_text and name not in but)
+    if not found:
+        text = f"{source.name}: no column contains texts; name columns to encode with -c"
+        raise CommandError(Exit.COLUMN, text)
+    source.require(found)
+    return found
+
+
+def learn(
+    source: Source,
+    encoders: Encoders,
+    step: Step,
+    max_features: float = math.inf,
+    is_early: bool = False,
+) -> None:
+    """Fit the encoders to all rows, and raise an error for too many features.
+
+    If `is_early`, learning stops as soon as there are also more than inspect counts. That requires
+    that more rows cannot reduce the number of features.
+    """
+    columns, n_rows = encoders.columns, 0
+    batches = source.batches(MAX_ROWS, columns, columns)
+    try:
+        encoders.values.partial_fit(no_rows(source.schema))  # tells which other columns there are
+        with closing(ahead(batches)) as parts:
+            for part in parts:
+                _learn_batch(encoders, part)
+                n_rows += part.num_rows
+                step(source.share(), n_rows)
+                if is_early and max_features < math.inf:
+                    _check_features(source, encoders, max_features, n_rows)
+        if not source.n_rows:
+            # Columns without rows are learned too, as columns without categories.
+            fields = [source.schema.field(name) for name in columns]
+            _learn_batch(encoders, no_rows(pa.schema(fields)))
+        for encoder in encoders.each:
+            _ = encoder.schema
+        _check_features(source, encoders, max_features)
+    except TypeError as error:
+        raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error
+    except (ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
+        raise CommandError(code, f"{source.name}: {as_typed(error)}") from error
+
+
+def _learn_batch(encoders: Encoders, rows: pa.RecordBatch) -> None:
+    """Learn from some rows."""
+    encoders.values.partial_fit(rows)
+    for column in encoders.labels:
+        column.learn(rows.column(column.name))
+
+
+def _check_features(
+    source: Source, encoders: Encoders, limit: float, n_rows: int | None = None
+) -> None:
+    """Raise an error for too many features of columns that were chosen by default.
+
+    If only `n_rows` have been learned, the error requires more than inspect counts.
+    """
+    try:
+        columns = [column for encoder in encoders.each for column in encoder.schema.columns]
+    except ValueError:
+        if n_rows is not None:  # later rows may settle it, e.g. contain the category to drop
+            return
+        raise
+    least = 0 if n_rows is None else identifiers.MAX_FEATURES
+    if sum(column.n_outputs for column in columns) <= max(limit, least):
+        return
+    counted = "" if n_rows is None else f"counted in the first {n_rows:,} rows; "
+    remedy = "name the columns with -c, pass --max-categories or --min-frequency for fewer"
+    try:
+        remedy = f"{counted}{remedy} features, or --max-features for more"
+        identifiers.check_features(columns, limit, remedy)
+    except ValueError as error:
+        raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
+
+
+def notes_on(source: Source, encoders: Encoders) -> list[str]:
+    """Return notes on columns that were chosen by default and probably should not be encoded."""
+    schema, n_rows, notes = encoders.values.schema, source.n_rows or 0, []
+    n_kept = len(source.schema.names) - len(schema.columns)
+    for column in schema.columns:
+        n_outputs, hint = column.n_outputs, "name the columns to encode with -c"
+        if identifiers.is_like_identifier(column, n_rows):
+            what = identifiers.described(column, n_rows)
+            notes.append(f"{source.name}: {what}: an identifier? {hint}")
+        elif n_outputs > identifiers.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
+            what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
+            notes.append(f"{source.name}: {what}; {hint}")
+    return notes
+
+
+def _encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
+    """Return how encoding changes the columns of a file."""
     old = tuple(name for name in source.schema.names if name in encoders.columns)
     try:
         after, new = _schema_after(source, encoders, layout)
@@ -163,23 +283,23 @@ def encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
         raise CommandError(Exit.USAGE, as_typed(error)) from error
     except ValueError as error:
         raise CommandError(Exit.VALUE, f"{source.name}: {as_typed(error)}") from error
-    metadata = {**(after.metadata or {}), ENCODER_KEY: encoders.to_json().encode()}
-    after = after.with_metadata(metadata)
+    encoder = {ENCODER_KEY: encoders.to_json().encode()}
+    after = after.with_metadata({**(after.metadata or {}), **encoder})
     if layout == "csr":
         names = [name for encoder in encoders.each for name in encoder.schema.names]
         positions = {name: i for i, name in enumerate(names)}
         order = [positions[name] for name in new]
-        after = matrix_schema(encoders, {ENCODER_KEY: metadata[ENCODER_KEY]})
+        after = matrix_schema(encoders, encoder)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
-            return refusals(source.name, matrix_rows(batches, encoders, order, after))
+            return rejected(source.name, matrix_rows(batches, encoders, order, after))
         encoded = encode(batches, encoders.values, layout=layout)
-        return refusals(source.name, with_labels(encoded, encoders.labels))
+        return rejected(source.name, with_labels(encoded, encoders.labels))
 
-    # Booleans are bits only where they are columns.
-    wide = 1 if layout in ("columns", "struct") else 8
-    row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * wide
+    # Booleans are bits only as columns.
+    bits = 1 if layout in ("columns", "struct") else 8
+    row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
     return Change(source.schema, after, old, new, apply, row_bytes, reads)
 
@@ -187,15 +307,15 @@ def encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
 def _schema_after(
     source: Source, encoders: Encoders, layout: Any
 ) -> tuple[pa.Schema, tuple[str, ...]]:
-    """Return the schema of the output, and the names of the columns that are new in it."""
+    """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):
         names = ", ".join(column.name for column in encoders.labels)
-        text = f"--layout {layout} has no form for the several labels of a row, as in {names}"
+        text = f"--layout {layout} cannot hold several labels a row, as in {names}"
         raise CommandError(Exit.USAGE, text)
     form: Any = "columns" if layout == "csr" else layout
     after = encoded_schema(source.schema, encoders.values, layout=form)
-    ones = [str(name) for name in encoders.values.columns or ()]
-    new = {*(encoders.values.schema.names if form == "columns" else ones)}
+    values = map(str, encoders.values.columns or ())
+    new = {*(encoders.values.schema.names if form == "columns" else values)}
     for column in encoders.labels:
         i = after.get_field_index(column.name)
         fields = column.fields()
@@ -203,6 +323,6 @@ def _schema_after(
         new.update(field.name for field in fields)
     for name in new:
         if after.names.count(name) > 1:
-            text = f"two columns of the output would be named {name!r}; --prefix names them anew"
+            text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
             raise ValueError(text)
     return after, tuple(name for name in after.names if name in new)

@@ -1,34 +1,174 @@
-"""What was learned of a file: the encoder of its columns, and those of the labels in its lists."""
+"""The fitted encoder of a file: of columns of values, and of columns of several labels a row.
+
+Labels are the items of a list, or the parts of a text between separators. A column of labels has
+an `Encoder` of its own, whose rows are the labels, so that every option also applies to labels.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from onehot_fast.adapter import CodedColumn, lookup, write
 from onehot_fast.cli.errors import CommandError, Exit, one_line, reading
-from onehot_fast.cli.labels import LabelColumn
-from onehot_fast.cli.stores import open_place, place_of
+from onehot_fast.cli.places import place_of
 from onehot_fast.encoder import Encoder
+from onehot_fast.integrations.arrow import encoded_schema, read_column
 
-__all__ = ["ENCODER_KEY", "Encoders", "load_encoders", "parse_encoders"]
+__all__ = [
+    "ENCODER_KEY", "Encoders", "LabelColumn", "has_lists", "load_encoders", "parse_encoders",
+    "with_labels", "without_features",
+]  # fmt: skip
 
-# The encoder in the metadata of an encoded file, for `decode`.
+Offsets: TypeAlias = npt.NDArray[np.int64]
+
+# The key of the encoder in the metadata of an encoded file.
 ENCODER_KEY = b"onehot_fast.encoder"
 FORMAT, VERSION = "onehot_fast.command", 1
 
 
+def has_lists(kind: pa.DataType) -> bool:
+    """Tell whether a column contains lists of values, not of lists or structures."""
+    tests = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+    return any(test(kind) for test in tests) and not pa.types.is_nested(kind.value_type)
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column of any number of labels a row.
+
+    Attributes
+    ----------
+    name : str
+    sep : str, optional
+        The separator of labels in a text; None if the rows are lists.
+    encoder : Encoder
+        The encoder of a table with one column of this name, which contains the labels.
+    """
+
+    name: str
+    sep: str | None
+    encoder: Encoder
+
+    def learn(self, column: Any) -> None:
+        """Learn from the labels of some rows, and from rows that are null."""
+        _, labels, is_null = self._read(column)
+        missing = pa.nulls(int(is_null.sum()), labels.type)
+        self.encoder.partial_fit(pa.table({self.name: pa.chunked_array([labels, missing])}))
+
+    def fields(self) -> list[pa.Field]:
+        """Return the fields of the features."""
+        return list(encoded_schema(pa.schema([(self.name, pa.string())]), self.encoder))
+
+    def columns(self, column: Any) -> list[pa.Array]:
+        """Return the features of some rows as columns."""
+        offsets, coded, dtype = self._coded(column)
+        matrix = write.multi_hot(offsets, coded, dtype)
+        n_rows = len(matrix)
+        if dtype == np.bool_:
+            bits = np.ascontiguousarray(np.packbits(matrix, axis=0, bitorder="little").T)
+            buffers = [pa.py_buffer(column) for column in bits]
+            return [pa.Array.from_buffers(pa.bool_(), n_rows, [None, bits]) for bits in buffers]
+        return [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
+
+    def rows(self, column: Any) -> Any:
+        """Return the features of some rows as a `scipy.sparse.csr_array`."""
+        from scipy.sparse import csr_array
+
+        offsets, coded, dtype = self._coded(column)
+        parts = write.multi_hot_csr(offsets, coded, dtype)
+        return csr_array(parts, shape=(len(offsets) - 1, coded.n_outputs))
+
+    def _coded(self, column: Any) -> tuple[Offsets, CodedColumn, np.dtype[Any]]:
+        """Return the codes of rows; a row that is null has one missing label."""
+        offsets, labels, is_null = self._read(column)
+        if is_null.any():
+            lengths = np.diff(offsets)
+            lengths[is_null] = 1
+            positions = offsets[:-1][is_null]
+            order = np.insert(np.arange(len(labels)), positions, -1)
+            labels = labels.take(pa.array(order, mask=order < 0))
+            offsets = np.concatenate([[0], np.cumsum(lengths)])
+        schema = self.encoder.schema.columns[0]
+        coded = lookup.code_column(schema, read_column(labels))
+        return offsets, coded, schema.options.dtype
+
+    def _read(self, column: Any) -> tuple[Offsets, Any, npt.NDArray[np.bool_]]:
+        """Return the offsets of the rows, all labels, and which rows are null."""
+        if isinstance(column, pa.ChunkedArray):
+            column = column.combine_chunks()
+        lists, sep = column, self.sep
+        if sep is not None:
+            lists = _split(column, sep, self.name)
+        elif not has_lists(lists.type):
+            raise TypeError(
+                f"column {self.name!r} must contain lists of values, or texts with --sep, got"
+                f" {lists.type}"
+            )
+        # Null rows of a fixed-size list have items too, which `list_flatten` skips.
+        lengths = pc.list_value_length(lists).fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        labels = pc.list_flatten(lists)
+        if sep is not None:
+            is_label = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
+            before = np.concatenate([[0], np.cumsum(is_label, dtype=np.int64)])
+            offsets, labels = before[offsets], labels.filter(pa.array(is_label))
+        is_null = column.is_null().to_numpy(zero_copy_only=False)
+        if is_null.any() and self.encoder.get_params()["handle_missing"] == "error":
+            row = int(np.argmax(is_null))
+            raise ValueError(f"column {self.name!r}: the labels of row {row} are missing")
+        return offsets, labels, is_null
+
+    def decoded(self, features: pa.RecordBatch) -> Any:
+        """Return the labels of some rows as lists or texts, in the order of the features.
+
+        A null row is null again if missing values have a feature; otherwise it has no labels.
+        Unknown and infrequent labels are lost.
+        """
+        known = self.encoder.features
+        columns = [features.column(name).to_numpy(zero_copy_only=False) for name in known["name"]]
+        matrix = np.column_stack(columns or [np.empty((features.num_rows, 0))]) == 1
+        is_label = known["kind"] == "category"
+        labels = matrix[:, is_label]
+        is_missing = matrix[:, known["kind"] == "missing"].any(axis=1)
+        is_empty = ~labels.any(axis=1)
+        # A missing value among other labels was an item of the list; it becomes the last one.
+        is_null, is_element = is_missing & is_empty, is_missing & ~is_empty & (self.sep is None)
+        row, label = np.nonzero(np.column_stack([labels, is_element]))
+        categories = [*known["category"][is_label].tolist(), None]
+        values = pa.array(categories, pa.string() if self.sep is not None else None)
+        values = values.take(pa.array(label))
+        offsets = np.searchsorted(row, np.arange(features.num_rows + 1))
+        starts = pa.array(offsets.astype(np.int32), mask=np.append(is_null, False))
+        lists = pa.ListArray.from_arrays(starts, values)
+        return lists if self.sep is None else pc.binary_join(lists, self.sep)
+
+
+def _split(column: Any, sep: str, name: str) -> Any:
+    """Return lists of the labels of each text."""
+    if pa.types.is_dictionary(column.type):
+        return _split(column.dictionary, sep, name).take(column.indices)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        raise TypeError(f"column {name!r} must contain texts for --sep, got {column.type}")
+    return pc.split_pattern(column, sep)
+
+
 @dataclass(frozen=True)
 class Encoders:
-    """Which columns are encoded, and how.
+    """The encoders of the columns of a file.
 
     Attributes
     ----------
     values : Encoder
-        Of the columns of one value a row.
+        The encoder of the columns of one value a row.
     labels : tuple of LabelColumn
-        Those of any number of labels a row.
     """
 
     values: Encoder
@@ -36,17 +176,17 @@ class Encoders:
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns that are encoded, those of labels last."""
+        """The names of the encoded columns; those of labels are last."""
         return [*map(str, self.values.columns or ()), *(column.name for column in self.labels)]
 
     @property
     def each(self) -> list[Encoder]:
-        """The encoders."""
+        """All encoders."""
         return [self.values, *(column.encoder for column in self.labels)]
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return sum(encoder.n_features for encoder in self.each)
 
     def features(self) -> dict[str, list[str]]:
@@ -55,12 +195,12 @@ class Encoders:
         return {str(column.name): column.names for column in columns}
 
     def bytes(self, n_rows: int) -> dict[str, int]:
-        """Return the size of each form of the encoding of so many rows, about: one label a row."""
+        """Return the approximate size of each output form, with one label a row."""
         sizes = [encoder.estimate(n_rows).bytes for encoder in self.each if encoder.n_features]
         return {form: sum(size[form] for size in sizes) for form in sizes[0]} if sizes else {}
 
     def to_json(self) -> str:
-        """Return the text of the encoder; of one with labels, what `Encoder` does not read."""
+        """Return the encoders as text, which `Encoder.from_json` reads if there are no labels."""
         if not self.labels:
             return self.values.to_json()
         labels = [
@@ -75,41 +215,38 @@ class Encoders:
 def load_encoders(path: str) -> Encoders:
     """Read encoders from a file."""
     try:
-        with reading(path):
-            place = place_of(path)
-            file = place.open("rb") if isinstance(place, Path) else open_place(place)
-            with file:
-                text = bytes(file.read()).decode()
+        with reading(path), place_of(path).open() as file:
+            text = bytes(file.read()).decode()
     except CommandError as error:
         raise CommandError(Exit.SCHEMA, str(error)) from error
     return parse_encoders(text, path)
 
 
 def parse_encoders(text: str | bytes, name: str) -> Encoders:
-    """Return the encoders that a text is."""
+    """Return the encoders of a text."""
     try:
         encoders = _parsed(text)
         for encoder in encoders.each:
             _ = encoder.schema.names
     except (ArithmeticError, LookupError, OSError, RuntimeError, TypeError, ValueError) as error:
-        text = f"{name} is not an encoder that --save-encoder wrote: {one_line(error)}"
+        text = f"{name} is not an encoder written by --save-encoder: {one_line(error)}"
         raise CommandError(Exit.SCHEMA, text) from error
     return encoders
 
 
 def _parsed(text: str | bytes) -> Encoders:
-    """Return the encoders that a text is; see `Encoders.to_json`."""
+    """Return the encoders of a text; see `Encoders.to_json`."""
     start = text[:100] if isinstance(text, str) else text[:100].decode("utf-8", "replace")
     if FORMAT not in start:
         return Encoders(Encoder.from_json(text))
     document: Any = json.loads(text)
     if document["version"] != VERSION:
-        raise ValueError(f"it is of version {document['version']!r}; this release reads {VERSION}")
+        raise ValueError(f"version must be {VERSION}, got {document['version']!r}")
     labels = [_label_column(**one) for one in document["labels"]]
     names = [one.name for one in labels]
     encoders = Encoders(_encoder(document["values"]), tuple(labels))
     if len(set(encoders.columns)) < len(encoders.columns):
-        raise ValueError(f"of the columns {', '.join(names)} one is there twice")
+        raise ValueError(f"a column appears twice in {', '.join(names)}")
     return encoders
 
 
@@ -117,11 +254,60 @@ def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels."""
     found = _encoder(encoder)
     if list(found.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of the labels of {column!r} is one of {found.columns}")
+        raise ValueError(f"the encoder of {column!r} must have this column, got {found.columns}")
     if not (sep is None or (isinstance(sep, str) and sep)):
-        raise ValueError(f"sep = {sep!r} is no text")
+        raise ValueError(f"sep must be a text, got {sep!r}")
     return LabelColumn(column, sep, found)
 
 
 def _encoder(document: Any) -> Encoder:
+    """Return the encoder of a part of a document."""
     return Encoder.from_json(json.dumps(document, ensure_ascii=False))
+
+
+def with_labels(
+    batches: Iterable[pa.RecordBatch], columns: Sequence[LabelColumn]
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches with features in place of columns of labels."""
+    for batch in batches:
+        for column in columns:
+            i = batch.schema.get_field_index(column.name)
+            new = column.columns(batch.column(i))
+            batch = _replaced(batch, i, [i], column.fields(), new)
+        yield batch
+
+
+def without_features(
+    batches: Iterable[pa.RecordBatch], encoders: Encoders
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches with columns of labels in place of their features."""
+    order = [str(name) for name in encoders.values.schema.fitted_names or encoders.columns]
+    for batch in batches:
+        for column in encoders.labels:
+            names = set(column.encoder.schema.names)
+            places = [i for i, name in enumerate(batch.schema.names) if name in names]
+            first = min(places, default=0)
+            if not places:  # no features: it follows the columns that came before it
+                earlier = set(order[: order.index(column.name)])
+                found = [i for i, name in enumerate(batch.schema.names) if name in earlier]
+                first = max(found, default=-1) + 1
+            decoded = column.decoded(batch)
+            field = pa.field(column.name, decoded.type)
+            batch = _replaced(batch, first, places, [field], [decoded])
+        yield batch
+
+
+def _replaced(
+    batch: pa.RecordBatch,
+    first: int,
+    places: Sequence[int],
+    fields: Sequence[pa.Field],
+    new: Sequence[Any],
+) -> pa.RecordBatch:
+    """Return a batch without the columns at some places, and with new ones at the first."""
+    pairs = list(zip(batch.schema, batch.columns, strict=True))
+    before = pairs[:first]
+    after = [pair for i, pair in enumerate(pairs) if i >= first and i not in places]
+    pairs = [*before, *zip(fields, new, strict=True), *after]
+    schema = pa.schema([field for field, _ in pairs], batch.schema.metadata)
+    return pa.RecordBatch.from_arrays([column for _, column in pairs], schema=schema)

@@ -1,4 +1,4 @@
-"""What can go wrong, each with an exit code of its own and in one line."""
+"""Errors: each has an exit code and is one line on standard error."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import enum
 import errno
 import os
 import re
+import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -16,7 +17,7 @@ __all__ = [
     "MEANINGS",
     "CommandError",
     "Exit",
-    "NobodyReads",
+    "PipeClosed",
     "as_typed",
     "closest",
     "is_undecodable",
@@ -29,7 +30,7 @@ __all__ = [
 
 
 class Exit(enum.IntEnum):
-    """The exit codes; those of a signal are 128 and its number, as shells have it."""
+    """The exit codes; that of a signal is 128 plus its number, as in shells."""
 
     DONE = 0
     FAILED = 1
@@ -44,16 +45,16 @@ class Exit(enum.IntEnum):
 
 
 MEANINGS = {
-    Exit.DONE: "done; the output is complete",
-    Exit.FAILED: "a library is missing, or a failure without a code of its own",
-    Exit.USAGE: "an option is not understood",
+    Exit.DONE: "success; the output is complete",
+    Exit.FAILED: "a library is missing, or an error without a code of its own",
+    Exit.USAGE: "an option is invalid",
     Exit.INPUT: "the input cannot be opened",
-    Exit.CORRUPT: "the input is truncated, corrupt or not of its format",
-    Exit.COLUMN: "a column is not there, is there twice or cannot be encoded",
+    Exit.CORRUPT: "the input is truncated, corrupt or in another format",
+    Exit.COLUMN: "a column does not exist, appears twice or cannot be encoded",
     Exit.SCHEMA: "the encoder cannot be read or does not fit the input; files of a folder differ",
-    Exit.VALUE: "a value or a name is refused by an option",
-    Exit.OUTPUT: "the output cannot be written, is there already, or is the input",
-    Exit.BROKEN_PIPE: "nobody reads standard output any more",
+    Exit.VALUE: "a value or a name is rejected by an option",
+    Exit.OUTPUT: "the output cannot be written, already exists, or is the input",
+    Exit.BROKEN_PIPE: "standard output was closed by its reader",
 }
 
 
@@ -65,17 +66,17 @@ class CommandError(Exception):
         self.code = code
 
 
-class NobodyReads(Exception):
-    """The reader of standard output has gone."""
+class PipeClosed(Exception):
+    """The reader of standard output has closed it."""
 
 
 def one_line(error: BaseException) -> str:
-    """Return the message of an error, or else its kind, in one line."""
+    """Return the message of an error in one line, or else its type."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def as_typed(error: BaseException) -> str:
-    """Return the message of an encoder, with its options as one types them here."""
+    """Return the message of an encoder with options as they are typed here."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = one_line(error)
     return re.sub(
@@ -86,7 +87,7 @@ def as_typed(error: BaseException) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with nothing in it that a terminal would obey, such as escape sequences."""
+    """Return a text with escaped control characters, which a terminal would obey."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -96,44 +97,44 @@ def plural(count: int, noun: str) -> str:
 
 
 def closest(name: str, names: Iterable[str]) -> str:
-    """Return the question whether another name was meant, or nothing."""
+    """Return a hint at the most similar name, or an empty text."""
     near = difflib.get_close_matches(name, list(names), 1)
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Say of what fails inside, which only reads, that the input is not there or corrupt."""
+    """Turn errors of the block, which only reads, into errors of the input."""
     try:
         yield
     except OSError as error:
-        # pyarrow reports corrupt data as an OSError too, without a number.
+        # pyarrow raises an OSError without a number for corrupt data too.
         if error.errno:
             text = os.strerror(error.errno)
             raise CommandError(Exit.INPUT, f"{name}: {text}") from error
         raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
-    except (pa.ArrowException, EOFError, ValueError, LookupError) as error:
+    except (pa.ArrowException, EOFError, ValueError, LookupError, struct.error) as error:
         raise CommandError(Exit.CORRUPT, f"{name}: {one_line(error)}") from error
 
 
 @contextmanager
 def writing(name: str) -> Iterator[None]:
-    """Say of what fails inside that the output cannot be written."""
+    """Turn errors of the block into errors of the output."""
     try:
         yield
     except OSError as error:
         if error.errno == errno.EPIPE:
-            raise NobodyReads from error
+            raise PipeClosed from error
         text = os.strerror(error.errno) if error.errno else one_line(error)
         raise CommandError(Exit.OUTPUT, f"{name}: {text}") from error
-    except pa.ArrowIndexError as error:  # codes that a dictionary of the input does not have
+    except pa.ArrowIndexError as error:  # codes beyond their dictionary
         raise CommandError(Exit.CORRUPT, f"the input is corrupt: {one_line(error)}") from error
     except pa.ArrowException as error:
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 
 
 def is_undecodable(error: BaseException | None) -> bool:
-    """Tell whether an error goes back to a text that is not UTF-8, or that pyarrow cannot read."""
+    """Tell whether an error was caused by a text that is not UTF-8, or that pyarrow cannot read."""
     while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
         error = error.__cause__
     return error is not None

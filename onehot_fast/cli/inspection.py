@@ -1,41 +1,45 @@
-"""``onehot-fast inspect``: what is in a file, and how large its encoding would be."""
+"""``onehot-fast inspect``: the columns of a file, and the size of their encoding."""
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
 
 import click
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.adapter import checks
-from onehot_fast.cli.encoder_options import new_encoders
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, parse_encoders
+from onehot_fast.cli.conversion import ahead, batch_rows
+from onehot_fast.cli.encode import chosen_columns, learn, notes_on
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, parse_encoders
 from onehot_fast.cli.errors import CommandError, plural, printable, reading
-from onehot_fast.cli.frequencies import frequencies
-from onehot_fast.cli.labels import holds_lists
-from onehot_fast.cli.learning import chosen_columns, learn, notes_on
-from onehot_fast.cli.pipeline import ahead, batch_rows
+from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.progress import note, showing
-from onehot_fast.cli.sources import Input, Source, open_source
+from onehot_fast.cli.source import Input, Source, open_source
+from onehot_fast.encoder import Encoder
 
-__all__ = ["Looking", "run_inspect"]
+__all__ = ["InspectOptions", "run_inspect"]
+
+BAR_WIDTH, LABEL_WIDTH = 24, 40
 
 
 @dataclass
 class ColumnFacts:
-    """What is known of a column after some rows.
+    """The distinct values and nulls of a column.
 
     Attributes
     ----------
     nulls : int
-    values : pyarrow array, optional
-        The distinct ones; None once they are too many to keep.
+    values : pyarrow.Array, optional
+        The distinct values; None if there are too many.
+    is_large : bool
     """
 
     nulls: int = 0
@@ -43,7 +47,7 @@ class ColumnFacts:
     is_large: bool = False
 
     def add(self, column: pa.Array, limit: int) -> None:
-        """Take in some rows."""
+        """Add some rows."""
         if pa.types.is_dictionary(column.type):
             present = pc.unique(column.indices).drop_null()
             values = column.dictionary.take(present)
@@ -64,19 +68,19 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True)
-class Looking:
-    """What is to be shown.
+class InspectOptions:
+    """The options of inspect.
 
     Attributes
     ----------
     columns : sequence of str
-        Those to encode; none: all texts.
+        The columns to encode; if empty, all texts.
     typed : dict of str to sequence of str
-        The options of the encoder, as they were typed.
+        The options of the encoder as they were typed.
     limit : int
-        Distinct values are counted up to so many.
+        The maximum number of distinct values that are counted.
     top : int
-        So many of the most frequent categories are shown.
+        The number of the most frequent categories to show.
     as_json, is_quiet : bool
     """
 
@@ -88,57 +92,54 @@ class Looking:
     is_quiet: bool
 
 
-def run_inspect(spec: Input, looking: Looking) -> None:
-    """Print what is in a file.
+def run_inspect(spec: Input, options: InspectOptions) -> None:
+    """Print the columns of a file.
 
     Raises
     ------
     CommandError
         See `Exit`.
     """
-    named = looking.columns
+    named = options.columns
     with ExitStack() as resources:
         source = open_source(spec, resources)
         chosen = chosen_columns(source, named) if named else _texts(source)
-        n_rows, facts = _facts(source, looking.limit, looking.is_quiet)
+        n_rows, facts = _facts(source, options.limit, options.is_quiet)
         kinds = {name: source.schema.field(name).type for name in chosen}
-        # Of columns of too many values only that is told; the labels of lists were not counted.
+        # Categories of large columns are not shown. The labels of lists have not been counted.
         large = {name for name, one in zip(source.schema.names, facts, strict=True) if one.is_large}
-        kinds = {n: k for n, k in kinds.items() if n not in large or holds_lists(k)}
-        encoders, top = _learned(source, kinds, looking, n_rows)
-        report = _report(source, n_rows, facts, chosen, looking.limit, encoders, top)
+        kinds = {n: k for n, k in kinds.items() if n not in large or has_lists(k)}
+        encoders, top = _learned(source, kinds, options, n_rows)
+        report = _report(source, n_rows, facts, chosen, options.limit, encoders, top)
     for text in () if named else notes_on(source, encoders):
-        note(text, looking.is_quiet)
-    if looking.as_json:
+        note(text, options.is_quiet)
+    if options.as_json:
         click.echo(json.dumps(report, indent=1))
     else:
         click.echo(_as_text(report))
-        from onehot_fast.cli.drawing import show_frequencies
-
-        show_frequencies(top)
+        _show_frequencies(top)
 
 
 def _learned(
-    source: Source, kinds: dict[str, Any], looking: Looking, n_rows: int
+    source: Source, kinds: dict[str, Any], options: InspectOptions, n_rows: int
 ) -> tuple[Encoders, dict[str, Any]]:
-    """Return what encodes the columns, and how frequent their categories are."""
-    options = {name: texts for name, texts in looking.typed.items() if texts}
-    which = {name: texts for name, texts in options.items() if name == "sep"}
+    """Return the encoders of the columns, and the frequencies of their categories."""
+    typed = {name: texts for name, texts in options.typed.items() if texts}
+    plain = {name: texts for name, texts in typed.items() if name == "sep"}
     learned = []
-    for typed in [which] if options == which else [which, options]:
-        encoders = new_encoders(kinds, typed)
-        with showing("learning", looking.is_quiet) as step:
-            learn(source, encoders, step, math.inf, is_early=False)
+    for each in [plain] if typed == plain else [plain, typed]:
+        encoders = new_encoders(kinds, each)
+        with showing("learning", options.is_quiet) as step:
+            learn(source, encoders, step)
         learned.append(encoders)
-    plain, chosen = learned[0], learned[-1]
     found: dict[str, Any] = {}
-    for one, other in zip(plain.each, chosen.each, strict=True):
-        found |= frequencies(one, other, n_rows, looking.top)
-    return chosen, found
+    for one, other in zip(learned[0].each, learned[-1].each, strict=True):
+        found |= _frequencies(one, other, n_rows, options.top)
+    return learned[-1], found
 
 
 def _texts(source: Source) -> tuple[str, ...]:
-    """Return the columns that are encoded where nobody says which; there may be none."""
+    """Return the columns that are encoded by default; there may be none."""
     try:
         return chosen_columns(source, ())
     except CommandError:
@@ -146,7 +147,7 @@ def _texts(source: Source) -> tuple[str, ...]:
 
 
 def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
-    """Read all rows, and return their number and what is known of each column."""
+    """Read all rows, and return their number and the facts of each column."""
     names = source.schema.names
     facts = [ColumnFacts() for _ in names]
     n_rows = 0
@@ -158,7 +159,7 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, list[Column
                 if pa.types.is_nested(column.type):
                     one.nulls, one.is_large = one.nulls + column.null_count, True
                     continue
-                with reading(source.name):  # a code may be outside of its dictionary
+                with reading(source.name):  # a code may exceed its dictionary
                     one.add(column, limit)
             step(source.share(), n_rows)
     return n_rows, facts
@@ -173,7 +174,7 @@ def _report(
     encoders: Encoders,
     top: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return all that is printed."""
+    """Return everything that is printed."""
     columns = [
         {
             "name": field.name,
@@ -202,7 +203,7 @@ def _report(
 
 
 def _made_from(source: Source) -> dict[str, list[str]]:
-    """Return the features of each column that this file was encoded from by this command."""
+    """Return the features of each column that the command encoded."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:
         return {}
@@ -210,7 +211,7 @@ def _made_from(source: Source) -> dict[str, list[str]]:
 
 
 def _as_text(report: dict[str, Any]) -> str:
-    """Return the report for people."""
+    """Return the report as text."""
     files = f" in {report['files']} files" if report["files"] > 1 else ""
     lines = [
         f"{report['file']}: {report['format']}, {plural(report['rows'], 'row')},"
@@ -243,7 +244,7 @@ def _as_text(report: dict[str, Any]) -> str:
 
 
 def _distinct(column: dict[str, Any], limit: int) -> str:
-    """Return how many values a column has, as people read it."""
+    """Return the number of distinct values as text."""
     if column["distinct"] is not None:
         return f"{column['distinct']:,}"
     return "not counted" if column["nested"] else f"> {limit:,}"
@@ -256,3 +257,85 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def _frequencies(plain: Encoder, chosen: Encoder, n_rows: int, top: int) -> dict[str, Any]:
+    """Return the most frequent categories of each column, and which would be infrequent.
+
+    Both encoders are fitted to the same rows, `plain` without options.
+    """
+    listing, kept = plain.features, chosen.vocabulary
+    found: dict[str, Any] = {}
+    for column in chosen.schema.columns:
+        name = str(column.name)
+        here = (listing["column"] == column.name) & (listing["kind"] == "category")
+        categories, counts = listing["category"][here], listing["count"][here]
+        is_own = (kept["column"] == column.name) & (kept["kind"] == "category")
+        own = set(kept["category"][is_own].tolist())
+        is_rare = np.array([one not in own for one in categories.tolist()], bool)
+        order = np.argsort(-counts, kind="stable")[:top]
+        found[name] = {
+            "categories": len(categories),
+            "features": column.n_outputs,
+            "top": [
+                {
+                    "category": _plain(categories[i]),
+                    "count": int(counts[i]),
+                    "share": int(counts[i]) / max(1, n_rows),
+                    "infrequent": bool(is_rare[i]),
+                }
+                for i in order.tolist()
+            ],
+            "infrequent": {
+                "categories": int(is_rare.sum()),
+                "rows": int(counts[is_rare].sum()),
+            },
+        }
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that JSON can hold, or its text."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def _show_frequencies(found: dict[str, Any]) -> None:
+    """Print a table for each column, with bars on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    is_terminal = sys.stdout.isatty()
+    console = Console(file=sys.stdout, highlight=False, width=None if is_terminal else 10_000)
+    for name, one in found.items():
+        count = plural(one["categories"], "category").replace("categorys", "categories")
+        console.print()
+        console.print(Text(printable(f"{name}: {count}, {plural(one['features'], 'feature')}")))
+        console.print(_frequency_table(one["top"], is_terminal))
+        more, rare = one["categories"] - len(one["top"]), one["infrequent"]
+        if more:
+            console.print(Text(f"  {more:,} more"))
+        if rare["categories"]:
+            text = f"  infrequent, in one feature: {rare['categories']:,} with"
+            console.print(Text(f"{text} {plural(rare['rows'], 'row')}"))
+
+
+def _frequency_table(top: Sequence[dict[str, Any]], has_bars: bool) -> Any:
+    """Return the table of the most frequent categories."""
+    from rich.bar import Bar
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=LABEL_WIDTH)
+    for _ in range(2):
+        table.add_column(justify="right", no_wrap=True)
+    largest = max([1, *(one["count"] for one in top)])
+    for one in top:
+        label = Text(f"  {printable(str(one['category']))}")
+        cells: list[Any] = [label, f"{one['count']:,}", f"{one['share']:.2%}"]
+        cells += [Bar(largest, 0, one["count"], width=BAR_WIDTH)] if has_bars else []
+        table.add_row(*cells, *(["infrequent"] if one["infrequent"] else []))
+    return table

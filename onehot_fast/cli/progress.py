@@ -1,4 +1,4 @@
-"""What is shown while a command works: a bar on a terminal, nothing in a pipe."""
+"""Notes, warnings and progress on standard error: a progress bar on a terminal only."""
 
 from __future__ import annotations
 
@@ -13,53 +13,70 @@ from onehot_fast.cli.errors import printable
 
 __all__ = ["Step", "note", "noting_warnings", "showing", "tell"]
 
-# Takes the share of the work that is done, and its rows.
+# Takes the share of the work that is done, and the rows.
 Step = Callable[[float, int], None]
 
 
 @contextmanager
 def showing(what: str, is_quiet: bool) -> Iterator[Step]:
-    """Give a function to call with the share of the work that is done, and its rows.
+    """Give a function to call with the share of the work that is done, and the rows.
 
-    The bar goes to standard error, and only to a terminal.
+    A terminal shows a bar, the rows per second and the remaining time.
     """
     if is_quiet or not (sys.stderr.isatty() or "FORCE_COLOR" in os.environ):
-        yield _ignore
+        yield lambda share, rows: None
         return
-    from onehot_fast.cli.drawing import showing_bar
+    # rich takes a while to import.
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
-    with showing_bar(what) as step:
+    console = Console(stderr=True)
+    rate = TextColumn("{task.fields[rate]}")
+    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), rate
+    is_hidden = not console.is_terminal
+    with Progress(
+        *columns, TimeRemainingColumn(), console=console, transient=True, disable=is_hidden
+    ) as progress:
+        task = progress.add_task(what, total=1.0, rate="")
+
+        def step(share: float, rows: int) -> None:
+            seconds = progress.tasks[0].elapsed
+            rate = f"{rows / seconds:,.0f} rows/s" if rows and seconds else ""
+            progress.update(task, completed=share, rate=rate)
+
         yield step
 
 
 def tell(text: str, is_quiet: bool) -> None:
-    """Say a line to the person at the terminal, if there is one."""
+    """Print a line if standard error is a terminal."""
     if sys.stderr.isatty():
         note(text, is_quiet)
 
 
 def note(text: str, is_quiet: bool) -> None:
-    """Say a line that is worth to be read in a log too."""
+    """Print a line that is worth reading in a log too."""
     if not is_quiet:
         print(f"onehot-fast: {printable(text)}", file=sys.stderr)
 
 
 @contextmanager
 def noting_warnings(name: str, is_quiet: bool) -> Iterator[None]:
-    """Say in one line what was warned of inside, batch by batch."""
-    whole: Any = None  # that of all batches
+    """Print the warnings of all batches as one line."""
+    merged: Any = None
 
-    def collect(message: Any, *where: Any, **further: Any) -> None:
-        nonlocal whole
-        whole = whole.merge(message) if hasattr(whole, "merge") else message
+    def collect(message: Any, *where: Any, **others: Any) -> None:
+        nonlocal merged
+        merged = merged.merge(message) if hasattr(merged, "merge") else message
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = collect
         yield
-    if whole is not None:
-        note(f"{name}: {whole}", is_quiet)
-
-
-def _ignore(share: float, rows: int) -> None:
-    """Show nothing."""
+    if merged is not None:
+        note(f"{name}: {merged}", is_quiet)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import io
+import os
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.formats import Format
-from onehot_fast.cli.pipeline import sliced
-from onehot_fast.cli.stores import Place, open_place, size_of
+from onehot_fast.cli.places import Format, Place
 
 __all__ = [
     "ArrowReader",
@@ -23,43 +23,63 @@ __all__ = [
     "Reader",
     "StreamReader",
     "position",
+    "sliced",
     "unpacked",
 ]
 
-# Column chunks are read through buffers of this size, however large they are.
+# The size of the buffers through which column chunks are read, however large they are.
 BUFFER_BYTES = 1 << 20
-# Of a value of Parquet in Arrow's memory, whatever it is in the file.
+# The size of a value in memory, for each type of Parquet.
 BYTES_OF_PHYSICAL = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
-# Before each text that stands in a file by itself.
+# The length before each text that is stored without a dictionary.
 BYTES_OF_LENGTH = 4
-# Numbers that take more than this share of what they do without a dictionary have one for nothing.
-LEAST_GAIN = 0.9
+# A dictionary of numbers is useless if the column takes more than this share of its plain size.
+MAX_DICTIONARY_SHARE = 0.9
+# Larger batches of an Arrow file are mapped and copied slice by slice, others are read at once.
+MAX_READ_BYTES = 64 << 20
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class Reader(ABC):
-    """One open file."""
+    """One file.
+
+    Attributes
+    ----------
+    n_rows : int, optional
+        None if the file does not tell.
+    schema : pyarrow.Schema
+    compression : str, optional
+    group_rows : int, optional
+        How the file is written, for an output of the same format.
+    plain : collection of str
+        The paths of columns whose values hardly repeat, so that a dictionary is useless.
+    repeated : collection of str
+        The columns of texts that repeat so often that they are read and written as dictionaries.
+    """
 
     n_rows: int | None = None
     schema: pa.Schema
-    # How the file is written, for an output of the same format; None: the default.
     compression: str | None = None
     group_rows: int | None = None
-    # The paths of columns whose values hardly repeat: a dictionary would be for nothing.
     plain: Collection[str] = ()
-    # The texts whose values repeat so much that they are read, and written, by their dictionaries.
     repeated: Collection[str] = ()
 
-    def __init__(self, path: Place, name: str, form: Format) -> None:
-        self.path: Place = path
+    def __init__(self, place: Place, name: str, form: Format) -> None:
+        self.place: Place = place
         self.name: str = name
         self.format: Format = form
-        self.n_bytes: int = size_of(path)
+        self.n_bytes: int = place.n_bytes
 
     @property
     def row_bytes(self) -> float:
-        """About how many bytes a row takes in memory: what the types say."""
-        return bytes_of_types(self.schema)
+        """About how many bytes a row takes in memory, by the types; a text is taken for 32."""
+        total = 0.0
+        for field in self.schema:
+            try:
+                total += field.type.bit_width / 8
+            except ValueError:
+                total += 32
+        return total
 
     @abstractmethod
     def batches(
@@ -69,26 +89,26 @@ class Reader(ABC):
 
     @abstractmethod
     def share(self) -> float:
-        """Return which share has been read."""
+        """Return the share of the file that has been read."""
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
         """Return the schema of the batches."""
         return self.schema
 
-    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files say their types
+    def set_types(self, schema: pa.Schema) -> None:  # noqa: B027  most files have fixed types
         """Read the columns of a text file as these types."""
 
 
 class ParquetReader(Reader):
     """A Parquet file."""
 
-    def __init__(self, path: Place, name: str, form: Format) -> None:
-        super().__init__(path, name, form)
+    def __init__(self, place: Place, name: str, form: Format) -> None:
+        super().__init__(place, name, form)
         with self.open() as file:
             self.schema: pa.Schema = file.schema_arrow
             self.metadata: pq.FileMetaData = file.metadata
         self.n_rows: int = self.metadata.num_rows
-        self._done = 0
+        self._n_done = 0
         if self.metadata.num_row_groups and self.metadata.num_columns:
             first = self.metadata.row_group(0)
             self.group_rows: int | None = first.num_rows or None
@@ -110,15 +130,15 @@ class ParquetReader(Reader):
 
     @cached_property
     def row_bytes(self) -> float:
-        """The size without compression, or that of what the file has once for many rows."""
+        """About how many bytes a row takes in memory, without compression and dictionaries."""
         groups = [self.metadata.row_group(i) for i in range(self.metadata.num_row_groups)]
         n_bytes: int = sum(group.total_byte_size for group in groups)
         fixed = max((self._fixed_bytes(group) for group in groups), default=0.0)
-        # Rows in which all texts are the longest are rare, but 64 MB of them are no harm.
+        # Rows in which all texts are the longest are rare, but 64 MB of them do no harm.
         return max(2 * n_bytes / max(1, self.n_rows), fixed, self._longest_texts() / 4)
 
     def _fixed_bytes(self, group: pq.RowGroupMetaData) -> float:
-        """Return the bytes of the numbers in a row, of which lists may have any number."""
+        """Return the bytes of the numbers in a row; lists may have any number of them."""
         values = (group.column(i) for i in range(group.num_columns))
         n_bytes = sum(c.num_values * BYTES_OF_PHYSICAL.get(c.physical_type, 0) for c in values)
         return float(n_bytes / max(1, group.num_rows))
@@ -137,9 +157,9 @@ class ParquetReader(Reader):
         with self.open(named) as file:
             for number in range(self.metadata.num_row_groups) if texts else ():
                 group = self.metadata.row_group(number)
-                # The first value brings all of the dictionary.
+                # Reading one value reads the whole dictionary.
                 first = next(file.iter_batches(64, row_groups=[number], columns=named), None)
-                found = [] if first is None else [*_texts_of(first.columns)]
+                found = [] if first is None else [*_longest_of(first.columns)]
                 if len(found) == len(texts):
                     n_values = [group.column(i).num_values for i in texts]
                     pairs = zip(n_values, found, strict=True)
@@ -148,94 +168,138 @@ class ParquetReader(Reader):
         return longest
 
     def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
-        """Return the schema of the batches, with its dictionaries."""
+        """Return the schema of the batches, with dictionaries."""
         with self.open(self._texts(coded)) as file:
             return file.schema_arrow
 
     def _texts(self, names: Sequence[str]) -> list[str]:
-        """Return those of some columns that can be read as dictionaries."""
+        """Return the columns that Parquet can read as dictionaries."""
         return [field.name for field in self.schema if field.name in names and _is_text(field.type)]
 
-    def open(self, dictionaries: Sequence[str] = ()) -> pq.ParquetFile:
+    @contextmanager
+    def open(self, dictionaries: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
         """Open the file; some texts, named by their paths, will be read as dictionaries."""
-        return pq.ParquetFile(
-            str(self.path) if isinstance(self.path, Path) else open_place(self.path),
-            read_dictionary=list(dictionaries),
-            buffer_size=BUFFER_BYTES,
-            pre_buffer=False,
-            page_checksum_verification=True,
-        )
+        with self.place.open() as file:
+            yield pq.ParquetFile(
+                file,
+                read_dictionary=list(dictionaries),
+                buffer_size=BUFFER_BYTES,
+                pre_buffer=False,
+                page_checksum_verification=True,
+            )
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows; pyarrow decodes the columns of a batch in several threads."""
-        self._done = 0
+        self._n_done = 0
         with self.open(self._texts(coded)) as file:
             for batch in file.iter_batches(rows, columns=columns):
-                self._done += batch.num_rows
+                self._n_done += batch.num_rows
                 yield batch
 
     def share(self) -> float:
         """Return the share of the rows."""
-        return self._done / max(1, self.n_rows)
+        return self._n_done / max(1, self.n_rows)
 
 
 class ArrowReader(Reader):
-    """An Arrow IPC file, mapped: a batch in it may be larger than the memory."""
+    """An Arrow IPC file.
 
-    def __init__(self, path: Place, name: str, form: Format) -> None:
-        super().__init__(path, name, form)
-        with _mapped(path) as file:
+    A process that touches a mapped file which was truncated is killed. So only batches that are
+    too large for the memory are mapped, and the size of the file is checked before each slice.
+    """
+
+    def __init__(self, place: Place, name: str, form: Format) -> None:
+        super().__init__(place, name, form)
+        with place.open() as file:
             reader = pa.ipc.open_file(file)
             self.schema: pa.Schema = reader.schema
             self._n_batches: int = reader.num_record_batches
-        self._done = 0
+            self._is_mapped = place.local is not None and _largest_batch(file) > MAX_READ_BYTES
+        self._n_done = 0
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with _mapped(self.path) as file:
+        opened = pa.memory_map(str(self.place.local)) if self._is_mapped else self.place.open()
+        with opened as file:
             reader = pa.ipc.open_file(file, options=_only(self.schema, columns))
             for i in range(reader.num_record_batches):
-                self._done = i
-                yield from sliced([_valid(reader.get_batch(i))], rows)
-        self._done = self._n_batches
+                self._n_done = i
+                self._require_size()
+                batch = reader.get_batch(i)
+                if not self._is_mapped:
+                    yield from sliced([_valid(batch)], rows)
+                    continue
+                for part in sliced([batch], rows):
+                    self._require_size()
+                    arrays = [_copied(array) for array in _valid(part).columns]
+                    yield pa.RecordBatch.from_arrays(arrays, schema=part.schema)
+        self._n_done = self._n_batches
+
+    def _require_size(self) -> None:
+        """Raise an error if the file is smaller than it was."""
+        if self._is_mapped and os.stat(self.place.path).st_size < self.n_bytes:
+            raise EOFError("the file was truncated while it was read")
 
     def share(self) -> float:
         """Return the share of the batches."""
-        return self._done / max(1, self._n_batches)
+        return self._n_done / max(1, self._n_batches)
+
+
+def _largest_batch(file: pa.NativeFile) -> int:
+    """Return the bytes of the largest batch of an Arrow file, which pyarrow has opened.
+
+    pyarrow does not tell them without reading the batch. The footer is a table of FlatBuffers,
+    whose field 3 is the list of blocks: offset, length of metadata, padding, length of body.
+    """
+    end = file.size() - 10  # the size of the footer, and the magic
+    file.seek(end)
+    (size,) = struct.unpack("<i", file.read(4))
+    file.seek(end - size)
+    footer = bytes(file.read(size))
+
+    def number(form: str, offset: int) -> int:
+        return int(struct.unpack_from(f"<{form}", footer, offset)[0])
+
+    table = number("I", 0)
+    fields = table - number("i", table)
+    offset = number("H", fields + 4 + 2 * 3) if number("H", fields) > 4 + 2 * 3 else 0
+    if not offset:
+        return 0
+    blocks = table + offset + number("I", table + offset)
+    return max(
+        (number("q", blocks + 4 + 24 * i + 16) for i in range(number("I", blocks))), default=0
+    )
 
 
 class StreamReader(Reader):
     """An Arrow IPC stream, perhaps compressed as a whole."""
 
-    def __init__(self, path: Place, name: str, form: Format) -> None:
-        super().__init__(path, name, form)
+    def __init__(self, place: Place, name: str, form: Format) -> None:
+        super().__init__(place, name, form)
         self._file: Any = None
-        with open_place(path) as file:
+        with place.open() as file:
             self.schema: pa.Schema = pa.ipc.open_stream(unpacked(file, form)).schema
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
-        with open_place(self.path) as self._file:
+        with self.place.open() as self._file:
             file = unpacked(self._file, self.format)
             reader = pa.ipc.open_stream(file, options=_only(self.schema, columns))
             for batch in reader:
                 yield from sliced([_valid(batch)], rows)
-            file.read()  # to the end of what is compressed, where its length is checked
+            file.read()  # a compressed file ends with its length or checksum
             self._require_end()
 
     def _require_end(self) -> None:
-        """Refuse a stream without an end mark.
-
-        The format allows that, but then it looks like one that was cut between two batches.
-        """
+        """Raise an error if the stream has no end mark, and so may be truncated between batches."""
         if self.format.compression is None:
-            with open_place(self.path) as file:
+            with self.place.open() as file:
                 file.seek(max(0, self.n_bytes - len(END_OF_STREAM)))
                 if bytes(file.read()) != END_OF_STREAM:
                     raise EOFError("the stream has no end mark; it is truncated")
@@ -245,13 +309,8 @@ class StreamReader(Reader):
         return position(self._file) / max(1, self.n_bytes)
 
 
-def _mapped(path: Place) -> Any:
-    """Open a file, in memory as far as it is looked at, where the system can do that."""
-    return pa.memory_map(str(path)) if isinstance(path, Path) else open_place(path)
-
-
 def unpacked(file: pa.NativeFile, form: Format) -> Any:
-    """Return what a file holds without its compression."""
+    """Return what a file contains without its compression."""
     return file if form.compression is None else pa.CompressedInputStream(file, form.compression)
 
 
@@ -263,10 +322,25 @@ def position(file: Any) -> int:
         return 0
 
 
+def sliced(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches of at most `rows` rows, each a view."""
+    for batch in batches:
+        for start in range(0, batch.num_rows, rows):
+            yield batch.slice(start, rows)
+
+
 def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return a batch that refers to nothing outside its memory, whatever the file said."""
+    """Return a batch that refers to its own memory only, whatever the file says."""
     batch.validate(full=True)
     return batch
+
+
+def _copied(array: pa.Array) -> pa.Array:
+    """Return an array whose values do not depend on a mapped file."""
+    if pa.types.is_dictionary(array.type):
+        codes, values = _copied(array.indices), _copied(array.dictionary)
+        return pa.DictionaryArray.from_arrays(codes, values, ordered=array.type.ordered)
+    return pa.concat_arrays([array, array.slice(0, 0)])
 
 
 def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOptions:
@@ -278,13 +352,8 @@ def _only(schema: pa.Schema, columns: Sequence[str] | None) -> pa.ipc.IpcReadOpt
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    """Tell whether Parquet can hand over a column as a dictionary."""
-    return bool(
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-    )
+    """Tell whether Parquet can read a column as a dictionary."""
+    return kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
@@ -293,29 +362,18 @@ def _is_plain(chunk: pq.ColumnChunkMetaData) -> bool:
         return True
     n_null = chunk.statistics.null_count if chunk.is_stats_set else None
     n_bytes = BYTES_OF_PHYSICAL.get(chunk.physical_type, 0) * (chunk.num_values - (n_null or 0))
-    return bool(0 < LEAST_GAIN * n_bytes < chunk.total_uncompressed_size)
+    return bool(0 < MAX_DICTIONARY_SHARE * n_bytes < chunk.total_uncompressed_size)
 
 
-def _texts_of(columns: Iterable[pa.Array]) -> Iterator[int]:
-    """Yield the length of the longest text in each dictionary, wherever it is nested."""
+def _longest_of(columns: Iterable[pa.Array]) -> Iterator[int]:
+    """Yield the length of the longest text in each dictionary, at any depth of nesting."""
     for column in columns:
         kind = column.type
         if pa.types.is_dictionary(kind):
             yield pc.max(pc.binary_length(column.dictionary)).as_py() or 0
         elif pa.types.is_struct(kind):
-            yield from _texts_of(column.field(i) for i in range(kind.num_fields))
+            yield from _longest_of(column.field(i) for i in range(kind.num_fields))
         elif pa.types.is_map(kind):
-            yield from _texts_of((column.keys, column.items))
+            yield from _longest_of((column.keys, column.items))
         elif pa.types.is_nested(kind):
-            yield from _texts_of((column.values,))
-
-
-def bytes_of_types(schema: pa.Schema) -> float:
-    """Return about how many bytes a row takes; a text is taken for 32."""
-    total = 0.0
-    for field in schema:
-        try:
-            total += field.type.bit_width / 8
-        except ValueError:
-            total += 32
-    return total
+            yield from _longest_of((column.values,))

@@ -91,7 +91,7 @@ CASES = {
     "truncated": (Exit.CORRUPT, truncated, "in.parquet"),
     "no such column": (Exit.COLUMN, on_table("-c", "carier"), "no column 'carier'"),
     "column there twice": (Exit.COLUMN, on("in.csv", b"a,a\nx,y\n", "-c", "a"), "2 columns 'a'\n"),
-    "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column holds texts"),
+    "no texts": (Exit.COLUMN, on_table(n=[1, 2]), "no column contains texts"),
     "lists": (Exit.COLUMN, on_table("-c", "n", n=[[[1]], [[2]]]), "column 'n'"),
     "files that differ": (Exit.SCHEMA, different, "b.parquet"),
     "no encoder": (Exit.SCHEMA, on_table("--encoder", "{}/none.json"), "none.json"),
@@ -173,7 +173,7 @@ def test_nested_columns_are_no_text(call: Any, files: Any, tmp_path: Path) -> No
     ended = call("encode", *arguments, "-o", tmp_path / "out.csv")
 
     assert (ended.code, ended.error.count("\n")) == (Exit.OUTPUT, 1)
-    assert "column 'n' holds list" in ended.error
+    assert "column 'n' has type list" in ended.error
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
 
 

@@ -53,7 +53,7 @@ def wanted(path: Path) -> Any:
 @pytest.mark.parametrize(
     ("place", "target", "is_done"),
     [
-        ("after onehot_fast.cli.sinks.TextSink.write", "out.csv.gz", False),
+        ("after onehot_fast.cli.writers.TextWriter.write", "out.csv.gz", False),
         ("before os.replace", "out.parquet", False),
         ("after os.replace", "out.parquet", True),
         ("before os.rename", "out/", False),
@@ -82,41 +82,27 @@ def test_killed(place: str, target: str, is_done: bool, small: Path, call: Any, 
     assert files.leftovers(small.parent) == []
 
 
-needs_exchange = pytest.mark.skipif(sys.platform != "linux", reason="Linux exchanges two names")
-
-
-@needs_exchange
-@pytest.mark.parametrize(("place", "is_new"), [("before", False), ("after", True)])
-def test_a_folder_is_replaced_at_once(
-    place: str, is_new: bool, small: Path, call: Any, files: Any
+@needs_posix
+@pytest.mark.parametrize(
+    ("place", "left"),
+    [("before os.rename", "out"), ("after os.rename", "old"), ("before shutil.rmtree", "new")],
+)
+def test_killed_while_a_folder_is_replaced(
+    place: str, left: str, small: Path, call: Any, files: Any
 ) -> None:
-    """At no moment is there no folder: `kill -9` leaves the old one or the new one, whole."""
+    """There is the old folder, the old one under another name, or the new one: each is whole."""
     out = small.parent / "out"
     arguments = "encode", small, *COLUMNS, "--rows-per-file", "99999", "--overwrite", "-o", out
     out.mkdir()
     (out / "old.parquet").write_bytes(OLD)
 
-    ended = signalling.run(f"{place} onehot_fast.cli.atomic.exchange", signal.SIGKILL, *arguments)
-    assert ended == (-signal.SIGKILL, "")
-    assert os.listdir(out) == ["part-000000.parquet" if is_new else "old.parquet"]
-    assert len(files.leftovers(small.parent)) == 1
+    assert signalling.run(place, signal.SIGKILL, *arguments) == (-signal.SIGKILL, "")
+    aside = [path for path in small.parent.iterdir() if path.name.endswith(".onehot-fast-old")]
+    found = out if left != "old" else aside[0]
+    assert os.listdir(found) == ["part-000000.parquet" if left == "new" else "old.parquet"]
+    assert len(aside) == (left != "out")
 
     assert call(*arguments).code == 0
-    assert os.listdir(out) == ["part-000000.parquet"]
-    assert files.leftovers(small.parent) == []
-
-
-def test_a_folder_is_replaced_by_two_renames(
-    small: Path, call: Any, files: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Where names cannot be exchanged, a folder is moved aside and removed."""
-    monkeypatch.setattr("onehot_fast.cli.atomic.exchange", lambda one, other: False)
-    out = small.parent / "out"
-    out.mkdir()
-    (out / "old.parquet").write_bytes(OLD)
-
-    parts = "--rows-per-file", "99999"
-    assert call("encode", small, *COLUMNS, *parts, "--overwrite", "-o", out).code == 0
     assert os.listdir(out) == ["part-000000.parquet"]
     assert files.leftovers(small.parent) == []
 
@@ -294,7 +280,7 @@ def test_a_union_of_no_types(call: Any, tmp_path: Path) -> None:
     ended = call("encode", path, "-o", tmp_path / "out.csv")
 
     assert (ended.code, ended.error.count("\n")) == (Exit.CORRUPT, 1)
-    assert "'union' holds a union of no types" in ended.error
+    assert "'union' has a union of no types" in ended.error
 
 
 @needs_posix

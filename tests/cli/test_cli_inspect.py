@@ -98,8 +98,8 @@ def test_progress_on_a_terminal(table: Any, files: Any, command: list[str], tmp_
 
     assert code == 0
     assert b"learning" in shown
-    assert b"out.csv: 1,000 rows, 1 column became 12 features\r\n" in shown
-    assert b"csv cannot hold the encoder: --save-encoder keeps it" in shown
+    assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
+    assert b"csv cannot hold the encoder; pass --save-encoder to keep it" in shown
 
 
 def test_progress_is_what_was_written(
@@ -113,7 +113,7 @@ def test_progress_is_what_was_written(
         yield lambda share, rows: shares.append(share)
 
     monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
-    monkeypatch.setattr("onehot_fast.cli.pipeline.BATCH_BYTES", 1)
+    monkeypatch.setattr("onehot_fast.cli.conversion.BATCH_BYTES", 1)
     path = files.write(table, tmp_path / "in.csv")
     options = "--row-group-size", "300", "-c", "dest"
     assert call("encode", path, *options, "-o", tmp_path / "out.parquet").code == 0

@@ -20,7 +20,7 @@ pytest.importorskip("rich")
 sparse = pytest.importorskip("scipy.sparse")
 parquet = pytest.importorskip("pyarrow.parquet")
 main = pytest.importorskip("onehot_fast.cli").main
-pipeline = pytest.importorskip("onehot_fast.cli.pipeline")
+pipeline = pytest.importorskip("onehot_fast.cli.conversion")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import multi_hot  # noqa: E402
@@ -142,11 +142,15 @@ def test_a_matrix_of_any_file(
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["-c", "carrier", "--sep", ""], Exit.USAGE, "separates nothing"),
-        (["-c", "id", "--sep", "id=|"], Exit.USAGE, "holds int64"),
+        (["-c", "carrier", "--sep", ""], Exit.USAGE, "must not be empty"),
+        (["-c", "id", "--sep", "id=|"], Exit.USAGE, "got int64"),
         (["-c", "tags", "--layout", "struct"], Exit.USAGE, "several labels"),
         (["-c", "tags", "--drop", "tags=first"], Exit.USAGE, "several labels"),
-        (["-c", "tags", "--handle-missing", "error"], Exit.VALUE, "row 0: the labels are missing"),
+        (
+            ["-c", "tags", "--handle-missing", "error"],
+            Exit.VALUE,
+            "the labels of row 0 are missing",
+        ),
         (["-c", "dest", "--layout", "csr"], Exit.USAGE, ".npz"),
         (["-c", "dest", "--output-format", "npz", "--layout", "array"], Exit.USAGE, "npz"),
         (["-c", "dest", "--output-format", "npz", "--dtype", "float16"], Exit.USAGE, "SciPy"),

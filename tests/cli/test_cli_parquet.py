@@ -16,9 +16,9 @@ parquet = pytest.importorskip("pyarrow.parquet")
 arrow = pytest.importorskip("onehot_fast.integrations.arrow")
 
 from onehot_fast import Encoder  # noqa: E402
+from onehot_fast.cli.conversion import batch_rows  # noqa: E402
 from onehot_fast.cli.errors import Exit  # noqa: E402
-from onehot_fast.cli.formats import Format  # noqa: E402
-from onehot_fast.cli.pipeline import batch_rows  # noqa: E402
+from onehot_fast.cli.places import Format, place_of  # noqa: E402
 from onehot_fast.cli.readers import ParquetReader  # noqa: E402
 
 COLUMNS = ["-c", "carrier", "-c", "dest"]
@@ -136,7 +136,7 @@ def test_texts_that_repeat(call: Any, tmp_path: Path) -> None:
         }
     )
     parquet.write_table(table, source, row_group_size=2000)
-    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+    reader = ParquetReader(place_of(str(source)), "in.parquet", Format("parquet"))
     assert reader.repeated == {"size", "text", "large", "bytes", "nothing"}
 
     for rows_of_group in "2000", "5000":
@@ -221,7 +221,7 @@ def test_long_texts_that_the_file_has_once(call: Any, tmp_path: Path) -> None:
     long = ["A" * 400_000, "B"]
     table = pa.table({"size": ["S", "L"] * 50, "kept": long * 50, "n": [[1]] * 100})
     parquet.write_table(table, source, row_group_size=50)
-    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+    reader = ParquetReader(place_of(str(source)), "in.parquet", Format("parquet"))
     assert source.stat().st_size < 100_000
     assert batch_rows(reader.row_bytes) * 400_000 < 100 << 20
 
@@ -235,7 +235,7 @@ def test_what_the_file_has_once_for_many_rows(tmp_path: Path) -> None:
     lists = [[{"x": "A" * 100_000}]] * 1000
     table = pa.table({"kept": lists, "n": [[7] * 1000] * 1000, "size": ["S", "L"] * 500})
     parquet.write_table(table, source, row_group_size=500)
-    reader = ParquetReader(source, "in.parquet", Format("parquet"))
+    reader = ParquetReader(place_of(str(source)), "in.parquet", Format("parquet"))
 
     assert source.stat().st_size < 100_000
     assert reader._longest_texts() == pytest.approx(100_001, abs=1)
@@ -247,8 +247,8 @@ def test_wide_features_are_written_in_smaller_groups(
     call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a row group is too large to wait in memory, groups are as large as fits."""
-    monkeypatch.setattr("onehot_fast.cli.sinks.GROUP_BYTES", 20_000)
-    monkeypatch.setattr("onehot_fast.cli.pipeline.BATCH_BYTES", 10_000)
+    monkeypatch.setattr("onehot_fast.cli.writers.GROUP_BYTES", 20_000)
+    monkeypatch.setattr("onehot_fast.cli.conversion.BATCH_BYTES", 10_000)
     source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
     parquet.write_table(rich_table(), source)
     call("encode", source, *COLUMNS, "--dtype", "float64", "-o", target)

@@ -19,8 +19,9 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 
-from onehot_fast.cli import parquet_writer, thrift  # noqa: E402
-from onehot_fast.cli.parquet_writer import CODECS, GroupWriter  # noqa: E402
+from onehot_fast.cli.parquet import CODECS, GroupWriter  # noqa: E402
+from onehot_fast.cli.parquet import footer as thrift  # noqa: E402
+from onehot_fast.cli.parquet import writer as parquet_writer  # noqa: E402
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(
     ["a.b", "a"]

@@ -17,8 +17,8 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
-hive = pytest.importorskip("onehot_fast.cli.hive")
-partitions = pytest.importorskip("onehot_fast.cli.partitions")
+hive = pytest.importorskip("onehot_fast.cli.folders")
+partitions = pytest.importorskip("onehot_fast.cli.folders")
 main = pytest.importorskip("onehot_fast.cli").main
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
@@ -44,8 +44,8 @@ def test_partitions_are_what_pyarrow_reads(
 ) -> None:
     """No row is lost, none is in another folder, whatever the values; and we read it back."""
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(partitions, "MOST_OPEN", most_open)
-        patched.setattr(partitions, "WAITING_BYTES", waiting)
+        patched.setattr(partitions, "MAX_OPEN", most_open)
+        patched.setattr(partitions, "MAX_WAITING_BYTES", waiting)
         check_partitions(keys, file_rows, Path(name))
 
 
@@ -122,7 +122,7 @@ def test_folders_of_different_keys(table: Any, files: Any, call: Any, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--partition-by", "dest"], Exit.USAGE, "dest: is encoded"),
+        (["--partition-by", "dest"], Exit.USAGE, "dest: the column is encoded"),
         (["--partition-by", "desk"], Exit.COLUMN, "did you mean 'dest'?"),
         (["--partition-by", "id"], Exit.VALUE, "more than 100 folders"),
     ],
@@ -132,7 +132,7 @@ def test_mistakes(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """One line, and nothing is left."""
-    monkeypatch.setattr(partitions, "MOST_PARTITIONS", 100)
+    monkeypatch.setattr(partitions, "MAX_PARTITIONS", 100)
     ended = call("encode", small, "-c", "dest", *arguments, "-o", f"{small.parent}/out/")
     assert (ended.code, ended.error.count("\n")) == (code, 1)
     assert words in ended.error

@@ -16,7 +16,7 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
-sinks = pytest.importorskip("onehot_fast.cli.sinks")
+writers = pytest.importorskip("onehot_fast.cli.writers")
 
 COLUMNS = ["-c", "carrier", "-c", "dest"]
 PARTS = ["--rows-per-file", "100"]
@@ -102,7 +102,7 @@ def test_a_part_that_cannot_be_written(
     """Then there is none; what was there before stays."""
     out = small.parent / "out"
     assert call("encode", small, *COLUMNS, "-o", f"{out}/").code == 0
-    flush = sinks.ParquetSink._flush
+    flush = writers.ParquetWriter._flush
 
     def failing(sink: Any) -> None:
         if not countdown.pop():
@@ -111,7 +111,7 @@ def test_a_part_that_cannot_be_written(
 
     countdown = [*range(1, 99)][::-1]
     countdown[-1 - nth] = 0
-    monkeypatch.setattr(sinks.ParquetSink, "_flush", failing)
+    monkeypatch.setattr(writers.ParquetWriter, "_flush", failing)
     monkeypatch.setattr(pa, "cpu_count", lambda: processors)
     ended = call("encode", small, *COLUMNS, *PARTS, "--overwrite", "-o", out)
 
@@ -125,10 +125,10 @@ def test_a_part_that_cannot_be_written(
 @pytest.mark.parametrize(
     ("place", "number"),
     [
-        ("before onehot_fast.cli.parts._Parts.write", signal.SIGKILL),
-        ("after onehot_fast.cli.sinks.ParquetSink.close", signal.SIGKILL),
-        ("after onehot_fast.cli.sinks.ParquetSink.close", signal.SIGTERM),
-        ("before os.replace", signal.SIGKILL),
+        ("before onehot_fast.cli.folders._Files.write", signal.SIGKILL),
+        ("after onehot_fast.cli.writers.ParquetWriter.close", signal.SIGKILL),
+        ("after onehot_fast.cli.writers.ParquetWriter.close", signal.SIGTERM),
+        ("before os.rename", signal.SIGKILL),
     ],
 )
 def test_killed(place: str, number: int, small: Path, call: Any, files: Any) -> None:

@@ -33,16 +33,16 @@ INTERRUPTED = 128 + signal.SIGINT, b"", "onehot-fast: interrupted\n"
 # In the main thread and in others, from the first step to the last one that can be taken back.
 PLACES = [
     "before click.Context.invoke",
-    "before onehot_fast.cli.sources._open",
+    "before onehot_fast.cli.source._open",
     "before onehot_fast.cli.readers.ParquetReader.batches",
     "before onehot_fast.encoder.Encoder.partial_fit",
-    "after onehot_fast.encoder.Encoder.get_feature_names_out",
+    "after onehot_fast.cli.encode._check_features",
     "before onehot_fast.cli.readers.ParquetReader.coded_schema",
-    "after onehot_fast.cli.atomic._claim",
-    "after onehot_fast.cli.sinks._sink",
-    "before onehot_fast.cli.sinks.{sink}.write",
-    "after onehot_fast.cli.sinks.{sink}.write",
-    "after onehot_fast.cli.sinks.{sink}.close",
+    "after onehot_fast.cli.atomic._locked",
+    "after onehot_fast.cli.writers.{sink}.__init__",
+    "before onehot_fast.cli.writers.{sink}.write",
+    "after onehot_fast.cli.writers.{sink}.write",
+    "after onehot_fast.cli.writers.{sink}.close",
     "before os.fsync",
 ]
 
@@ -58,7 +58,7 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize(
     ("target", "sink"),
-    [("out.parquet", "ParquetSink"), ("out.arrow", "ArrowSink"), ("out.csv.gz", "TextSink")],
+    [("out.parquet", "ParquetWriter"), ("out.arrow", "ArrowWriter"), ("out.csv.gz", "TextWriter")],
 )
 def test_asked_to_end(
     place: str, target: str, sink: str, small: Path, call: Any, files: Any, send_at: Any
@@ -117,7 +117,7 @@ def test_other_signals_and_commands(
     """Every command hears every signal."""
     name, *rest = arguments
     rest = [f"{small.parent}/{text}" if "/" in text else text for text in rest]
-    send_at("after onehot_fast.cli.sources.Source.batches", number)
+    send_at("after onehot_fast.cli.source.Source.batches", number)
 
     ended = call(name, small, *rest, *COLUMNS)
     assert ended == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")
@@ -145,8 +145,8 @@ def test_between_two_outputs(small: Path, call: Any, send_at: Any) -> None:
 
 def test_a_second_signal(small: Path, call: Any, files: Any, send_at: Any) -> None:
     """A second signal right after the first does not disturb the cleaning up."""
-    send_at("before onehot_fast.cli.sinks.ParquetSink.write", signal.SIGINT)
-    send_at("before onehot_fast.cli.sinks.ParquetSink.abandon", signal.SIGINT)
+    send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
+    send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
     send_at("before onehot_fast.cli.atomic._remove", signal.SIGTERM)
 
     assert call("encode", small, *COLUMNS, "-o", small.parent / "out.parquet") == INTERRUPTED
@@ -158,7 +158,7 @@ def test_a_second_signal_later(small: Path) -> None:
     done = programs.start(f"""
         import signal, sys
         from onehot_fast.cli import main, signals
-        from onehot_fast.cli.sinks import ParquetSink
+        from onehot_fast.cli.writers import ParquetWriter
 
         def abandon(sink):
             while True:
@@ -169,7 +169,7 @@ def test_a_second_signal_later(small: Path) -> None:
             raise OSError("to be cleaned up")
 
         signals.GRACE = 0.01
-        ParquetSink.abandon, ParquetSink.write = abandon, write
+        ParquetWriter.abandon, ParquetWriter.write = abandon, write
         sys.argv = ["onehot-fast", "encode", {str(small)!r}, "-o", "{small.parent}/o.parquet"]
         sys.exit(main())
     """)
@@ -179,7 +179,7 @@ def test_a_second_signal_later(small: Path) -> None:
 
 def test_ignored(small: Path, call: Any, send_at: Any) -> None:
     """What the parent told to ignore, as nohup does, stays ignored."""
-    send_at("before onehot_fast.cli.sinks.ParquetSink.write", signal.SIGHUP)
+    send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGHUP)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         ended = call("encode", small, *COLUMNS, "-o", small.parent / "out.parquet")
@@ -189,18 +189,20 @@ def test_ignored(small: Path, call: Any, send_at: Any) -> None:
     assert ended == (0, b"", "")
 
 
-@pytest.fixture
-def signal_while_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Send a signal when the command has waited in vain for a pipe."""
-    wait = select.select
+@contextmanager
+def interrupting(readable: Any = None) -> Iterator[None]:
+    """Send the main thread a signal while it waits, after a file has become readable."""
 
-    def waited(*arguments: Any) -> Any:
-        ready = wait(*arguments)
-        if not any(ready):
-            signal.raise_signal(signal.SIGINT)
-        return ready
+    def send() -> None:
+        if readable is not None:
+            select.select([readable], [], [])
+        time.sleep(0.2)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    monkeypatch.setattr(select, "select", waited)
+    thread = threading.Thread(target=send)
+    thread.start()
+    yield
+    thread.join()
 
 
 @contextmanager
@@ -211,7 +213,6 @@ def pipe() -> Iterator[tuple[Any, Any]]:
         yield one, other
 
 
-@pytest.mark.usefixtures("signal_while_waiting")
 def test_waiting_for_standard_input(
     call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,11 +220,12 @@ def test_waiting_for_standard_input(
     with pipe() as (reader, writer):
         writer.write(b"carrier,dest\n")
         monkeypatch.setattr(sys, "stdin", reader)
-        assert call("encode", "-", *COLUMNS, "-o", tmp_path / "out.csv") == INTERRUPTED
+        with interrupting():
+            ended = call("encode", "-", *COLUMNS, "-o", tmp_path / "out.csv")
+    assert ended == INTERRUPTED
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("signal_while_waiting")
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv", "csv.gz"])
 def test_waiting_for_a_reader(
     form: str, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -232,7 +234,8 @@ def test_waiting_for_a_reader(
     source = files.write(files.make(20_000), tmp_path / "in.csv")
     with pipe() as (reader, writer):
         monkeypatch.setattr(sys, "stdout", writer)
-        ended = call("encode", source, *COLUMNS, "-o", "-", "--output-format", form)
+        with interrupting(reader):
+            ended = call("encode", source, *COLUMNS, "-o", "-", "--output-format", form)
         written = reader.read(1 << 20)
 
     assert ended == INTERRUPTED
@@ -244,16 +247,14 @@ def test_waiting_for_a_reader(
         assert not unpacker.eof
 
 
-def test_waiting_for_a_pipe_to_be_opened(
-    small: Path, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_a_pipe_to_be_opened(small: Path, call: Any, tmp_path: Path) -> None:
     """Nobody opens the pipe that is the output."""
     out = tmp_path / "out.parquet"
     os.mkfifo(out)
-    interrupt = signalling.once(signal.SIGINT)
-    monkeypatch.setattr(time, "sleep", signalling.around(time.sleep, after=interrupt))
+    with interrupting():
+        ended = call("encode", small, *COLUMNS, "-o", out)
 
-    assert call("encode", small, *COLUMNS, "-o", out) == INTERRUPTED
+    assert ended == INTERRUPTED
     assert out.is_fifo()
 
 

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as text_format
 import pyarrow.parquet as pq
 
-from onehot_fast.cli.errors import writing
-from onehot_fast.cli.formats import Format
-from onehot_fast.cli.parquet_writer import GroupWriter
+from onehot_fast.cli.parquet import GroupWriter
+from onehot_fast.cli.places import Format
 
-__all__ = ["Sink", "WriteOptions", "open_sink"]
+__all__ = ["ArrowWriter", "ParquetWriter", "TextWriter", "WriteOptions", "Writer"]
 
-# The rows of a row group wait in memory, while the one before is written; so large those that wait
-# are together in all files being written.
+# The rows of a row group wait in memory while the one before is written. This is their size, in
+# all files that are written at the same time.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
-MOST_GROUP_ROWS = 1 << 26  # pyarrow cuts larger ones
-# What pyarrow does not write as text, and what it is written as.
+MAX_GROUP_ROWS = 1 << 26  # pyarrow divides larger ones
+# Types that pyarrow cannot write as text, and the types that replace them.
 VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
 
@@ -35,28 +33,27 @@ class WriteOptions:
     Attributes
     ----------
     compression : str, optional
-        The codec within Parquet and Arrow files; by default that of the input, or else the
-        library's default.
+        The codec within Parquet and Arrow files. By default, that of the library.
     group_rows : int, optional
-        The rows of a row group of Parquet; by default those of the input.
-    n_at_once : int
-        The files that are written at a time, which share the memory for rows of row groups.
+        The rows of a row group of Parquet.
+    n_files : int
+        The number of files that are written at the same time. They share the memory for rows.
     new : collection of str
-        The names of the columns that the command made.
+        The names of the columns that the command makes.
     plain : collection of str
-        The paths of columns that Parquet gives no dictionary.
+        The paths of columns without a dictionary in Parquet.
     is_text : bool
-        Whether the other columns are texts as they stood in a text file: then nothing, as an empty
-        text, is nothing again, without quotation marks.
+        Whether the other columns are texts of a text file, which are written unchanged: an empty
+        text is empty again, without quotation marks.
     delimiter : str, optional
-        Of CSV.
+        The delimiter of CSV.
     folder : str, optional
-        Where a matrix may put aside what it cannot write yet.
+        Where a matrix puts temporary files.
     """
 
     compression: str | None = None
     group_rows: int | None = None
-    n_at_once: int = 1
+    n_files: int = 1
     new: Collection[str] = ()
     plain: Collection[str] = ()
     is_text: bool = False
@@ -64,10 +61,10 @@ class WriteOptions:
     folder: str | None = None
 
 
-class Sink(ABC):
+class Writer(ABC):
     """A file that is being written."""
 
-    n_rows = 0  # so many are written
+    n_rows = 0
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -75,49 +72,13 @@ class Sink(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write what is left; the file below stays open."""
+        """Complete the file; the underlying file stays open."""
 
-    def abandon(self) -> None:  # noqa: B027  most hold nothing
-        """Let go of a file that nobody will read, and write nothing more to it."""
-
-
-Make: TypeAlias = Callable[[pa.NativeFile, pa.Schema, Format, WriteOptions], Sink]
+    def abandon(self) -> None:  # noqa: B027  most have nothing to release
+        """Write nothing more, and release resources; the file stays incomplete."""
 
 
-@contextmanager
-def open_sink(
-    file: pa.NativeFile,
-    name: str,
-    schema: pa.Schema,
-    form: Format,
-    options: WriteOptions,
-    others: Mapping[str, Make] = {},
-) -> Iterator[Sink]:
-    """Begin a file of a format, and end it with the block; nothing ends it if the block fails.
-
-    What is made for formats that are not of tables is in `others`.
-    """
-    with writing(name):
-        sink = others.get(form.kind, _sink)(file, schema, form, options)
-    try:
-        yield sink
-        with writing(name):
-            sink.close()
-    except BaseException:
-        sink.abandon()
-        raise
-
-
-def _sink(file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions) -> Sink:
-    """Return what writes a format."""
-    if form.kind == "parquet":
-        return ParquetSink(file, schema, options)
-    if form.is_text:
-        return TextSink(file, schema, form, options)
-    return ArrowSink(file, schema, form, options)
-
-
-class ParquetSink(Sink):
+class ParquetWriter(Writer):
     """A Parquet file, a row group at a time."""
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
@@ -128,24 +89,24 @@ class ParquetSink(Sink):
             schema,
             options.new,
             options.compression or "snappy",
-            options.n_at_once,
+            options.n_files,
             use_dictionary=coded,
             write_statistics=described,
         )
-        self._most = min(options.group_rows or GROUP_ROWS, MOST_GROUP_ROWS)
-        self._most_bytes = GROUP_BYTES // options.n_at_once
+        self._max_rows = min(options.group_rows or GROUP_ROWS, MAX_GROUP_ROWS)
+        self._max_bytes = GROUP_BYTES // options.n_files
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows once those of a row group are together."""
         while batch.num_rows:
-            part = batch.slice(0, self._most - self._rows)
+            part = batch.slice(0, self._max_rows - self._rows)
             batch = batch.slice(part.num_rows)
             self._waiting.append(part)
             self._rows += part.num_rows
             self._bytes += part.nbytes
-            if self._rows == self._most or self._bytes >= self._most_bytes:
+            if self._rows == self._max_rows or self._bytes >= self._max_bytes:
                 self._flush()
 
     def _flush(self) -> None:
@@ -158,36 +119,36 @@ class ParquetSink(Sink):
             self._rows = self._bytes = 0
 
     def close(self) -> None:
-        """Write the rest and the footer."""
+        """Write the last row group and the footer."""
         self._flush()
         self._writer.close()
 
     def abandon(self) -> None:
-        """Write no footer: with it a part would be a valid file."""
+        """Write no footer."""
         self._writer.abandon()
 
 
 def _leaves(schema: pa.Schema, new: Collection[str]) -> list[str]:
-    """Return the paths of the values that get statistics.
+    """Return the paths of the columns that get statistics.
 
-    Features that are Booleans within structures or lists do not: the least and the greatest of a
-    million are False and True, which costs a quarter of the time that pyarrow needs to write them.
+    Boolean features within structures or lists get none: their minimum and maximum are useless,
+    and pyarrow would take a quarter longer to write them.
     """
-    kept = [field for field in schema if field.name not in new or not _holds_bits(field.type)]
+    kept = [field for field in schema if field.name not in new or not _is_boolean(field.type)]
     empty = pa.BufferOutputStream()
     pq.ParquetWriter(empty, pa.schema(kept)).close()
     leaves = pq.ParquetFile(pa.BufferReader(empty.getvalue())).schema
     return [leaves.column(i).path for i in range(len(leaves))]
 
 
-def _holds_bits(kind: pa.DataType) -> bool:
-    """Tell whether a column holds Booleans, or structs or lists of nothing else."""
+def _is_boolean(kind: pa.DataType) -> bool:
+    """Tell whether a column contains only Booleans, perhaps in structures or lists."""
     if pa.types.is_nested(kind) and not pa.types.is_union(kind):
-        return all(_holds_bits(kind.field(i).type) for i in range(kind.num_fields))
+        return all(_is_boolean(kind.field(i).type) for i in range(kind.num_fields))
     return bool(pa.types.is_boolean(kind))
 
 
-class ArrowSink(Sink):
+class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
     def __init__(
@@ -200,8 +161,8 @@ class ArrowSink(Sink):
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
         self._writer = make(file, schema, options=settings)
         coded = [i for i, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
-        # A file has one dictionary for each column, to which can only be added.
-        self._dictionaries = {i: _Growing() for i in coded} if is_file else {}
+        # A file has one dictionary for each column, which can only grow.
+        self._dictionaries = {i: _GrowingDictionary() for i in coded} if is_file else {}
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
@@ -214,23 +175,23 @@ class ArrowSink(Sink):
         self.n_rows += batch.num_rows
 
     def close(self) -> None:
-        """Write the end."""
+        """Write the footer, or the end of the stream."""
         self._writer.close()
 
 
 def _codec_of_arrow(compression: str | None) -> str | None:
-    """Return the codec of an Arrow file: that of Parquet if it has it too, or else none."""
+    """Return the codec of an Arrow file: that of Parquet if Arrow has it too, or else None."""
     return compression if compression in ("lz4", "zstd") else None
 
 
-class _Growing:
-    """A dictionary that the values of each batch are added to."""
+class _GrowingDictionary:
+    """A dictionary to which the values of each batch are added."""
 
     def __init__(self) -> None:
         self._values: Any = None
 
     def coded(self, array: Any) -> Any:
-        """Return an array in the codes of this dictionary."""
+        """Return an array with the codes of this dictionary."""
         if self._values is None or array.dictionary.equals(self._values):
             self._values = array.dictionary
             return array
@@ -245,8 +206,8 @@ class _Growing:
         )
 
 
-class TextSink(Sink):
-    """A CSV file; a Boolean that the command made is 1 or 0."""
+class TextWriter(Writer):
+    """A CSV file; a Boolean feature is 1 or 0."""
 
     def __init__(
         self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
@@ -255,9 +216,9 @@ class TextSink(Sink):
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
         self._is_text = options.is_text
-        # A line without anything in it would be no row.
-        as_it_was = options.is_text and len(schema) > 1
-        self._styles = ("none", "needed") if as_it_was else ("needed",)
+        # An empty line would be no row.
+        is_unquoted = options.is_text and len(schema) > 1
+        self._styles = ("none", "needed") if is_unquoted else ("needed",)
         self._bits = [
             i
             for i, field in enumerate(schema)
@@ -275,11 +236,11 @@ class TextSink(Sink):
         for i in self._views:
             batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
         if batch.num_columns == 1 and batch.column(0).null_count:
-            # As nothing at all the line of a null would be no row: an empty text is one.
+            # The line of a null would be empty, and so no row; an empty text is quoted.
             texts = pc.fill_null(batch.column(0).cast(pa.large_string()), "")
             batch = batch.set_column(0, batch.schema.names[0], texts)
         if self._is_text:
-            # Texts in any encoding, as they came: nobody checks or changes them.
+            # Texts in any encoding are written unchanged.
             columns = [
                 column.view(pa.string()) if pa.types.is_binary(column.type) else column
                 for column in batch.columns
@@ -289,7 +250,7 @@ class TextSink(Sink):
         self.n_rows += batch.num_rows
 
     def _write(self, batch: pa.RecordBatch) -> None:
-        """Write rows with quotation marks only where one of the values needs them."""
+        """Write rows, with quotation marks only if a value needs them."""
         for style in self._styles:
             buffer = pa.BufferOutputStream()
             options = text_format.WriteOptions(
@@ -305,23 +266,23 @@ class TextSink(Sink):
                 return
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: all rows are written."""
 
 
 def _without_view(column: pa.Array) -> pa.Array:
-    """Return a column as one that pyarrow writes as text."""
+    """Return a column of a type that pyarrow can write as text."""
     return column.cast(VIEWS[column.type]) if column.type in VIEWS else column
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
-    """Refuse a column that has no form as text, and rows without columns."""
+    """Raise an error for a column that cannot be text, or if there is no column."""
     if not len(schema):
-        text = f"no column is left to write, and {form.kind} has no form for rows without columns"
+        text = f"no column is left to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
     for field in schema:
         column = _without_view(pa.nulls(0, field.type))
         try:
             text_format.write_csv(pa.record_batch([column], ["x"]), pa.BufferOutputStream())
         except pa.ArrowException as error:
-            text = f"column {field.name!r} holds {field.type}, which {form.kind} cannot hold"
+            text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold"
             raise pa.ArrowInvalid(text) from error

@@ -1,0 +1,225 @@
+"""A folder of files: with so many rows each, or for each value of a key, as in ``carrier=UA/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from re import compile as pattern
+from typing import Any, TypeAlias
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from onehot_fast.cli.errors import CommandError, Exit, plural
+from onehot_fast.cli.writers import Writer
+
+__all__ = ["MAX_OPEN", "folder_name", "key_type", "keys_of", "open_files"]
+
+# Files open at the same time; the one that was written longest ago is closed for another.
+MAX_OPEN = 64
+# Bytes waiting in all partitions together; if there are more, the largest are written.
+MAX_WAITING_BYTES = 64 << 20
+# More folders are nearly always a mistake: the column is an identifier or a time.
+MAX_PARTITIONS = 10_000
+# What Hive, Spark, pyarrow, DuckDB and polars write for a missing value.
+MISSING = "__HIVE_DEFAULT_PARTITION__"
+WHOLE_NUMBER = pattern(r"-?(0|[1-9][0-9]{0,17})")
+
+Begin: TypeAlias = Callable[[int, Path], AbstractContextManager[Writer]]
+
+
+def keys_of(folders: Iterable[str]) -> dict[str, str | None]:
+    """Return the keys and values in the names of folders; None is a missing value.
+
+    Examples
+    --------
+    >>> keys_of(["year=2013", "raw", "carrier=U%20A", "gate=__HIVE_DEFAULT_PARTITION__"])
+    {'year': '2013', 'carrier': 'U A', 'gate': None}
+    """
+    pairs = [name.split("=", 1) for name in folders if "=" in name[1:]]
+    return {unquote(key): None if value == MISSING else unquote(value) for key, value in pairs}
+
+
+def folder_name(key: str, value: str | None) -> str:
+    """Return the name of a folder; characters that a system may not accept are percent-encoded.
+
+    Examples
+    --------
+    >>> folder_name("from/to", "é 1=2"), folder_name("gate", None), folder_name("size", "XL.")
+    ('from%2Fto=é 1%3D2', 'gate=__HIVE_DEFAULT_PARTITION__', 'size=XL%2E')
+    """
+    text = MISSING if value is None else _encoded(value)
+    if text[-1:] in (".", " "):  # Windows ignores these at the end
+        text = f"{text[:-1]}%{ord(text[-1]):02X}"
+    return f"{_encoded(key)}={text}"
+
+
+def _encoded(text: str) -> str:
+    """Return a text with percent-encoded characters, except those that every system accepts."""
+    return "".join(c if c.isalnum() or c in " -_.,+" else quote(c, safe="") for c in text)
+
+
+def key_type(values: Sequence[str | None]) -> pa.DataType:
+    """Return int64 if all values of a key are integers, or string, e.g. for leading zeros."""
+    present = [value for value in values if value is not None]
+    is_number = present and all(WHOLE_NUMBER.fullmatch(value) for value in present)
+    return pa.int64() if is_number else pa.string()
+
+
+@dataclass
+class _Partition:
+    """The rows with the same values of all keys."""
+
+    folder: Path
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    n_bytes: int = 0
+    n_files: int = 0
+    n_rows: int = 0  # in the open file
+    writer: Writer | None = None
+    file: ExitStack = field(default_factory=ExitStack)
+
+
+@contextmanager
+def open_files(keys: Sequence[str], rows: int | None, begin: Begin) -> Iterator[Writer]:
+    """Give a writer that divides rows into files.
+
+    Parameters
+    ----------
+    keys : sequence of str
+        The columns whose values name folders; they are not written into the files.
+    rows : int, optional
+        The maximum number of rows of a file.
+    begin : callable
+        Opens the file with a number, from 0, in a folder.
+    """
+    writer = _Files(keys, rows, begin)
+    try:
+        yield writer
+        writer.close()
+    except BaseException as error:
+        writer.abandon_all(error)
+        raise
+
+
+class _Files(Writer):
+    """Files, and rows that wait to be written into them."""
+
+    def __init__(self, keys: Sequence[str], rows: int | None, begin: Begin) -> None:
+        self._keys, self._rows, self._begin = list(keys), rows, begin
+        self._partitions: dict[Path, _Partition] = {}
+        self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
+        self._n_bytes = 0
+        if not keys:  # a folder without keys has a file even without rows
+            self._partitions[Path()] = _Partition(Path())
+            self._writer_of(self._partitions[Path()])
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Add rows, and write the largest partitions if too many wait."""
+        if self._keys:
+            for folder, rows in self._divided(batch):
+                self._add(folder, rows)
+        else:
+            self._add(Path(), batch)
+        self.n_rows += batch.num_rows
+        while self._n_bytes > (MAX_WAITING_BYTES if self._keys else 0):
+            self._flush(max(self._partitions.values(), key=lambda one: one.n_bytes))
+
+    def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
+        """Yield the rows of each folder, without the keys."""
+        values = [_texts(batch.column(batch.schema.get_field_index(name))) for name in self._keys]
+        for name, column in zip(self._keys, values, strict=True):
+            if pc.any(pc.equal(column, MISSING)).as_py():
+                text = f"--partition-by {name}: readers take the value {MISSING} for a missing one"
+                raise CommandError(Exit.VALUE, text)
+        left = batch.drop_columns(self._keys)
+        for positions in _groups(values):
+            names = zip(self._keys, [v[int(positions[0])].as_py() for v in values], strict=True)
+            folder = Path(*(folder_name(name, value) for name, value in names))
+            is_all = len(positions) == left.num_rows
+            yield folder, left if is_all else left.take(pa.array(positions))
+
+    def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
+        """Let the rows of a folder wait."""
+        if folder not in self._partitions:
+            if len(self._partitions) == MAX_PARTITIONS:
+                names = ", ".join(self._keys)
+                text = f"--partition-by {names}: more than {plural(MAX_PARTITIONS, 'folder')}"
+                raise CommandError(Exit.VALUE, text)
+            self._partitions[folder] = _Partition(folder)
+        partition = self._partitions[folder]
+        partition.batches.append(rows)
+        partition.n_bytes += rows.nbytes + 1
+        self._n_bytes += rows.nbytes + 1
+
+    def _flush(self, partition: _Partition) -> None:
+        """Write the waiting rows of a partition."""
+        batches = partition.batches
+        if len(batches) > 1:
+            table = pa.Table.from_batches(batches).unify_dictionaries()
+            batches = table.combine_chunks().to_batches()
+        self._n_bytes -= partition.n_bytes
+        partition.batches, partition.n_bytes = [], 0
+        for batch in batches:
+            while batch.num_rows:
+                writer = self._writer_of(partition)
+                n_rows = batch.num_rows if self._rows is None else self._rows - partition.n_rows
+                writer.write(batch.slice(0, n_rows))
+                partition.n_rows += min(n_rows, batch.num_rows)
+                batch = batch.slice(n_rows)
+                if partition.n_rows == self._rows:
+                    self._close(partition)
+
+    def _writer_of(self, partition: _Partition) -> Writer:
+        """Return the open file of a partition, or begin one."""
+        if partition.writer is None:
+            if len(self._open) == MAX_OPEN:
+                self._close(next(iter(self._open.values())))
+            opened = self._begin(partition.n_files, partition.folder)
+            partition.writer = partition.file.enter_context(opened)
+            partition.n_files, partition.n_rows = partition.n_files + 1, 0
+        self._open.pop(partition.folder, None)
+        self._open[partition.folder] = partition
+        return partition.writer
+
+    def _close(self, partition: _Partition) -> None:
+        """Complete the file of a partition."""
+        del self._open[partition.folder]
+        partition.writer = None
+        partition.file.close()
+
+    def close(self) -> None:
+        """Write all waiting rows, and complete all files."""
+        for partition in self._partitions.values():
+            if partition.batches:
+                self._flush(partition)
+        while self._open:
+            self._close(next(iter(self._open.values())))
+
+    def abandon_all(self, error: BaseException) -> None:
+        """Leave all files incomplete."""
+        for partition in self._open.values():
+            partition.file.__exit__(type(error), error, error.__traceback__)
+
+
+def _texts(column: Any) -> Any:
+    """Return the values of a key as texts."""
+    if pa.types.is_dictionary(column.type):
+        values = _texts(column.dictionary)
+        return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
+    return column.cast(pa.string())
+
+
+def _groups(keys: Sequence[Any]) -> list[Any]:
+    """Return the positions of the rows of each combination of keys, in the order of the rows."""
+    group = np.zeros(len(keys[0]), np.int64)
+    for column in keys:
+        codes = column.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
+        # Numbered again for each key, so that no product exceeds 64 bits.
+        group = np.unique(group * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
+    order = np.argsort(group, kind="stable")
+    ends = np.flatnonzero(np.diff(group[order])) + 1
+    return [part for part in np.split(order, ends) if len(part)]

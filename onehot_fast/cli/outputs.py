@@ -1,0 +1,306 @@
+"""Where the rows go: a file or a folder that appears whole, standard output, or a store."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable, sync
+from onehot_fast.cli.errors import CommandError, Exit, writing
+from onehot_fast.cli.places import (
+    FORMATS,
+    Format,
+    Place,
+    format_of_name,
+    place_of,
+    uploading,
+    without_suffix,
+)
+from onehot_fast.cli.source import STANDARD, Source
+
+__all__ = [
+    "Output",
+    "name_within",
+    "new_file",
+    "new_file_within",
+    "new_folder",
+    "place_for_encoder",
+    "save_text",
+]
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the rows go, and how they are written.
+
+    Attributes
+    ----------
+    path : str
+        A file, a folder or "-".
+    wanted : Format, optional
+        By default, the format of the name, or else that of the input.
+    compression : str, optional
+        The codec within Parquet and Arrow files. By default, that of the input.
+    group_rows : int, optional
+        The rows of a row group of Parquet. By default, those of the input.
+    file_rows : int, optional
+        The rows of each file of a folder. By default, each input file becomes a file.
+    partition_by : tuple of str
+        The columns whose values name folders.
+    is_quiet : bool
+    may_replace : bool
+        Whether an existing output is replaced.
+    is_folder : bool
+    delimiter : str, optional
+        The delimiter of CSV.
+    """
+
+    path: str
+    wanted: Format | None = None
+    compression: str | None = None
+    group_rows: int | None = None
+    file_rows: int | None = None
+    partition_by: tuple[str, ...] = ()
+    is_quiet: bool = False
+    may_replace: bool = False
+    is_folder: bool = False
+    delimiter: str | None = None
+
+    @property
+    def is_divided(self) -> bool:
+        """Whether rows are divided into new files, whatever files they come from."""
+        return self.file_rows is not None or bool(self.partition_by)
+
+    def format(self, source: Source) -> Format:
+        """Return the output format: the requested one, that of the name, or that of the input."""
+        if self.wanted is not None:
+            return self.wanted
+        if self.path == STANDARD or self.is_folder:
+            return source.format
+        found = format_of_name(self.path)
+        if found is None:
+            text = f"{self.path}: the name has no known format; pass --output-format: {FORMATS}"
+            raise CommandError(Exit.USAGE, text)
+        return found
+
+    def prepared(self, source: Source, delimiter: str | None, *others: str | None) -> Output:
+        """Return the output of a source with its exact place.
+
+        Parameters
+        ----------
+        source : Source
+        delimiter : str, optional
+        *others : str, optional
+            Other files that are read.
+
+        Raises
+        ------
+        CommandError
+            The output would overwrite a file that is read, or an existing file.
+        """
+        path = self.path
+        if path.startswith("file://"):
+            path = place_of(path).address
+        is_many = source.folder is not None or self.is_divided
+        into_folder = _is_folder(path, is_many)
+        if self.is_divided and not into_folder:
+            option = "--partition-by" if self.partition_by else "--rows-per-file"
+            text = f"{path}: {option} writes a folder; name one with a slash, e.g. parts/"
+            raise CommandError(Exit.USAGE, text)
+        source.require(self.partition_by)
+        if into_folder and not is_many and Path(path).is_dir():
+            name = name_within(source, source.readers[0].place, self.wanted or source.format)
+            path, into_folder = str(Path(path, name)), False
+        if source.folder is not None and _is_within(path, source.folder):
+            text = f"{path} is within the input, so that the next run would read it"
+            raise CommandError(Exit.OUTPUT, text)
+        _require_free(path, source.identities(), self.may_replace)
+        read = [place_of(one) for one in others if one is not None]
+        there = [one.identity for one in read if one.kind == fs.FileType.File]
+        _require_free(path, there, may_replace=True)
+        return replace(self, path=path, is_folder=into_folder, delimiter=delimiter)
+
+    def keys(self, source: Source) -> list[str]:
+        """Return the columns that are in the names of folders, and not in the files."""
+        if self.partition_by:
+            return list(self.partition_by)
+        return list(source.keys) if self.is_folder and self.file_rows is None else []
+
+
+def name_within(source: Source, place: Place, form: Format) -> Path:
+    """Return the name that the output of a file has in the output folder."""
+    if source.folder is not None:
+        below = place.below(source.folder)
+    else:
+        below = Path("stdin" if source.name == "standard input" else place.name)
+    return below.with_name(f"{without_suffix(below.name)}{form.suffix}")
+
+
+def place_for_encoder(path: str, source: Source, output: Output) -> None:
+    """Raise an error if the encoder cannot be saved there."""
+    if path == STANDARD:
+        raise CommandError(Exit.USAGE, "--save-encoder -: name a file")
+    _require_free(path, source.identities(), output.may_replace)
+    saved = place_of(path).local
+    if saved is None:
+        return
+    written, saved = Path(os.path.realpath(output.path)), Path(os.path.realpath(saved))
+    if saved == written or (output.is_folder and saved.is_relative_to(written)):
+        is_in = "is the output too" if saved == written else "is within the output"
+        raise CommandError(Exit.USAGE, f"{path} {is_in}; name another file")
+    if not saved.parent.is_dir():
+        raise CommandError(Exit.OUTPUT, f"{path}: the folder {saved.parent} does not exist")
+
+
+def _is_folder(path: str, from_many: bool) -> bool:
+    """Tell whether the user named a folder, an existing one or a new one."""
+    if path == STANDARD:
+        return False
+    kind = place_of(path).kind
+    if path.endswith(("/", os.sep)) or kind == fs.FileType.Directory:
+        return True
+    return from_many and kind == fs.FileType.NotFound and format_of_name(path) is None
+
+
+def _is_within(path: str, folder: Place) -> bool:
+    """Tell whether a path is a folder, or something in it or below it."""
+    place = place_of(path)
+    if place.local is not None and folder.local is not None:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder.local))
+    return place.system == folder.system and f"{place.path}/".startswith(f"{folder.path}/")
+
+
+def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
+    """Raise an error if an output is an input, or exists and may not be replaced.
+
+    A folder is replaced as a whole, and only if all files in it are data files. `inputs` are
+    identities of places.
+    """
+    if path == STANDARD:
+        with suppress(OSError, ValueError):  # closed, or no file
+            out = os.fstat(sys.stdout.fileno())
+            if (out.st_dev, out.st_ino) in inputs and stat.S_ISREG(out.st_mode):
+                text = "standard output is the input; name another output"
+                raise CommandError(Exit.OUTPUT, text)
+        return
+    place = place_of(path)
+    is_folder = place.kind == fs.FileType.Directory
+    if not is_folder and place.kind != fs.FileType.File:
+        return
+    files = place.files()
+    for file in files:
+        if file.identity in inputs:
+            verb = "contains" if is_folder else "is"
+            raise CommandError(Exit.OUTPUT, f"{path} {verb} the input; name another output")
+        if is_folder and may_replace and format_of_name(file.name) is None:
+            text = f"{path} contains {file.name}, which is not a data file; name another output"
+            raise CommandError(Exit.OUTPUT, text)
+    is_empty = not files and (place.local is None or not os.listdir(place.local))
+    if not is_empty and not may_replace:
+        raise CommandError(Exit.OUTPUT, f"{path} already exists; pass --overwrite to replace it")
+
+
+@contextmanager
+def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
+    """Give a file to write to, which appears at its place if the block succeeds."""
+    if path == STANDARD or not is_replaceable(Path(path)):
+        with (
+            writing("standard output" if path == STANDARD else path),
+            _opened(path, form) as out,
+            pa.PythonFile(out, "w") as raw,
+            _packed(raw, form) as file,
+        ):
+            yield file
+        return
+    with writing(path), atomic_file(Path(path), may_replace) as part, _written(part, form) as file:
+        yield file
+
+
+@contextmanager
+def new_folder(path: str, may_replace: bool = False) -> Iterator[Path]:
+    """Give a folder to write to, which appears at its place if the block succeeds."""
+    with writing(path), atomic_folder(Path(path), may_replace) as part:
+        yield part
+
+
+@contextmanager
+def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
+    """Give a file to write to in a folder of `new_folder`; it must not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # On some systems two names that differ only by case are one file.
+    path.touch(exist_ok=False)
+    with _written(path, form) as file:
+        yield file
+    sync(path)
+
+
+@contextmanager
+def _written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
+    """Give an empty file to write to."""
+    with pa.OSFile(str(path), "wb") as raw, _packed(raw, form) as file:
+        yield file
+
+
+@contextmanager
+def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
+    """Give a file that compresses what is written, if the format requires that.
+
+    If the block fails, no end is written that would make a part look like a whole.
+    """
+    if form.compression is None:
+        yield raw
+        return
+    with pa.CompressedOutputStream(raw, form.compression) as file:
+        try:
+            yield file
+        except BaseException:
+            raw.close()
+            with suppress(OSError, ValueError):
+                file.close()
+            raise
+
+
+class _Unbuffered(io.FileIO):
+    """A pipe or a device; each write is complete, so that nothing is left to write at the end."""
+
+    def write(self, data: Any) -> int:
+        """Write all of the data."""
+        view, n_done = memoryview(data).cast("B"), 0
+        while n_done < len(view):
+            n_done += super().write(view[n_done:]) or 0
+        return n_done
+
+
+def _opened(path: str, form: Format) -> io.FileIO:
+    """Open standard output, a pipe or a device."""
+    if path != STANDARD:
+        return _Unbuffered(path, "wb")  # waits until a pipe is opened for reading
+    if sys.stdout.isatty() and not form.is_text:
+        text = f"standard output is a terminal, which cannot show {form.kind}; name a file"
+        raise CommandError(Exit.USAGE, text)
+    # A separate handle, because a compressed stream closes what it writes to.
+    handle = os.dup(sys.stdout.fileno())
+    if os.name == "posix":
+        os.set_blocking(handle, True)
+    return _Unbuffered(handle, "wb")
+
+
+def save_text(path: str, text: str, may_replace: bool = False) -> None:
+    """Write a text file, whole or not at all."""
+    place = place_of(path)
+    if place.local is None:
+        with uploading(place) as local:
+            Path(local).write_text(text, encoding="utf-8")
+        return
+    with writing(path), atomic_file(place.local, may_replace) as part:
+        part.write_text(text, encoding="utf-8")

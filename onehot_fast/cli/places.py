@@ -1,0 +1,245 @@
+"""Where files are, on the local disk or in an object store, and in which format.
+
+``s3://bucket/flights.parquet`` and any other address of fsspec is read in place, through
+`pyarrow.fs`. An output is made on the local disk and then uploaded: a store shows an object when
+its upload is complete.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import fs
+
+from onehot_fast.cli.errors import CommandError, Exit, one_line, writing
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Place",
+    "format_of_content",
+    "format_of_name",
+    "is_remote",
+    "parse_format",
+    "place_of",
+    "uploading",
+    "without_suffix",
+]
+
+KINDS = {
+    "parquet": "parquet", "pq": "parquet",
+    "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
+    "arrows": "arrows",
+    "csv": "csv", "tsv": "tsv",
+    "npz": "npz",
+}  # fmt: skip
+COMPRESSIONS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+# Formats that are read from front to back; the others are read from their end.
+SEQUENTIAL = {"arrows", "csv", "tsv"}
+FORMATS = (
+    "parquet, arrow (or feather, ipc), arrows (a stream), csv, tsv, or npz (a matrix, output only);"
+    " arrows, csv and tsv also as .gz, .bz2, .zst, .lz4 or .br"
+)
+# The first bytes of a file; all others are taken for CSV.
+MAGIC = (
+    (b"PAR1", "parquet", None),
+    (b"ARROW1", "arrow", None),
+    (b"\xff\xff\xff\xff", "arrows", None),
+    (b"\x1f\x8b", "csv", "gzip"),
+    (b"BZh", "csv", "bz2"),
+    (b"\x28\xb5\x2f\xfd", "csv", "zstd"),
+    (b"\x04\x22\x4d\x18", "csv", "lz4"),
+)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format, and the compression around it."""
+
+    kind: str
+    compression: str | None = None
+
+    @property
+    def delimiter(self) -> str:
+        """The delimiter of a text file."""
+        return "\t" if self.kind == "tsv" else ","
+
+    @property
+    def is_text(self) -> bool:
+        """Whether values are written as text."""
+        return self.kind in ("csv", "tsv")
+
+    @property
+    def suffix(self) -> str:
+        """The end of the name of such a file."""
+        ends = {value: f".{key}" for key, value in COMPRESSIONS.items()}
+        return f".{self.kind}{ends.get(self.compression or '', '')}"
+
+
+def parse_format(text: str) -> Format | None:
+    """Return the format with a name such as ``csv.gz``, or None."""
+    kind, _, packed = text.lower().partition(".")
+    if kind not in KINDS or (packed and (packed not in COMPRESSIONS or kind not in SEQUENTIAL)):
+        return None
+    return Format(KINDS[kind], COMPRESSIONS[packed] if packed else None)
+
+
+def format_of_name(path: str | os.PathLike[str]) -> Format | None:
+    """Return the format that the name of a file ends with, or None."""
+    parts = Path(path).name.lower().split(".")[1:]
+    for text in (".".join(parts[-2:]), parts[-1] if parts else ""):
+        found = parse_format(text)
+        if found is not None:
+            return found
+    return None
+
+
+def without_suffix(name: str) -> str:
+    """Return the name of a file without the end that names its format."""
+    form, parts = format_of_name(name), name.split(".")
+    n_ends = 0 if form is None else 1 + (form.compression is not None)
+    return ".".join(parts[: len(parts) - n_ends])
+
+
+def format_of_content(start: bytes) -> Format:
+    """Return the format of a file that begins with some bytes."""
+    found = [Format(kind, packed) for magic, kind, packed in MAGIC if start.startswith(magic)]
+    return found[0] if found else Format("csv")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file or a folder.
+
+    Attributes
+    ----------
+    system : pyarrow.fs.FileSystem
+    path : str
+        The path within the file system.
+    address : str
+        What the user calls it.
+    """
+
+    system: fs.FileSystem
+    path: str
+    address: str
+
+    @property
+    def local(self) -> Path | None:
+        """The path on the local disk, or None."""
+        return Path(self.path) if isinstance(self.system, fs.LocalFileSystem) else None
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePosixPath(self.path).name if self.local is None else Path(self.path).name
+
+    @property
+    def kind(self) -> fs.FileType:
+        """Whether it is a file, a folder or nothing."""
+        return self.system.get_file_info(self.path).type
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of a file."""
+        return self.system.get_file_info(self.path).size or 0
+
+    @property
+    def identity(self) -> Any:
+        """What two places have in common if they are one file, by any link."""
+        if self.local is None:
+            return self.system, self.path
+        there = os.stat(self.local)
+        return there.st_dev, there.st_ino
+
+    def open(self) -> pa.NativeFile:
+        """Open a file to read it, at any position."""
+        return self.system.open_input_file(self.path)
+
+    def below(self, folder: Place) -> Path:
+        """Return the path relative to a folder of the same file system."""
+        return Path(os.path.relpath(self.path, folder.path))
+
+    def files(self) -> list[Place]:
+        """Return the file itself, or the files in the folder, ordered by their paths."""
+        if self.kind == fs.FileType.File:
+            return [self]
+        if self.local is not None:  # not through `pyarrow.fs`, which follows links to folders
+            paths = [str(path) for path in sorted(self.local.rglob("*")) if path.is_file()]
+            return [Place(self.system, path, path) for path in paths]
+        selector = fs.FileSelector(self.path, recursive=True, allow_not_found=True)
+        found = [one.path for one in self.system.get_file_info(selector) if one.is_file]
+        here = self.address.rstrip("/").removesuffix(self.path)
+        return [Place(self.system, path, f"{here}{path}") for path in sorted(found)]
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether a path is an address such as ``s3://bucket/key``."""
+    return "://" in path
+
+
+def place_of(path: str) -> Place:
+    """Return the place of a path or an address; ``file://`` is the local disk.
+
+    Raises
+    ------
+    CommandError
+        fsspec, or the package that it needs for this kind of store, is not installed.
+    """
+    if not is_remote(path):
+        return Place(fs.LocalFileSystem(), path, path)
+    try:
+        from fsspec.core import url_to_fs
+
+        system, key = url_to_fs(path)
+    except (ImportError, ValueError) as error:
+        text = f"{path}: {one_line(error)}; install fsspec and the package for this kind of store"
+        raise CommandError(Exit.FAILED, text) from error
+    kinds = system.protocol if isinstance(system.protocol, tuple | list) else (system.protocol,)
+    if "file" in kinds:
+        return Place(fs.LocalFileSystem(), key, key + "/" * path.endswith("/"))
+    return Place(fs.PyFileSystem(fs.FSSpecHandler(system)), key.rstrip("/"), path)
+
+
+@contextmanager
+def uploading(place: Place) -> Iterator[str]:
+    """Give a local path to write a file or a folder to, which is uploaded if the block succeeds."""
+    with tempfile.TemporaryDirectory(prefix="onehot-fast-") as folder:
+        local = Path(folder, place.name or "output")
+        yield str(local)
+        with writing(place.address):
+            _upload(local, place)
+
+
+def _upload(local: Path, place: Place) -> None:
+    """Upload a file, or a folder file by file; if one fails, remove the files before it.
+
+    Files of an old folder that the new one does not have are removed last.
+    """
+    system: Any = place.system.handler.fs
+    paths = sorted(one for one in local.rglob("*") if one.is_file()) if local.is_dir() else [local]
+    keys = [f"{place.path}/{one.relative_to(local).as_posix()}" for one in paths]
+    keys = keys if local.is_dir() else [place.path]
+    old = set(system.find(place.path)) if local.is_dir() else set()
+    done: list[str] = []
+    try:
+        for path, key in zip(paths, keys, strict=True):
+            if local.is_dir():
+                system.makedirs(key.rpartition("/")[0], exist_ok=True)
+            # Not through `pyarrow.fs`, which may complete an object whose upload failed.
+            system.put_file(str(path), key)
+            done.append(key)
+    except BaseException:
+        for key in done if local.is_dir() else ():
+            with suppress(Exception):
+                system.rm_file(key)
+        raise
+    for key in old - set(keys):
+        system.rm_file(key)

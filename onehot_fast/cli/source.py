@@ -1,0 +1,310 @@
+"""Where rows come from: a file, a folder of files, or standard input."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+from pyarrow import fs
+
+from onehot_fast.cli.csv_reader import TextOptions, TextReader
+from onehot_fast.cli.errors import CommandError, Exit, closest, plural, reading
+from onehot_fast.cli.folders import key_type, keys_of
+from onehot_fast.cli.places import Format, Place, format_of_content, format_of_name, place_of
+from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
+
+__all__ = ["STANDARD", "Input", "Source", "open_source"]
+
+# Standard input or output.
+STANDARD = "-"
+KEY_BYTES = 16
+Keys: TypeAlias = dict[str, str | None]
+
+
+@dataclass
+class Source:
+    """Files of one schema, read one after the other, any number of times.
+
+    Attributes
+    ----------
+    name : str
+        What the user calls it.
+    readers : list of Reader
+        One for each file, not empty.
+    folder : Place, optional
+        The folder that the files are in, if the user named it.
+    keys : dict of str to pyarrow.DataType
+        The columns that are only in the names of folders, as in ``year=2013/``.
+    values : list of dict
+        The values of the keys for each file; None is a missing value.
+    """
+
+    name: str
+    readers: list[Reader]
+    folder: Place | None = None
+    keys: dict[str, pa.DataType] = field(default_factory=dict)
+    values: list[Keys] = field(default_factory=list)
+    _n_done: int = field(default=0, init=False)
+    _n_counted: int | None = field(default=None, init=False)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The schema of the rows."""
+        return self._with_keys(self.readers[0].schema)
+
+    @property
+    def format(self) -> Format:
+        """The format of the files."""
+        return self.readers[0].format
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, if the files tell it or have been read once."""
+        counts = [reader.n_rows for reader in self.readers]
+        return self._n_counted if None in counts else sum(count or 0 for count in counts)
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of the files."""
+        return sum(reader.n_bytes for reader in self.readers)
+
+    @property
+    def row_bytes(self) -> float:
+        """About how many bytes a row takes in memory."""
+        sizes = []
+        for reader in self.readers:
+            with reading(reader.name):
+                sizes.append(reader.row_bytes)
+        return max(sizes) + KEY_BYTES * len(self.keys)
+
+    @property
+    def repeated(self) -> set[str]:
+        """The texts whose values repeat often in all files; see `Reader.repeated`."""
+        return set.intersection(*(set(reader.repeated) for reader in self.readers))
+
+    def part(self, i: int) -> Source:
+        """Return one of the files."""
+        reader = self.readers[i]
+        return replace(self, name=reader.name, readers=[reader], values=self.values[i : i + 1])
+
+    def batches(
+        self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows in batches of at most `rows`.
+
+        Parameters
+        ----------
+        rows : int
+        columns : sequence of str, optional
+            The columns to read, in the order of the file. By default, all.
+        coded : sequence of str
+            The columns that are encoded. Their texts are dictionaries where the format supports
+            that, and marks of missing values in CSV become null.
+        """
+        n_rows = 0
+        for i, reader in enumerate(self.readers):
+            self._n_done = i
+            with reading(reader.name):
+                for batch in self._batches(i, rows, columns, coded):
+                    n_rows += batch.num_rows
+                    yield batch
+        self._n_done = len(self.readers)
+        self._n_counted = n_rows
+
+    def _batches(
+        self, i: int, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one file, with its keys behind its columns."""
+        reader = self.readers[i]
+        keys = [name for name in self.keys if columns is None or name in columns]
+        chosen = None if columns is None else [name for name in columns if name not in keys]
+        # The number of rows requires a column.
+        extra = reader.schema.names[:1] if chosen == [] else []
+        for batch in reader.batches(rows, extra or chosen, coded):
+            n_rows, batch = batch.num_rows, batch.drop_columns(extra) if extra else batch
+            for name in keys:
+                key = pa.scalar(self.values[i][name], pa.string()).cast(self.keys[name])
+                column = pa.repeat(key, n_rows)
+                if name in coded and pa.types.is_string(column.type):
+                    column = column.dictionary_encode()
+                batch = batch.append_column(pa.field(name, column.type), column)
+            yield batch
+
+    def coded_schema(self, coded: Sequence[str]) -> pa.Schema:
+        """Return the schema of the batches of all columns."""
+        with reading(self.readers[0].name):
+            return self._with_keys(self.readers[0].coded_schema(coded), coded)
+
+    def _with_keys(self, schema: pa.Schema, coded: Sequence[str] = ()) -> pa.Schema:
+        """Return a schema with the keys at its end."""
+        for name, kind in self.keys.items():
+            is_coded = name in coded and pa.types.is_string(kind)
+            kind = pa.dictionary(pa.int32(), pa.string()) if is_coded else kind
+            schema = schema.append(pa.field(name, kind))
+        return schema
+
+    def share(self) -> float:
+        """Return the share of the rows that has been read."""
+        if self._n_done >= len(self.readers):
+            return 1.0
+        return (self._n_done + self.readers[self._n_done].share()) / len(self.readers)
+
+    def keep_text(self, typed: Sequence[str]) -> None:
+        """Read the columns of text files as bytes in any encoding, except some columns."""
+        self.set_types({name: pa.binary() for name in self.schema.names if name not in typed})
+
+    def set_types(self, kinds: dict[str, pa.DataType]) -> None:
+        """Read columns of text files, and keys, as other types."""
+        for reader in self.readers:
+            fields = [f.with_type(kinds.get(f.name, f.type)) for f in reader.schema]
+            reader.set_types(pa.schema(fields))
+        for name in self.keys:
+            if kinds.get(name) == pa.string():
+                self.keys[name] = pa.string()
+
+    def identities(self) -> list[Any]:
+        """Return the identities of the files that are read."""
+        found = [reader.place.identity for reader in self.readers]
+        if self.name == "standard input":
+            stdin = os.fstat(sys.stdin.fileno())
+            found.append((stdin.st_dev, stdin.st_ino))
+        return found
+
+    def require(self, columns: Sequence[str], code: Exit = Exit.COLUMN) -> None:
+        """Raise an error if a column does not exist, or appears twice."""
+        for name in columns:
+            count = self.schema.names.count(name)
+            if count != 1:
+                names = ", ".join(self.schema.names)
+                hint = closest(name, self.schema.names) or f"; its columns are: {names}"
+                text = f"has {count} columns {name!r}" if count else f"has no column {name!r}{hint}"
+                raise CommandError(code, f"{self.name} {text}")
+
+
+@dataclass(frozen=True)
+class Input:
+    """What the user named.
+
+    Attributes
+    ----------
+    path : str
+        A file, a folder or "-".
+    format : Format, optional
+        By default, the format of the name, or else that of the content.
+    text : TextOptions
+        How the file is read if it is CSV.
+    """
+
+    path: str
+    format: Format | None = None
+    text: TextOptions = field(default_factory=TextOptions)
+
+
+def open_source(spec: Input, resources: ExitStack) -> Source:
+    """Open what the user named; temporary files are removed with `resources`."""
+    source, text = _source(spec, resources), spec.text
+    if source.format.is_text:
+        source.require(text.columns)
+    texts = source.schema.names if text.is_plain else text.columns
+    if source.format.is_text or source.keys:
+        source.set_types(dict.fromkeys(texts, pa.string()))
+    return source
+
+
+def _source(spec: Input, resources: ExitStack) -> Source:
+    """Open a file, a folder or standard input."""
+    if spec.path == STANDARD:
+        folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
+        path = Path(folder, "standard-input")
+        _copy_stdin(path)
+        return Source("standard input", [_open(place_of(str(path)), "standard input", spec)])
+    with reading(spec.path):
+        place = place_of(spec.path)
+        kind = place.kind
+    if kind == fs.FileType.NotFound:
+        raise CommandError(Exit.INPUT, f"{spec.path}: No such file or directory")
+    if kind == fs.FileType.Directory:
+        return _open_folder(place, spec)
+    return Source(spec.path, [_open(place, spec.path, spec)])
+
+
+def _copy_stdin(path: Path) -> None:
+    """Copy standard input to a file, because it cannot be read twice."""
+    if sys.stdin is None:
+        raise CommandError(Exit.INPUT, "standard input is closed")
+    with reading("standard input"), path.open("wb") as copy:
+        while block := os.read(sys.stdin.fileno(), 1 << 20):
+            copy.write(block)
+
+
+def _open(place: Place, name: str, spec: Input) -> Reader:
+    """Open a file."""
+    with reading(name):
+        if place.local is not None and not place.local.is_file() and place.local.exists():
+            raise CommandError(Exit.INPUT, f"{name} is not a regular file; - reads standard input")
+        form = spec.format or format_of_name(place.name)
+        if form is None:
+            with place.open() as file:
+                form = format_of_content(bytes(file.read(8)))
+        if form.kind == "npz":
+            raise CommandError(Exit.INPUT, f"{name}: npz is a matrix, which can only be written")
+        if form.is_text:
+            return TextReader(place, name, form, spec.text)
+        made = {"parquet": ParquetReader, "arrow": ArrowReader, "arrows": StreamReader}[form.kind]
+        reader: Reader = made(place, name, form)
+        list(reader.schema.names)  # raises an error if a name is not UTF-8
+        return reader
+
+
+def _open_folder(folder: Place, spec: Input) -> Source:
+    """Open the files of a folder, ordered by name; names that begin with . or _ are skipped."""
+    with reading(folder.address):
+        files = [(place, place.below(folder)) for place in folder.files()]
+    data = [
+        (place, below)
+        for place, below in files
+        if not _is_hidden(below) and (spec.format or format_of_name(place.name)) is not None
+    ]
+    if not data:
+        raise CommandError(Exit.INPUT, f"{folder.address}: the folder contains no data file")
+    readers = [_open(place, place.address, spec) for place, _ in data]
+    first = readers[0]
+    for other in readers[1:]:
+        # The first rows of a text file do not determine its types.
+        if isinstance(other, TextReader) and other.schema.names == first.schema.names:
+            other.set_types(first.schema)
+        if not other.schema.equals(first.schema):
+            raise CommandError(
+                Exit.SCHEMA,
+                f"{other.name}: columns or types differ from those of {first.name}:"
+                f" {_difference(first.schema, other.schema)}",
+            )
+    values = [keys_of(below.parts[:-1]) for _, below in data]
+    for reader, keys in zip(readers, values, strict=True):
+        if list(keys) != list(values[0]):
+            one, two = ("/".join(names) or "no key" for names in (values[0], keys))
+            text = f"{reader.name} is in folders of {two}, but {first.name} in folders of {one}"
+            raise CommandError(Exit.SCHEMA, text)
+    own = [name for name in values[0] if name not in first.schema.names]
+    kinds = {name: key_type([keys[name] for keys in values]) for name in own}
+    return Source(folder.address, readers, folder, kinds, values)
+
+
+def _is_hidden(path: PurePath) -> bool:
+    """Tell whether the name of a file or a folder says that it contains no data."""
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _difference(one: pa.Schema, two: pa.Schema) -> str:
+    """Return the first difference between two schemas."""
+    for left, right in zip(one, two, strict=False):
+        if left != right:
+            return f"{right.name} ({right.type}) instead of {left.name} ({left.type})"
+    return f"{plural(len(two), 'column')} instead of {len(one)}"
