@@ -13,24 +13,21 @@ import numpy as np
 
 from onehot_fast.adapter import as_literal
 
-# SQLite promises this many digits of a decimal fraction; the other engines read all of them.
-SQLITE_DIGITS = 15
-EXACT = 2**53
+NUMBERS = {"float", "decimal", "integer"}
 INT64 = range(-(2**63), 2**63)
-# SQLite divides by a power of two in steps that it has as an integer.
-STEP = 62
-# Spark replaces variables in `${...}`, in texts too.
-SPARK_VARIABLE = "${"
+ATTOSECONDS = 10**18
+# The seconds of the years 1 to 9999, since 1970.
+YEARS = range(-62_135_596_800, 253_402_300_800)
 # A text of Spark that means the same with every setting of its parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
+POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
 # Characters that no column name in BigQuery has.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
 BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
-POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
-ATTOSECONDS = 10**18
-# The first and the last second of the years 1 to 9999, since 1970.
-YEARS = range(-62_135_596_800, 253_402_300_800)
-NUMBERS = {"float", "decimal", "integer"}
+# SQLite promises this many digits of a decimal fraction; the other engines read all of them.
+SQLITE_DIGITS = 15
+# SQLite divides by a power of two in steps that it has as an integer.
+STEP = 62
 
 
 def escaped(value: str, quote: str) -> str:
@@ -54,8 +51,8 @@ def is_unicode(value: str) -> bool:
 class Dialect:
     """DuckDB's SQL, which the others change.
 
-    The methods named after a kind of literal (`text`, `integer`, ...) write a value of that kind.
-    They return None if no column of the engine can hold the value.
+    The methods named after a result of `literal_kind` write a value of that kind. They return None
+    if no column of the engine can hold the value.
     """
 
     title = "DuckDB"
@@ -65,21 +62,26 @@ class Dialect:
         "uint64": "UBIGINT", "float16": "FLOAT", "float32": "FLOAT", "float64": "DOUBLE",
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
-    # Compares texts by their characters.
-    collate = " COLLATE C"
+    zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
     # The type that the literals 1 and 0 have, where a column of that type needs no cast.
     literal_type = ""
     true, false = "TRUE", "FALSE"
-    zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # Integers beyond 64 bits.
+    # How many digits after the decimal point a second has.
+    second_digits = 6
     integers = range(-(2**127), 2**128)
+    bytes_literal = "unhex('{}')"
+    # Compares texts by their characters.
+    collate = " COLLATE C"
+    # Tells a NaN in a column whose categories do not tell its type.
+    typed_nan = "typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan'"
+    # A call that fails, and shows a message and the text of a value; "" if nothing can fail.
+    error_call = "error({} || {})"
     # The limits of a result: its columns, and the bytes of a column name.
     max_columns, max_bytes = 0, 0
     mixes_kinds = False
     folds_case = True  # names that differ only by case are one
 
     def identifier(self, name: str) -> str:
-        """Return a quoted name."""
         return '"' + name.replace('"', '""') + '"'
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
@@ -97,77 +99,60 @@ class Dialect:
         listed = ", ".join(literals)
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
-    def text(self, value: str) -> str | None:
-        """Return a literal of a text."""
-        return "'" + value.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        """Return whether a column of some kind is NaN, which equals itself here."""
+        if kind is None:
+            return self.typed_nan.format(column=column, text=self._as_text(column))
+        return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
 
-    def bytes(self, value: bytes) -> str:
-        """Return a literal of bytes."""
-        return f"unhex('{value.hex()}')"
-
-    def integer(self, value: int) -> str | None:
-        """Return a literal of an integer."""
-        return str(value) if value in self.integers else None
-
-    def decimal(self, value: Decimal) -> str | None:
-        """Return a literal of a decimal fraction without zeros at its end."""
-        held = as_literal(value, "decimal38")
-        return None if held is None else f"{held:f}"
-
-    def boolean(self, value: bool) -> str:
-        """Return a literal of a Boolean."""
-        return self.true if value else self.false
-
-    def float(self, value: float) -> str | None:
-        """Return a literal of a float64."""
-        return f"CAST('{value!r}' AS {self.double_type})".replace("inf", "Infinity")
-
-    def date(self, value: datetime.date) -> str:
-        """Return a literal of a day."""
-        return f"DATE '{value.isoformat()}'"
-
-    def instant(self, value: int) -> str | None:
-        """Return a literal of an instant by its clock, given in attoseconds since 1970."""
-        clock = _clock(value)
-        return clock and f"{self.naive_type} '{clock}'"
-
-    def zoned(self, value: int) -> str | None:
-        """Return a literal of an instant in UTC, given in attoseconds since 1970."""
-        clock = _clock(value)
-        return clock and f"{self.zoned_type} '{clock}+00:00'"
+    def error(self, message: str, column: str) -> str:
+        """Return a call that fails and shows the value of a column."""
+        shown = f"COALESCE({self._as_text(column)}, 'NULL')"
+        return self.error_call.format(self.text(message), shown)
 
     @property
     def nan(self) -> str:
-        """Return NaN."""
         return f"CAST('NaN' AS {self.double_type})"
-
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return whether a column of some kind is NaN, which equals itself here.
-
-        If no category tells the kind, the condition holds for columns of every type.
-        """
-        if kind is None:
-            return f"typeof({column}) IN ('FLOAT', 'DOUBLE') AND {self._as_text(column)} = 'nan'"
-        return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
-
-    def error(self, message: str, column: str) -> str | None:
-        """Return a call that fails and shows the value of a column; None if nothing can fail."""
-        return f"error({self.text(message)} || {self._shown(column)})"
 
     def _as_text(self, column: str) -> str:
         return f"CAST({column} AS {self.string_type})"
 
-    def _shown(self, column: str) -> str:
-        return f"COALESCE({self._as_text(column)}, 'NULL')"
+    def text(self, value: str) -> str | None:
+        return "'" + value.replace("'", "''").replace("\0", "' || chr(0) || '") + "'"
+
+    def bytes(self, value: bytes) -> str:
+        return self.bytes_literal.format(value.hex())
+
+    def boolean(self, value: bool) -> str:
+        return self.true if value else self.false
+
+    def integer(self, value: int) -> str | None:
+        return str(value) if value in self.integers else None
+
+    def decimal(self, value: Decimal) -> str | None:
+        held = as_literal(value, "decimal38")
+        return None if held is None else f"{held:f}"
+
+    def float(self, value: float) -> str | None:
+        return f"CAST('{value!r}' AS {self.double_type})".replace("inf", "Infinity")
+
+    def date(self, value: datetime.date) -> str:
+        return f"DATE '{value.isoformat()}'"
+
+    def instant(self, value: int) -> str | None:
+        clock = _clock(value, self.second_digits)
+        is_fine = clock is not None and len(clock.partition(".")[2]) > 6
+        return clock and f"{self.naive_type}{'_NS' if is_fine else ''} '{clock}'"
+
+    def zoned(self, value: int) -> str | None:
+        clock = _clock(value)
+        return clock and f"{self.zoned_type} '{clock}+00:00'"
 
 
 class DuckDB(Dialect):
     """The base, and nanoseconds."""
 
-    def instant(self, value: int) -> str | None:
-        """Return a literal of an instant by its clock, given in attoseconds since 1970."""
-        clock = _clock(value, digits=9)
-        return super().instant(value) or (clock and f"TIMESTAMP_NS '{clock}'")
+    second_digits = 9
 
 
 class Postgres(Dialect):
@@ -180,56 +165,47 @@ class Postgres(Dialect):
         "float64": "DOUBLE PRECISION",
     }  # fmt: skip
     double_type, string_type = "DOUBLE PRECISION", "TEXT"
+    bytes_literal = "decode('{}', 'hex')"
     collate = ' COLLATE "C"'
+    typed_nan = (
+        "pg_typeof({column}) IN ('real'::regtype, 'double precision'::regtype, 'numeric'::regtype)"
+        " AND {text} = 'NaN'"
+    )
+    # The cast of a constant would fail in a query without rows.
+    error_call = "CAST({} || {} AS INTEGER)"
     max_columns, max_bytes = 1664, 63
     folds_case = False
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as it is compared: texts by their characters, whatever its collation.
-
-        A cast of char(n) removes blanks at its end. If a category has any, `concat` keeps them.
-        """
+        # A cast of char(n) removes blanks at its end. If a category has any, `concat` keeps them.
         if any(text.endswith(" ") for text in texts):
             return f"(CASE WHEN {name} IS NOT NULL THEN concat({name}, '') END{self.collate})"
         return super().column(name, kind, texts)
 
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        # A cast of numeric to double precision may overflow.
+        return (
+            f"{column} = CAST('NaN' AS NUMERIC)"
+            if kind in NUMBERS
+            else super().is_nan(column, kind)
+        )
+
     def text(self, value: str) -> str | None:
-        """Return a literal. The meaning of a backslash depends on a setting, except in E''."""
         if "\0" in value:
             return None
         quoted = "'" + value.replace("'", "''") + "'"
+        # The meaning of a backslash depends on a setting, except in E''.
         return f"E{quoted}".replace("\\", "\\\\") if "\\" in value else quoted
 
-    def bytes(self, value: bytes) -> str:
-        """Return a literal of bytes."""
-        return f"decode('{value.hex()}', 'hex')"
-
     def integer(self, value: int) -> str | None:
-        """Return a literal of an integer."""
         return str(value) if value in INT64 else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
-        """Return a literal; one with an exponent is a numeric, too."""
         if value.is_infinite():
             return f"CAST('{value}' AS NUMERIC)"
+        # A literal with an exponent is a numeric, too.
         is_held = value.adjusted() < POSTGRES_DIGITS and _scale(value) <= POSTGRES_SCALE
         return str(value) if is_held else None
-
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return whether a column is NaN. A cast of numeric to double precision may overflow."""
-        if kind is None:
-            types = ", ".join(
-                f"'{t}'::regtype" for t in ("real", self.double_type.lower(), "numeric")
-            )
-            return f"pg_typeof({column}) IN ({types}) AND {self._as_text(column)} = 'NaN'"
-        return f"{column} = CAST('NaN' AS NUMERIC)" if kind in NUMBERS else None
-
-    def error(self, message: str, column: str) -> str | None:
-        """Return a cast that fails and shows its text.
-
-        The text depends on the column: the cast of a constant would fail in a query without rows.
-        """
-        return f"CAST({self.text(message)} || {self._shown(column)} AS INTEGER)"
 
 
 class Spark(Dialect):
@@ -243,45 +219,30 @@ class Spark(Dialect):
     string_type, collate = "STRING", ""
     naive_type, zoned_type = "TIMESTAMP_NTZ", "TIMESTAMP"
     integers = range(1 - 10**38, 10**38)
+    bytes_literal = "X'{}'"
+    typed_nan = "typeof({column}) IN ('float', 'double') AND {text} = 'NaN'"
+    error_call = "raise_error(concat({}, {}))"
 
     def identifier(self, name: str) -> str:
-        """Return a quoted name."""
-        if SPARK_VARIABLE in name:
+        if "${" in name:
             raise ValueError(
                 f"the name {name!r} cannot be written in SQL: Spark replaces variables in '${{'"
             )
         return "`" + name.replace("`", "``") + "`"
 
     def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
-        """Return whether a column equals one of some literals.
-
-        Spark rounds 1.5 to the scale of a DECIMAL(38, 0). The float64 shows that it is another one.
-        """
         is_same = super().is_among(column, literals, kind)
         if kind != "decimal" or not any("." in literal for literal in literals):
             return is_same
+        # Spark rounds 1.5 to the scale of a DECIMAL(38, 0). As float64 it is not 2.
         doubles = [f"CAST('{literal}' AS DOUBLE)" for literal in literals]
         return f"({is_same} AND {super().is_among(f'CAST({column} AS DOUBLE)', doubles, kind)})"
 
     def text(self, value: str) -> str | None:
-        """Return a literal that does not depend on ``spark.sql.parser.escapedStringLiterals``."""
         if SPARK_PLAIN.fullmatch(value):
             return f"'{value}'"
+        # As bytes it does not depend on the setting `escapedStringLiterals`.
         return f"CAST({self.bytes(value.encode())} AS STRING)"
-
-    def bytes(self, value: bytes) -> str:
-        """Return a literal of bytes."""
-        return f"X'{value.hex()}'"
-
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return whether a column is NaN."""
-        if kind is None:
-            return f"typeof({column}) IN ('float', 'double') AND {self._as_text(column)} = 'NaN'"
-        return super().is_nan(column, kind)
-
-    def error(self, message: str, column: str) -> str | None:
-        """Return a call that fails."""
-        return f"raise_error(concat({self.text(message)}, {self._shown(column)}))"
 
 
 class BigQuery(Dialect):
@@ -294,14 +255,14 @@ class BigQuery(Dialect):
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOL", "FLOAT64", "STRING"
     naive_type, zoned_type = "DATETIME", "TIMESTAMP"
+    bytes_literal = "FROM_HEX('{}')"
+    error_call = "ERROR(CONCAT({}, {}))"
     max_columns, max_bytes = 10_000, 300
 
     def identifier(self, name: str) -> str:
-        """Return a quoted name."""
         return escaped(name, "`")
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
-        """Return names with "_" in place of all characters but letters and digits."""
         changed = [re.sub(r"^(?=\d)|\W", "_", name) for name in names]
         seen: dict[str, str] = {}
         for before, name in zip(names, changed, strict=True):
@@ -314,35 +275,23 @@ class BigQuery(Dialect):
         return changed
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as it is compared."""
         if BIGQUERY_NEVER.search(name[1:-1]):
             raise ValueError(f"BigQuery has no column named {name}: rename it before fit")
         return name
 
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        # The only value that differs from itself here.
+        return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
+
     def text(self, value: str) -> str | None:
-        """Return a literal of a text."""
         return escaped(value, "'")
 
-    def bytes(self, value: bytes) -> str:
-        """Return a literal of bytes."""
-        return f"FROM_HEX('{value.hex()}')"
-
     def integer(self, value: int) -> str | None:
-        """Return a literal; beyond 64 bits it says its type."""
         return str(value) if value in INT64 else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
-        """Return a literal of a decimal fraction."""
         is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= BIGNUMERIC_SCALE
         return f"BIGNUMERIC '{value:f}'" if is_held else None
-
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return whether a column is NaN: the only value that differs from itself."""
-        return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
-
-    def error(self, message: str, column: str) -> str | None:
-        """Return a call that fails."""
-        return f"ERROR(CONCAT({self.text(message)}, {self._shown(column)}))"
 
 
 class SQLite(Dialect):
@@ -354,74 +303,59 @@ class SQLite(Dialect):
     )
     literal_type = "INTEGER"
     true, false = "1", "0"
+    bytes_literal = "X'{}'"
+    error_call = ""
     max_columns = 2000
     mixes_kinds = True
 
-    @property
-    def nan(self) -> str:
-        """Return NULL, which SQLite makes of NaN."""
-        return "NULL"
-
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as its value alone.
-
-        With the affinity of the column '1' would equal 1, and with its collation 'a' would equal
-        'A'.
-        """
+        # With the affinity of the column '1' would equal 1, with its collation 'a' would equal 'A'.
         return f"(+{name} COLLATE BINARY)" if texts else f"+{name}"
 
+    def is_nan(self, column: str, kind: str | None) -> str | None:
+        return None
+
+    @property
+    def nan(self) -> str:
+        return "NULL"
+
     def text(self, value: str) -> str | None:
-        """Return a literal; a NUL would end the statement."""
-        if "\0" in value:
-            return f"CAST(X'{value.encode().hex()}' AS TEXT)"
+        if "\0" in value:  # it would end the statement
+            return f"CAST({self.bytes(value.encode())} AS TEXT)"
         return "'" + value.replace("'", "''") + "'"
 
-    def bytes(self, value: bytes) -> str:
-        """Return a literal of bytes."""
-        return f"X'{value.hex()}'"
-
     def integer(self, value: int) -> str | None:
-        """Return a literal; -2**63 is no negated 2**63, which would be a float."""
         if value not in INT64:
             return self.decimal(Decimal(value))
+        # -2**63 would be a negated 2**63, which is a float.
         return str(value) if value != INT64[0] else f"({value + 1} - 1)"
 
     def decimal(self, value: Decimal) -> str | None:
-        """Return a float that is exactly the value: SQLite has no other numbers."""
-        number = float(value)
-        return self.float(number) if number == value else None
+        number = as_literal(value, "float")
+        return None if number is None else self.float(number)
 
     def float(self, value: float) -> str | None:
-        """Return a literal, or integers of which the quotient or product is exactly the float."""
+        """Return a literal, or integers whose quotient or product is exactly the float."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         digits = re.sub(r"e.*|\D", "", repr(value)).strip("0")
         if len(digits) <= SQLITE_DIGITS and 1e-20 < abs(value) < 1e20:
             return repr(value)
-        mantissa, exponent = math.frexp(value)
-        whole, exponent = int(mantissa * EXACT), exponent - 53
-        while whole and whole % 2 == 0:
-            whole, exponent = whole // 2, exponent + 1
+        whole, divisor = value.as_integer_ratio()
+        exponent = 1 - divisor.bit_length()
+        if not exponent and whole:
+            exponent = (whole & -whole).bit_length() - 1
+            whole >>= exponent
         steps = [STEP] * (abs(exponent) // STEP) + [abs(exponent) % STEP]
         sign = "*" if exponent > 0 else "/"
         return f"({whole}.0{''.join(f' {sign} {2**step}.0' for step in steps if step)})"
 
     def date(self, value: datetime.date) -> str:
-        """Return the text that the functions of SQLite write."""
         return f"'{value.isoformat()}'"
 
     def instant(self, value: int) -> str | None:
-        """Return the text that the functions of SQLite write, and Python's module."""
         clock = _clock(value)
         return clock and f"'{clock}'"
-
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return None: there is no NaN."""
-        return None
-
-    def error(self, message: str, column: str) -> str | None:
-        """Return None: no query can fail on purpose."""
-        return None
 
 
 def _scale(value: Decimal) -> int:
@@ -437,10 +371,14 @@ def _clock(value: int, digits: int = 6) -> str | None:
             f"an instant {seconds:,} seconds from 1970 cannot be written in SQL, which has the"
             " years from 1 to 9999"
         )
-    if rest % 10 ** (18 - digits):
-        return None
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")
-    return f"{clock}.{rest // 10 ** (18 - digits):0{digits}d}" if rest else clock
+    if not rest:
+        return clock
+    if not rest % 10**12:
+        digits = 6
+    return (
+        None if rest % 10 ** (18 - digits) else f"{clock}.{rest // 10 ** (18 - digits):0{digits}d}"
+    )
 
 
 DIALECTS: dict[str, Dialect] = {

@@ -142,14 +142,13 @@ class _Writer(FeatureWriter[str]):
         error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
         branches = []
         for what, rejected in errors.items():
-            message = f"column {column.name!r}: the value is {what}: "
-            error = dialect.error(message, self.name)
-            if error is None:
+            if not dialect.error_call:
                 raise ValueError(
                     f"column {column.name!r} has handle_{what}='error', and no query of"
                     f" {dialect.title} can fail on purpose:"
                     f" encoder.set_params(handle_{what}='ignore').to_sql()"
                 )
+            error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.name)
             branches.append(f"WHEN {rejected} THEN CAST({error} AS {error_type})")
         if column.propagates_missing:
             branches.append(f"WHEN {self.is_missing()} THEN {dialect.nan}")
