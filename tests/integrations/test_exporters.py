@@ -1,0 +1,369 @@
+"""One contract for all exports of an encoder: what the engine computes equals `transform`."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import examples
+
+from onehot_fast import Encoder
+
+pl = pytest.importorskip("polars")
+
+DAY, INSTANT = datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12, 30, 1, 5)
+LARGE, UTC = 2**53, datetime.UTC
+TEXTS = [
+    "a", "A", "", "'", "''", "it's", "a\\", "\\'", '"', "`", "a\nb", "a\tb", "a\0", "a\0b", "1",
+    "'; DROP TABLE t; --", "\\'; DROP TABLE t; --", "/*", "%", "${x}", "é", "\U0001f600", "NULL",
+    "^a.*$", "*", "a ", " a",
+]  # fmt: skip
+# The values of a column by its dtype.
+COLUMNS: dict[Any, list[Any]] = {
+    pl.String: TEXTS,
+    pl.Categorical: ["a", "A", "", "1"],
+    pl.Enum(["a", "A", "b "]): ["a", "A", "b "],
+    pl.Int8: [0, 1, -3, 127],
+    pl.Int64: [0, 1, -3, LARGE, LARGE + 1, -(2**63), 2**63 - 1],
+    pl.UInt64: [0, 1, 2**64 - 1],
+    pl.Int128: [0, 1, 2**100],
+    pl.Float64: [0.0, -0.0, 0.1, 1 / 3, 1.0, LARGE, 5e-324, 1.7e308, -1e-7, np.inf, np.nan],
+    pl.Float32: [0.0, 0.1, 1.0, 3.4e38, np.nan],
+    pl.Boolean: [True, False],
+    pl.Date: [DAY, datetime.date(1969, 12, 31), datetime.date(1, 1, 1), datetime.date(1582, 10, 9)],
+    pl.Datetime("us"): [INSTANT, datetime.datetime(2024, 2, 29), datetime.datetime(1969, 12, 31)],
+    pl.Datetime("ns"): [INSTANT, datetime.datetime(2024, 2, 29)],
+    pl.Datetime("us", "UTC"): [INSTANT.replace(tzinfo=UTC), INSTANT.replace(1968, tzinfo=UTC)],
+    pl.Duration("us"): [datetime.timedelta(1), datetime.timedelta(microseconds=1)],
+    pl.Time: [datetime.time(12, 30)],
+    pl.Binary: [b"", b"a", b"'", b"\0\xff"],
+    pl.Decimal(38, 2): [Decimal("1.00"), Decimal("1.50"), Decimal("1234567890123456789012.50")],
+}
+NAMES = ["c", 'a"b', "`", "x; DROP TABLE t", "'", "\\", "select", "a.b", "é", "c]", "--", "a b"]
+if pl.DataFrame({"*": [1], "c": [1]}).select(pl.selectors.by_name("*")).columns == ["*"]:
+    NAMES += ["*", "^c$"]  # for polars before 2.0 these are patterns, even as names
+# Reasons for which an engine cannot do what the encoder does.
+LIMITS = re.compile(
+    r"has no features?|no feature in which|cannot be written in SQL|can fail on purpose|would both"
+    r" be|BigQuery has no column|no expression of narwhals|has no literals|narwhals compares"
+    r"|ONNX|need an input of floats|has no category|has no missing value|is a category of its own|which is no"
+    r"|expressions do not compare"
+)
+FAILURES = r"unknown|missing|out of bounds|index"
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fitted encoder, and rows of its only column, perhaps of another dtype than it saw."""
+
+    encoder: Encoder
+    name: str
+    fitted: Any
+    rows: Any
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features."""
+        return [*map(str, self.encoder.get_feature_names_out())]
+
+    @property
+    def values(self) -> list[Any]:
+        """The rows as objects of Python."""
+        return list(self.rows[self.name].to_list())
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ()) -> Case:
+    """Return an encoder of one column with any policy, and rows."""
+    dtypes = [
+        dtype for dtype in COLUMNS if dtype.base_type() not in without and dtype not in without
+    ]
+    name = draw(st.sampled_from(NAMES))
+
+    def frame(dtype: Any) -> Any:
+        values = st.lists(st.sampled_from([*COLUMNS[dtype], None]), max_size=10)
+        return pl.DataFrame({name: pl.Series(draw(values), dtype=dtype)})
+
+    dtype = draw(st.sampled_from(dtypes))
+    other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
+    options: dict[str, Any] = {
+        "handle_missing": st.sampled_from(["ignore", "indicator", "propagate", "error"]),
+        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent", "error"]),
+        "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
+        "min_frequency": st.sampled_from([None, 2]),
+        "max_categories": st.sampled_from([None, 2, 3]),
+        "dtype": st.sampled_from(["bool", "uint8", "int64", "float32", "float64"]),
+    }
+    chosen = {key: draw(option) for key, option in options.items()}
+    if chosen["handle_missing"] == "propagate":
+        chosen["dtype"] = "float32"
+    fitted = frame(dtype)
+    if chosen["handle_missing"] == "error":
+        fitted = fitted.drop_nans().drop_nulls()
+    encoder = Encoder([name], **chosen, remainder="drop").fit(fitted)
+    return Case(encoder, name, fitted, frame(other))
+
+
+def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], Any]) -> None:
+    """Compare what an engine computes with `transform`, rejected values included."""
+    if not case.encoder.n_features:
+        return
+    try:
+        program = write(case)
+    except (TypeError, ValueError) as error:
+        assert LIMITS.search(str(error)), error  # noqa: PT017  # the reason is what is tested
+        return
+    try:
+        expected = case.encoder.transform(case.rows, "numpy")
+    except ValueError:
+        with pytest.raises(Exception, match=FAILURES):
+            run(program, case)
+        return
+    found = np.array(run(program, case), dtype=float).reshape(expected.shape)
+    np.testing.assert_array_equal(found, expected.astype(float))
+
+
+def same_schema(found: Any, case: Case) -> Any:
+    """Return a frame of polars as a matrix if it has the names and dtypes of the features."""
+    expected = case.encoder.transform(case.rows[:0])
+    assert found.schema == expected.schema
+    return found.to_numpy()
+
+
+def in_polars(case: Case) -> Any:
+    lazy = case.rows.lazy()
+    return lazy.select(case.encoder.expressions(lazy))
+
+
+@given(case=cases(has_other_dtypes=True))
+def test_polars(case: Case) -> None:
+    check(case, in_polars, lambda lazy, case: same_schema(lazy.collect(), case))
+
+
+def in_narwhals(case: Case, native: Callable[[Any], Any]) -> Any:
+    import narwhals
+
+    frame = narwhals.from_native(native(case.rows))
+    return frame.select(case.encoder.expressions(frame))
+
+
+# narwhals has no literals of these dtypes.
+UNNAMED = (pl.Duration, pl.Time, pl.Binary, pl.Decimal, pl.Int128)
+
+
+@given(case=cases(has_other_dtypes=True, without=UNNAMED))
+def test_narwhals_over_polars(case: Case) -> None:
+    pytest.importorskip("narwhals")
+    check(
+        case,
+        lambda case: in_narwhals(case, lambda rows: rows.lazy()),
+        lambda frame, case: same_schema(frame.collect().to_native(), case),
+    )
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
+@examples(0.5)
+@given(case=cases(without=(*UNNAMED, pl.UInt64, pl.Enum, pl.Categorical, pl.Datetime("ns"))))
+def test_narwhals_over(library: str, case: Case) -> None:
+    pytest.importorskip("narwhals")
+    other = pytest.importorskip(library)
+    if (library, case.name) == ("duckdb", "*"):  # narwhals cannot name such a column of DuckDB
+        return
+    native = {
+        "pandas": lambda rows: rows.to_pandas(use_pyarrow_extension_array=True),
+        "pyarrow": lambda rows: rows.to_arrow(),
+        "duckdb": lambda rows: other.from_arrow(rows.to_arrow()),
+    }[library]
+
+    def run(frame: Any, case: Case) -> Any:
+        return frame.lazy().collect("polars").to_native().to_numpy()
+
+    check(case, lambda case: in_narwhals(case, native), run)
+
+
+def items(dialect: str) -> Callable[[Case], str]:
+    """Return what writes the items of a SELECT, under names that every engine has."""
+
+    def write(case: Case) -> str:
+        case.encoder.to_sql(dialect, table=["s", "t"])
+        from onehot_fast.integrations.sql import column_features
+
+        [column] = case.encoder.schema.columns
+        features = column_features(column, dialect, case.name)
+        return ", ".join(f"{feature} AS f{i}" for i, feature in enumerate(features))
+
+    return write
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@given(case=cases(without=(pl.Int128,)))
+def test_sql_of_duckdb(case: Case) -> None:
+    """The statement has the names and the types of the features."""
+    duckdb = pytest.importorskip("duckdb")
+    types = {"uint8": "UTINYINT", "int64": "BIGINT", "float32": "FLOAT", "float64": "DOUBLE"}
+
+    def run(statement: str, case: Case) -> Any:
+        with duckdb.connect() as connection:
+            connection.register("t", case.rows.to_arrow())
+            result = connection.execute(statement)
+            found = [(column[0], str(column[1])) for column in result.description]
+            kind = types.get(str(case.encoder.schema.dtype), "BOOLEAN")
+            assert found == [(name, kind) for name in case.names]
+            return result.fetchall()
+
+    check(case, lambda case: case.encoder.to_sql("duckdb", table="t"), run)
+
+
+@given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal)))
+def test_sql_of_sqlite(case: Case) -> None:
+    """Whatever affinity and collation the column has: texts are no numbers, and "a" is not "A"."""
+
+    def run(statement: str, case: Case) -> Any:
+        with closing(sqlite3.connect(":memory:")) as connection:
+            connection.execute(f"CREATE TABLE t ({quoted(case.name)} COLLATE NOCASE, place)")
+            for i, row in enumerate(case.values):
+                plain = str(row) if isinstance(row, datetime.date) else row
+                connection.execute("INSERT INTO t VALUES (?, ?)", [plain, i])
+            found = connection.execute(statement + " ORDER BY place")
+            return [[np.nan if cell is None else cell for cell in row] for row in found]
+
+    check(case, lambda case: case.encoder.to_sql("sqlite", table="t"), run)
+
+
+POSTGRES = {
+    pl.Int8: "smallint", pl.Int64: "bigint", pl.UInt64: "numeric(20)", pl.Int128: "numeric",
+    pl.Float64: "double precision", pl.Float32: "real", pl.Boolean: "boolean", pl.Date: "date",
+    pl.Datetime("us", "UTC"): "timestamptz", pl.Datetime("us"): "timestamp",
+    pl.Datetime("ns"): "timestamp", pl.Binary: "bytea", pl.Decimal(38, 2): "numeric(38, 2)",
+}  # fmt: skip
+
+
+def in_postgres(value: Any) -> str:
+    """Return a value as a literal that has nothing in common with those of `to_sql`."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, str | bytes):
+        written = value.encode() if isinstance(value, str) else value
+        as_bytes = f"decode('{written.hex()}', 'hex')"
+        return f"convert_from({as_bytes}, 'UTF8')" if isinstance(value, str) else as_bytes
+    return f"'{value}'"
+
+
+@given(case=cases(without=(pl.Duration, pl.Time)))
+def test_sql_of_postgres(postgres: Any, case: Case) -> None:
+    texts = [value for value in case.values if isinstance(value, str)]
+    if any("\0" in text for text in texts):  # no column holds it
+        return
+
+    def run(statement: str, case: Case) -> Any:
+        [dtype] = case.rows.dtypes
+        kind = POSTGRES.get(dtype, "text")
+        postgres.execute("DROP TABLE IF EXISTS t")
+        postgres.execute(f"CREATE TABLE t ({quoted(case.name)} {kind}, place integer)")
+        for i, row in enumerate(case.values):
+            postgres.execute(f"INSERT INTO t VALUES ({in_postgres(row)}, {i})")
+        found = postgres.execute(f"SELECT {statement} FROM t ORDER BY place")
+        cells = {"t": 1, "f": 0}
+        return [[cells.get(cell, cell) for cell in row] for row in found]
+
+    check(case, items("postgres"), run)
+
+
+@pytest.mark.spark
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning")
+@pytest.mark.parametrize("path", ["sql", "without_python"])
+@examples(0.2)
+@given(case=cases(without=(pl.UInt64, pl.Int128, pl.Duration, pl.Time, pl.Datetime("ns"))))
+def test_spark(spark: Any, path: str, case: Case) -> None:
+    texts = (pl.Categorical, pl.Enum)
+    rows = case.rows.with_columns(pl.col(texts).cast(pl.String)).with_row_index("place")
+    rows = rows.cast({"place": pl.Int32}).rename({case.name: "c"})
+    case = Case(case.encoder, "c", case.fitted, case.rows)
+    frame = spark.createDataFrame(rows.to_arrow())
+
+    def write(case: Case) -> Any:
+        from onehot_fast.integrations.spark import encode
+
+        if path == "without_python":
+            return encode(frame.withColumnRenamed("c", case.encoder.columns[0]), case.encoder,
+                          output="array", without_python=True)  # fmt: skip
+        frame.createOrReplaceTempView("t")
+        return items("spark")(case)
+
+    def run(program: Any, case: Case) -> Any:
+        if path == "sql":
+            return spark.sql(f"SELECT {program} FROM t ORDER BY place").collect()
+        return [row.features for row in program.collect()]
+
+    check(case, write, run)
+
+
+@given(case=cases())
+def test_bigquery_is_read_back(case: Case) -> None:
+    """A parser finds one statement, the name of the column, and each feature."""
+    sqlglot = pytest.importorskip("sqlglot")
+
+    try:
+        statement = case.encoder.to_sql("bigquery", table=["s", "t"])
+    except ValueError as error:
+        assert LIMITS.search(str(error)), error  # noqa: PT017
+        return
+    [parsed] = sqlglot.parse(statement, dialect="bigquery")
+    aliases = [re.sub(r"^(?=\d)|\W", "_", name) for name in case.names]
+    assert [column.alias for column in parsed.expressions] == aliases
+    assert {column.name for column in parsed.find_all(sqlglot.exp.Column)} <= {case.name}
+    [table] = parsed.find_all(sqlglot.exp.Table)
+    assert (table.db, table.name) == ("s", "t")
+
+
+@given(case=cases(without=(pl.Int128,)))
+def test_onnx(case: Case) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    onnx = pytest.importorskip("onehot_fast.integrations.onnx")
+    if "" in case.values and "" not in case.encoder.categories[case.name]:
+        return  # ONNX writes a missing text so
+
+    def run(program: Any, case: Case) -> Any:
+        model, feed = program
+        options = runtime.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        session = runtime.InferenceSession(
+            model.SerializeToString(), options, ["CPUExecutionProvider"]
+        )
+        return session.run(None, feed)[0]
+
+    def write(case: Case) -> Any:
+        model = case.encoder.to_onnx()
+        return model, onnx.input_feed(model, case.rows)
+
+    check(case, write, run)
+
+
+@pytest.mark.parametrize("dtype", [*COLUMNS], ids=str)
+def test_categories_beyond_every_dtype_are_never_found(dtype: Any) -> None:
+    """And take no longer than their text is long."""
+    nw = pytest.importorskip("narwhals")
+    frame = pl.DataFrame({"c": pl.Series([*COLUMNS[dtype], None], dtype=dtype)})
+    values = [Decimal("1E+999999999"), Decimal("1E-99999999"), 10**400, 2, 0.1, Decimal("1.5")]
+    encoder = Encoder(["c"], handle_unknown="indicator").fit({"c": values})
+
+    expected = encoder.transform(frame)
+    assert frame.select(encoder.expressions(frame)).equals(expected)
+    if dtype.base_type() not in UNNAMED:
+        narwhal = nw.from_native(frame)
+        assert narwhal.select(encoder.expressions(narwhal)).to_native().equals(expected)
+    with pytest.raises(ValueError, match=r"need an input of floats|several types"):
+        encoder.to_onnx()
