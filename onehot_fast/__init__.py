@@ -1,12 +1,28 @@
 """The OneHot operator at the speed of memory."""
 
+import os
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from onehot_fast._runtime.build import build_info
-from onehot_fast._runtime.memory import cache_info, empty_cache
-from onehot_fast._version import __version__
-from onehot_fast.tensor import decode, empty, infer_shape, one_hot
+_ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_IS_SOURCE = os.path.exists(os.path.join(_ROOT, "setup.py"))
+try:
+    # Only an installation maps the folder integrations/ to this name.
+    if _IS_SOURCE and find_spec("onehot_fast.integrations") is None:
+        raise ImportError("onehot_fast.integrations is not installed")
+    from onehot_fast._runtime.build import build_info
+    from onehot_fast._runtime.memory import cache_info, empty_cache
+    from onehot_fast._version import __version__
+    from onehot_fast.tensor import decode, empty, infer_shape, one_hot
+except ImportError as error:
+    if not _IS_SOURCE:
+        raise
+    raise ImportError(
+        f"onehot_fast was imported from its source directory, {_ROOT}, which is not installed for"
+        f" this Python ({error}). If it is installed elsewhere, start Python in another directory:"
+        f" cd ~. Otherwise install it: python -m pip install -e {_ROOT}"
+    ) from error
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
