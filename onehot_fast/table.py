@@ -7,6 +7,7 @@ import numbers
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -134,8 +135,10 @@ def read_table(table: Any) -> Table:
 
     Parameters
     ----------
-    table : ndarray, mapping, Column, or a table of a library with an integration
-        A structured array or a mapping from names to columns has those names. The columns of a
+    table : ndarray, mapping, list of mappings, Column, or a table of a library with an integration
+        A structured array or a mapping from names to columns has those names. A list of mappings is
+        a list of records, one for each row; a mapping whose values are all scalars is one record. A
+        key that a record lacks is missing there. The columns of a
         plain array of shape (n_rows, n_columns) are named "x0", "x1", ..., as is the only column
         of an array of shape (n_rows,) and a bare `Column`. What says that it is an array
         (``__array__``) is one.
@@ -158,6 +161,8 @@ def read_table(table: Any) -> Table:
     (('size', 'price'), (True, False))
     >>> table.read(0).encode().codes
     array([0, 1, 0], dtype=int32)
+    >>> read_table([{"size": "S"}, {"size": "L", "price": 2.5}]).values(1)
+    array([None, 2.5], dtype=object)
     """
     if isinstance(table, Table):
         return table
@@ -173,12 +178,15 @@ def read_table(table: Any) -> Table:
     if hasattr(table, "tocoo"):
         raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
     if isinstance(table, Mapping):
-        return _mapping_table(table)
+        is_record = table and all(map(_is_scalar, table.values()))
+        return _records_table([table]) if is_record else _mapping_table(table)
+    if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
+        return _records_table(table)
     if isinstance(table, Column):
         return _array_table(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
-    hint = " (np.array(rows, object) is one, and so is pandas.DataFrame(records))"
+    hint = " (np.array(rows, object) is one, and so is a list of records: dicts)"
     raise TypeError(
         f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
         " are a mapping from names to columns, an ndarray of one or two dimensions or of a"
@@ -189,10 +197,35 @@ def read_table(table: Any) -> Table:
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     """Return a mapping from names to columns."""
     columns = list(table.values())
-    lengths = {name: _length(column, name) for name, column in table.items()}
+    scalars = [name for name, column in table.items() if _is_scalar(column)]
+    if scalars:
+        name = scalars[0]
+        raise TypeError(
+            f"the values of {', '.join(map(repr, scalars))} are scalars, expected columns as the"
+            f" other values are; of one row, such a column is [{shown(table[name])}]"
+        )
+    lengths = {name: len(column) for name, column in table.items()}
     if len({*lengths.values()}) > 1:
         raise ValueError(f"the columns differ in length: {lengths!r}")
     return _array_table(list(table), columns, table)
+
+
+def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
+    """Return records, whose keys become columns in the order in which they appear."""
+    names = list(dict.fromkeys(chain.from_iterable(records)))
+    columns = [[record.get(name) for record in records] for name in names]
+    return _array_table(names, columns, records, len(records))
+
+
+def _is_scalar(value: Any) -> bool:
+    """Tell whether a value of a mapping is one value rather than a column."""
+    if isinstance(value, str | bytes):
+        return True
+    try:
+        len(value)
+    except TypeError:
+        return True
+    return False
 
 
 def _ndarray_table(table: AnyArray) -> Table:
@@ -236,19 +269,6 @@ def _type_of(column: Any) -> str:
     """Return the type of an array of numbers, Booleans or times."""
     is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
     return f"numpy:{column.dtype.name}" if is_native else ""
-
-
-def _length(column: Any, name: Hashable) -> int:
-    """Return the number of rows of a column, or say which one has none."""
-    try:
-        if not isinstance(column, str):
-            return len(column)
-    except TypeError:
-        pass
-    raise TypeError(
-        f"column {name!r} is {with_article(column)}, which has no rows; of one row it is"
-        f" [{shown(column)}]"
-    )
 
 
 def _numbers_of_list(values: AnyArray) -> AnyArray | None:
