@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overlo
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, with_article
+from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, shown, with_article
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.codes import codes as write_codes
@@ -73,6 +73,8 @@ __all__ = [
     "Special",
 ]
 
+# A repr shows no more items of an option.
+MAX_SHOWN = 10
 # A name, names, a function from a table to names, or a selector of polars; None: by their types.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
@@ -247,6 +249,9 @@ class Encoder(SklearnProtocol):
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn from more rows, as if they had been part of the table that was fitted.
 
+        Calls for one encoder must not overlap: concurrent threads lose rows. Let each thread fit an
+        encoder of its own, and `merge` them.
+
         Parameters
         ----------
         table : as for `fit`
@@ -402,6 +407,7 @@ class Encoder(SklearnProtocol):
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any: ...
+    @at_most(3, "transform(table, output) takes no more; the dtype is an option of the encoder")
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any:
@@ -773,6 +779,22 @@ class Encoder(SklearnProtocol):
         return self.schema.n_features
 
     @property
+    def infrequent_categories(self) -> dict[Hashable, npt.NDArray[Any]]:
+        """The infrequent categories of each column, which share one feature or are dropped with it.
+
+        Examples
+        --------
+        >>> from onehot_fast import Encoder
+        >>> encoder = Encoder(min_frequency=2).fit({"size": ["S", "L", "S", "XL"]})
+        >>> encoder.infrequent_categories
+        {'size': array(['L', 'XL'], dtype=object)}
+        """
+        return {
+            column.name: column.known.take(np.flatnonzero(column.is_infrequent)).to_array()
+            for column in self.schema.columns
+        }
+
+    @property
     def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
         """The categories of each column in their order, infrequent and dropped ones included."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
@@ -911,8 +933,10 @@ class Encoder(SklearnProtocol):
         RuntimeError
             The encoder is not fitted.
         ValueError
-            scikit-learn's cannot do the same: it has no outputs for unknown values, and takes what
-            is missing for unknown, unless it is NaN among floats.
+            scikit-learn's class cannot do the same: it has no feature for unknown values, and
+            treats missing values as unknown, unless they are NaN among floats. If `fit` saw no
+            missing value, ``handle_missing="ignore"`` is accepted, and scikit-learn treats later
+            ones as unknown.
 
         Examples
         --------
@@ -923,7 +947,14 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        return integration("sklearn").to_sklearn(self)
+        schema, state = self.schema, self._state
+        assert state is not None  # or there were no schema
+        complete = {
+            column.name
+            for column, learned in zip(schema.columns, state.columns, strict=True)
+            if learned.counts.sum() == state.n_rows
+        }
+        return integration("sklearn").to_sklearn(self, complete)
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
         """Return SQL that gives the features: a database encodes by itself.
@@ -1118,7 +1149,8 @@ class Encoder(SklearnProtocol):
     def __repr__(self) -> str:
         """Show the options that are not the default, and the size."""
         columns = self._params["columns"] if self._columns is None else list(self._columns)
-        names = [] if columns is None else [f"columns={columns!r}"]
+        listed = repr(columns) if self._columns is None else _listed(self._columns)
+        names = [] if columns is None else [f"columns={listed}"]
         chosen = [f"{name}={_shown(name, value)}" for name, value in self._options.chosen()]
         call = f"Encoder({', '.join(names + chosen)})"
         if self._state is None:
@@ -1147,9 +1179,21 @@ class Encoder(SklearnProtocol):
 
 def _shown(option: str, value: Any) -> str:
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{c!r}: {_shown(option, one)}' for c, one in value.items())}}}"
+        pairs = [f"{shown(c)}: {_shown(option, value[c])}" for c in [*value][:MAX_SHOWN]]
+        return f"{{{', '.join(pairs)}{_rest(value)}}}"
     if isinstance(value, np.dtype):
         return repr(value.name)
     if option == "categories":
-        return "'auto'" if value is None else repr(list(value))
-    return repr(serialize.drop_as_passed(value))
+        return "'auto'" if value is None else _listed(value)
+    value = serialize.drop_as_passed(value)
+    return _listed(value) if isinstance(value, list) else shown(value)
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Return a list of at most so many values."""
+    return f"[{', '.join(map(shown, values[:MAX_SHOWN]))}{_rest(values)}]"
+
+
+def _rest(values: Sized) -> str:
+    """Return how many values there are if not all are shown."""
+    return f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
-from onehot_fast._arguments.choices import check_choice, with_article
+from onehot_fast._arguments.choices import at_most, check_choice, check_options, with_article
 from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
     Policy,
@@ -101,6 +101,7 @@ def one_hot(
     label_smoothing: float = 0.0,
     out: npt.NDArray[Any] | None = None,
     num_threads: int | None = None,
+    **unknown: Any,
 ) -> npt.NDArray[Any]:
     """Return the one-hot encoding of indices.
 
@@ -203,6 +204,8 @@ def one_hot(
     Labels of a model want ``out_of_range="error", negative_indices="error"``: by default a label
     that is wrong makes a row that is all off, with which a model trains without a word.
     """
+    if unknown:  # a decorator would take longer than a small call
+        check_options(unknown, _OneHotKeywords.__annotations__.keys() | {"depth", "dtype", "out"})
     if (
         negative_indices == "ignore"
         and out_of_range == "ignore"
@@ -274,6 +277,7 @@ def _write(
         scatter.fill(cells, target, on, off)
 
 
+@at_most(2, "decode(tensor, axis) takes all else by keyword")
 def decode(
     tensor: Any,
     axis: int = -1,

@@ -51,7 +51,7 @@ def test_fit_refuses(options, message):
         ({"drop_first": True}, TypeError, "'drop_first' is not an option: here it is drop='first'"),
         ({"colums": "a"}, TypeError, "'colums' is not an option: did you mean 'columns'?"),
         ({"columns": ["a", "b", "a"]}, ValueError, "columns names 'a' more than once"),
-        ({"drop": "second"}, ValueError, "drop = 'second' is unknown"),
+        ({"drop": "second"}, ValueError, "drop = 'second' is not a rule"),
         ({"handle_missing": "drop"}, ValueError, "handle_missing = 'drop' is unknown"),
         ({"handle_unknown": {"a": 1}}, TypeError, r"handle_unknown\['a'\] = 1 is not a string"),
         ({"categories": "all"}, ValueError, "categories = 'all' is unknown"),

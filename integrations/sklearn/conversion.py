@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Hashable
 from typing import Any
 
 import numpy as np
@@ -94,10 +95,13 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     }
 
 
-def to_sklearn(encoder: Encoder) -> Any:
-    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`."""
+def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
+    """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`.
+
+    `complete` are the columns in which `fit` saw no missing value.
+    """
     columns = encoder.schema.columns
-    rules = {_rule(column) for column in columns}
+    rules = {_rule(column, column.name in complete) for column in columns}
     if len(rules) != 1:
         raise ValueError(f"scikit-learn has one handle_unknown for all columns, not {rules!r}")
     categories = [_categories(column) for column in columns]
@@ -139,8 +143,8 @@ def _categories(column: ColumnSchema) -> Any:
     return np.append(array, np.nan) if Special.MISSING in column.specials else array
 
 
-def _rule(column: ColumnSchema) -> str:
-    """Return the one rule for what is unknown and what is missing, as scikit-learn has it."""
+def _rule(column: ColumnSchema, is_complete: bool) -> str:
+    """Return the one rule for unknown and missing values, as scikit-learn has it."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
         raise ValueError(f"column {name!r} has no categories")
@@ -162,7 +166,9 @@ def _rule(column: ColumnSchema) -> str:
                 f"column {name!r}: scikit-learn tells None from NaN, which are one missing value"
                 " to Encoder; a column of floats has NaN alone"
             )
-    elif options.handle_missing != (missing := "error" if unknown == "error" else "ignore"):
+    elif options.handle_missing != (
+        missing := "error" if unknown == "error" else "ignore"
+    ) and not (is_complete and options.handle_missing == "ignore"):
         raise ValueError(
             f"column {name!r}: to scikit-learn a missing value is unknown; set_params("
             f"handle_missing={missing!r}) goes with handle_unknown={unknown!r}"

@@ -29,7 +29,13 @@ ELSEWHERE = {
     "variables": "columns=",
     "subset": "columns=",
     "top_categories": "max_categories=, which counts the column of the others too",
+    "dtype": "dtype= of Encoder: Encoder(dtype=...) or encoder.set_params(dtype=...)",
+    "dim": "axis=",
+    "num_classes": "depth=",
+    "all_off": "default=",
 }
+# The same for the forms of output.
+FORMS_ELSEWHERE = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
@@ -37,7 +43,8 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name} = {shown(value)} is not a string: accepted are {_listed(choices)}")
     if value not in choices:
-        hint = did_you_mean(value, choices)
+        form = FORMS_ELSEWHERE.get(value)
+        hint = f" did you mean {form!r}?" if form in choices else did_you_mean(value, choices)
         raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
 
 

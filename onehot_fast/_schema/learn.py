@@ -36,7 +36,13 @@ def learn_table(
 ) -> TableStatistics:
     """Return what the encoded columns teach, in the order of the table."""
     if chosen is None:
-        positions = [i for i, encodable in enumerate(table.encodable) if encodable]
+        # To name the categories of a column is to choose it.
+        named_too = {name for name, special in options.special.items() if special.get("categories")}
+        positions = [
+            i
+            for i, encodable in enumerate(table.encodable)
+            if encodable or table.names[i] in named_too
+        ]
     else:
         positions = sorted(map(table.position, chosen))
     names = tuple(table.names[i] for i in positions)

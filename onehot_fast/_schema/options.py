@@ -9,7 +9,14 @@ from typing import Any, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from onehot_fast._arguments.choices import check_choice, check_text, number_dtype, with_article
+from onehot_fast._arguments.choices import (
+    check_choice,
+    check_text,
+    did_you_mean,
+    number_dtype,
+    shown,
+    with_article,
+)
 from onehot_fast._categories.keys import is_missing, keys, plain
 from onehot_fast._runtime.registry import integration, reader_of
 from onehot_fast.table import Table
@@ -208,10 +215,16 @@ def _hashable(value: Any, where: str) -> Hashable:
 
 
 def _drop(value: Any, where: str) -> str | None:
-    """Return the rule for the category to drop."""
-    if value is not None:
-        check_choice(value, where, DROP_RULES)
-    return value  # type: ignore[no-any-return]
+    """Return the rule for the category to drop; a category is named with its column."""
+    if value is None or (isinstance(value, str) and value in DROP_RULES):
+        return value  # type: ignore[no-any-return]
+    category = value[0] if isinstance(value, list | tuple) and len(value) else value
+    hint = did_you_mean(value, DROP_RULES)
+    raise (ValueError if isinstance(value, str) else TypeError)(
+        f"{where} = {shown(value)} is not a rule:{hint} expected one of"
+        f" {', '.join(map(repr, DROP_RULES))}, or the category of a column:"
+        f" {where}={{'column': {shown(category)}}}"
+    )
 
 
 def _drop_of_column(value: Any) -> str | DropValue | None:
