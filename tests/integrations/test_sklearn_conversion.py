@@ -184,7 +184,7 @@ def test_what_cannot_be_taken_over_is_refused(encoder: Any, message: str) -> Non
 )
 def test_what_scikit_learn_cannot_do_is_refused(options: dict[str, Any], message: str) -> None:
     """With the reason, and where that is all with what to set."""
-    table = {"k": ["a", "b", "b"], "m": ["x", "y", "z"]}
+    table = {"k": ["a", "b", "b", None], "m": ["x", "y", "z", None]}
     encoder = Encoder(["k", "m"], **options).fit(table)
 
     with pytest.raises(ValueError, match=message):
