@@ -15,6 +15,7 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._encode import gram, write
 from onehot_fast._encode.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
+from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
 
+MAX_CATEGORIES = (1 << 31) - 3  # codes of missing values and of NaN fit in 32 bits too
 _NO_ARRAY = (
     "a OneHotMatrix is not converted to an array implicitly: use X.to_numpy(), or X.to_csr() for a"
     " sparse matrix"
@@ -134,6 +136,8 @@ class OneHotMatrix:
                 f" {len(sizes)}"
             )
         for i, (array, n) in enumerate(zip(arrays, sizes, strict=True)):
+            if not 0 <= n <= MAX_CATEGORIES:
+                raise ValueError(f"n_categories[{i}] must be in [0, {MAX_CATEGORIES}], got {n}")
             if len(array) != len(arrays[0]):
                 raise ValueError(
                     f"codes[{i}] has {len(array)} rows, but codes[0] has {len(arrays[0])}"
@@ -142,13 +146,10 @@ class OneHotMatrix:
                 row = int(array.argmax())
                 raise ValueError(f"codes[{i}][{row}] must be below {n}, got {array[row]}")
         columns = [CodedColumn(a, None, n) for a, n in zip(arrays, sizes, strict=True)]
-        if numeric is None:
-            block = np.empty((len(arrays[0]) if arrays else 0, 0))
-        else:
-            block = np.array(_numbers(numeric, "numeric"), np.float64, order="C", ndmin=1)
-            if block.ndim != 2 or (arrays and len(block) != len(arrays[0])):
-                n_rows = len(arrays[0]) if arrays else "n_rows"
-                raise ValueError(f"numeric must have shape ({n_rows}, n), got {block.shape}")
+        n_rows = len(arrays[0]) if arrays else None
+        block = np.empty((n_rows or 0, 0))
+        if numeric is not None:
+            block = _as_columns(_floats(numeric, "numeric", n_rows)).copy()
         names: Names = partial(_default_names, tuple(sizes), block.shape[1])
         if column_names is not None:
             names = tuple(column_names)
@@ -177,22 +178,7 @@ class OneHotMatrix:
 
     @classmethod
     def vstack(cls, parts: Sequence[OneHotMatrix]) -> OneHotMatrix:
-        """Return the rows of several matrices of the same columns, one below the other.
-
-        Parameters
-        ----------
-        parts : sequence of OneHotMatrix
-            At least one.
-
-        Returns
-        -------
-        OneHotMatrix
-
-        Raises
-        ------
-        ValueError
-            There are no parts, or their columns differ.
-        """
+        """Return the rows of several matrices of the same columns, one below the other."""
         parts = [*parts]
         if not parts:
             raise ValueError("vstack needs at least one matrix, got none")
@@ -278,7 +264,7 @@ class OneHotMatrix:
         ndarray of float64
             `out`, if given.
         """
-        operand = self._operand(x, "x", self.shape[1], "column")
+        operand = _floats(x, "x", self.shape[1])
         result = _result(out, (self.shape[0], *operand.shape[1:]))
         direct = result if result.flags.c_contiguous else np.empty(result.shape)
         threads = parallel.resolve(num_threads, result.nbytes + self.nbytes)
@@ -292,24 +278,13 @@ class OneHotMatrix:
     def rmatvec(
         self, y: npt.ArrayLike, out: Floats | None = None, *, num_threads: int | None = None
     ) -> Floats:
-        """Return the product ``X.T @ y``.
+        """Return the product ``X.T @ y``: `matvec` of the transpose.
 
-        Parameters
-        ----------
-        y : array_like of float, shape (n_rows,) or (n_rows, k)
-        out : ndarray of float64, shape (n_columns,) or (n_columns, k), optional
-            Where to write the product.
-        num_threads : int, optional
-            By default chosen by the size.
-
-        Returns
-        -------
-        ndarray of float64
-            `out`, if given.
+        `y` has the shape (n_rows,) or (n_rows, k), and `out` (n_columns,) or (n_columns, k).
         """
-        operand = self._operand(y, "y", self.shape[0], "row")
+        operand = _floats(y, "y", self.shape[0])
         result = _result(out, (self.shape[1], *operand.shape[1:]))
-        sums = self._sums(operand, None, num_threads)
+        sums = self._sums(operand, num_threads)
         result[...] = sums.reshape(result.shape)
         return result
 
@@ -381,29 +356,18 @@ class OneHotMatrix:
                [1., 0., 0., 0., 1.]])
         """
         check_choice(output, "output", ("dense", "csr"))
-        row_weights = self._weights(weights)
         if output == "dense":
             check_size((self.shape[1], self.shape[1]), np.float64)
-        numeric = self._sums(self._numeric, row_weights, num_threads)
-        own = self._layout.numeric
-        numeric[own] = (numeric[own] + numeric[own].T) / 2  # equal sums, rounded differently
-        units = gram.GramUnits(self._layout, self._codes, len(self), num_threads)
-        nan_columns = self._layout.nan_columns(self._codes)
+        row_weights = self._weights(weights)
+        ones = np.ones(len(self)) if row_weights is None else row_weights
+        sums = self._sums(np.column_stack([self._numeric * ones[:, None], ones]), num_threads)
         build = gram.dense_gram if output == "dense" else gram.sparse_gram
-        return build(self._layout, units, numeric, row_weights, nan_columns)
+        return build(self._layout, self._codes, row_weights, sums, num_threads)
 
     def sum(self, axis: Literal[0, 1] | None = None, weights: npt.ArrayLike | None = None) -> Any:
         """Return the sum of all elements, of each column (axis 0) or of each row (axis 1).
 
-        Parameters
-        ----------
-        axis : {0, 1}, optional
-        weights : array_like of float, shape (n_rows,), optional
-            What each row is multiplied by.
-
-        Returns
-        -------
-        float or ndarray of float64
+        Each row is multiplied by its weight before.
         """
         if axis not in (None, 0, 1):
             raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
@@ -415,33 +379,14 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the mean of each column.
-
-        Parameters
-        ----------
-        weights : array_like of float, shape (n_rows,), optional
-
-        Returns
-        -------
-        ndarray of float64, shape (n_columns,)
-            Of a categorical column, the share of each category.
-        """
+        """Return the mean of each column: of a categorical one, the share of each category."""
         row_weights = self._weights(weights)
         total = float(len(self)) if row_weights is None else row_weights.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / total  # type: ignore[no-any-return]
 
     def std(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the standard deviation of each column, divided by n (ddof=0).
-
-        Parameters
-        ----------
-        weights : array_like of float, shape (n_rows,), optional
-
-        Returns
-        -------
-        ndarray of float64, shape (n_columns,)
-        """
+        """Return the standard deviation of each column, divided by n (ddof=0)."""
         row_weights = self._weights(weights)
         mean = self.mean(row_weights)
         variance = mean * (1 - mean)  # of zeros and ones
@@ -476,98 +421,44 @@ class OneHotMatrix:
         return dict(zip(self.column_names, sums.tolist() if sums.ndim == 1 else sums, strict=True))
 
     def to_numpy(self, dtype: npt.DTypeLike = np.float64) -> AnyArray:
-        """Return the dense matrix.
-
-        Parameters
-        ----------
-        dtype : dtype_like, default float64
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-        """
-        columns = self._layout.unpack(self._codes)
-        ones = write.rows(columns, dtype, n_rows=len(self))
-        if not len(self._layout.numeric):
+        """Return the dense matrix."""
+        own = self._layout.numeric
+        ones = write.rows(self._layout.unpack(self._codes), dtype, n_rows=len(self))
+        if not len(own):
             return ones
         check_size(self.shape, ones.dtype)
         out = np.empty(self.shape, ones.dtype)
-        is_categorical = np.ones(self.shape[1], bool)
-        is_categorical[self._layout.numeric] = False
-        out[:, is_categorical] = ones
-        out[:, self._layout.numeric] = self._numeric
+        out[:, np.delete(np.arange(self.shape[1]), own)] = ones
+        out[:, own] = self._numeric
         return out
 
     def to_csr(self, dtype: npt.DTypeLike = np.float64) -> csr_array:
-        """Return the matrix as a ``scipy.sparse.csr_array``.
-
-        Parameters
-        ----------
-        dtype : dtype_like, default float64
-
-        Returns
-        -------
-        csr_array
-        """
+        """Return the matrix as a ``scipy.sparse.csr_array``."""
         return self._sparse("csr", dtype)
 
     def to_csc(self, dtype: npt.DTypeLike = np.float64) -> csc_array:
-        """Return the matrix as a ``scipy.sparse.csc_array``.
-
-        Parameters
-        ----------
-        dtype : dtype_like, default float64
-
-        Returns
-        -------
-        csc_array
-        """
+        """Return the matrix as a ``scipy.sparse.csc_array``."""
         return self._sparse("csc", dtype)
 
     def _sparse(self, form: str, dtype: npt.DTypeLike) -> Any:
         """Return the matrix in a format of scipy.sparse."""
-        columns = self._layout.unpack(self._codes)
+        own, columns = self._layout.numeric, self._layout.unpack(self._codes)
         ones = write.sparse_array(form, columns, dtype, n_rows=len(self))
-        if not len(self._layout.numeric):
+        if not len(own):
             return ones
-        from scipy import sparse
-
+        sparse = library("scipy.sparse", f"a {form}_array")
         both = sparse.hstack([ones, sparse.csr_array(self._numeric.astype(dtype))], "csc")
-        order = np.arange(self.shape[1])
-        n_ones = ones.shape[1]
-        position = np.empty_like(order)
-        position[self._layout.numeric] = order[n_ones:]
-        is_categorical = np.ones(self.shape[1], bool)
-        is_categorical[self._layout.numeric] = False
-        position[is_categorical] = order[:n_ones]
-        return both[:, position].asformat(form)
-
-    def _operand(self, values: Any, name: str, n: int, what: str) -> Floats:
-        """Return an operand of a product as an array of float64, or raise."""
-        if isinstance(values, OneHotMatrix):
-            raise TypeError(f"{name} is a OneHotMatrix: use X.gram() for X.T @ X")
-        array = _numbers(values, name)
-        if array.ndim not in (1, 2) or len(array) != n:
-            raise ValueError(
-                f"{name} must have shape ({n},) or ({n}, k), one entry for each {what}, got"
-                f" {array.shape}"
-            )
-        return np.ascontiguousarray(array, np.float64)
+        order = np.append(np.delete(np.arange(self.shape[1]), own), own)
+        return both[:, np.argsort(order)].asformat(form)
 
     def _weights(self, weights: Any) -> Floats | None:
         """Return the weights of rows as an array of float64, or raise."""
-        if weights is None:
-            return None
-        array = _numbers(weights, "weights")
-        if array.shape != (len(self),):
-            raise ValueError(f"weights must have shape ({len(self)},), got {array.shape}")
-        return np.ascontiguousarray(array, np.float64)
+        return None if weights is None else _floats(weights, "weights", len(self), is_vector=True)
 
-    def _sums(self, values: Floats, weights: Floats | None, num_threads: int | None) -> Floats:
-        """Return the product of the transpose and weighted values, of shape (n_columns, k)."""
+    def _sums(self, values: Floats, num_threads: int | None) -> Floats:
+        """Return the product of the transpose and values, of shape (n_columns, k)."""
         threads = parallel.resolve(num_threads, values.nbytes + self.nbytes)
-        columns = _as_columns(values)
-        return self._layout.sums(self._codes, self._numeric, columns, weights, threads)
+        return self._layout.sums(self._codes, self._numeric, _as_columns(values), threads)
 
 
 class TransposedOneHotMatrix:
@@ -607,15 +498,20 @@ def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
     return np.ascontiguousarray(codes, codes.dtype.newbyteorder("="))
 
 
-def _numbers(values: Any, name: str) -> AnyArray:
-    """Return real numbers as an array, or raise."""
+def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> Floats:
+    """Return an operand with `n` rows as a C-contiguous array of float64, or raise."""
+    if isinstance(values, OneHotMatrix):
+        raise TypeError(f"{name} is a OneHotMatrix: use X.gram() for X.T @ X")
     array = np.asarray(values)
     if array.dtype.kind not in "biuf" and array.size:
         raise TypeError(
             f"{name} must be an array of real numbers, got {with_article(values)} of dtype"
             f" {array.dtype}"
         )
-    return array
+    if array.ndim not in ((1,) if is_vector else (1, 2)) or n not in (None, len(array)):
+        wanted = f"({n},)" if is_vector else f"({n},) or ({n}, k)"
+        raise ValueError(f"{name} must have shape {wanted}, got {array.shape}")
+    return np.ascontiguousarray(array, np.float64)
 
 
 def _result(out: Any, shape: tuple[int, ...]) -> Floats:

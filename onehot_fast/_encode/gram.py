@@ -1,28 +1,26 @@
 """The Gram matrix of an implicit one-hot matrix: sums of weights for pairs of codes.
 
-The columns are divided into units of few codes. A table for two units holds the sum of the weights
-of each combination of their codes; its marginals are the blocks of the Gram matrix.
+A table of two units of columns holds the sum of the weights of each combination of their codes. Its
+marginals are the blocks of the Gram matrix beside the diagonal. The diagonal, and the products with
+numeric columns, are sums of one code.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.shapes import check_size
 from onehot_fast._encode.joint_codes import Digits, Floats, JointLayout, shared, sums_by_block
 from onehot_fast._kernels import implicit
 from onehot_fast._runtime import dispatch, parallel
 from onehot_fast._runtime.registry import library
 
 AnyArray = npt.NDArray[Any]
-# Rows, columns and entries of a part of a sparse matrix.
 Entries = tuple[AnyArray, AnyArray, Floats]
 
 # Most codes of a unit of several columns: a table of two units stays in the second-level cache.
@@ -31,162 +29,138 @@ MAX_UNIT_CODES = 256
 MAX_TABLE = 1 << 20
 
 
-class GramUnits:
-    """The units of a matrix, and the code of each row in each unit."""
-
-    def __init__(
-        self, layout: JointLayout, codes: list[AnyArray], n_rows: int, num_threads: int | None
-    ) -> None:
-        self.n_rows, self.num_threads = n_rows, num_threads
-        self.units: list[Digits] = []
-        self.codes: list[AnyArray] = []
-        for group, group_codes in zip(layout.groups, codes, strict=True):
-            radices = dict(zip(group.columns, group.radices, strict=True))
-            for unit in shared(group.columns, radices, MAX_UNIT_CODES):
-                self.units.append(unit)
-                self.codes.append(self._unit_codes(group, unit, group_codes))
-        largest = max((unit.n_codes for unit in self.units), default=1)
-        dtype = np.uint16 if largest <= 1 << 16 else np.uint32
-        self.codes = [unit_codes.astype(dtype, copy=False) for unit_codes in self.codes]
-        # A single unit has a table of its own.
-        self.pairs = [*combinations(range(len(self.units)), min(len(self.units), 2))]
-
-    def _unit_codes(self, group: Digits, unit: Digits, codes: AnyArray) -> AnyArray:
-        """Return the unit's codes of rows from those of the group."""
-        if unit == group:
-            return codes
-        every = np.arange(group.n_codes + 1)
-        lut = np.zeros(len(every), np.int32)
-        for column, radix in zip(*unit, strict=True):
-            lut = lut * radix + group.digit(every, group.columns.index(column)).astype(np.int32)
-        threads = parallel.resolve(self.num_threads, codes.nbytes)
-        return dispatch.recode(codes, lut, threads)
-
-    def _tables(self, units: tuple[int, ...], weights: Floats | None) -> list[Floats]:
-        """Return the table of each pair of units, or that of a single unit, as vectors."""
-        sizes = [self.units[u].n_codes for u in units]
-        codes = [self.codes[u] for u in units]
-        n_bins = [math.prod(pair) for pair in combinations(sizes, min(len(sizes), 2))]
-        threads = parallel.resolve(self.num_threads, 8 * self.n_rows * len(n_bins))
-        if len(units) > 1:
-            fill = partial(implicit.count_pairs, codes, sizes, weights, num_threads=threads)
-        else:
-            values = np.ones((self.n_rows, 1)) if weights is None else weights[:, None]
-            numeric = np.empty((self.n_rows, 0))
-            fill = partial(
-                implicit.add_up, codes, sizes, numeric, values, None, num_threads=threads
-            )
-        sums = sums_by_block(self.n_rows, sum(n_bins), fill)
-        return np.split(sums, np.cumsum(n_bins)[:-1])
-
-    def fill(self, layout: JointLayout, weights: Floats | None, out: Floats) -> None:
-        """Write the blocks of all categorical columns into a dense Gram matrix."""
-        if not self.units:
-            return
-        done = set()
-        tables = self._tables(tuple(range(len(self.units))), weights)
-        for pair, table in zip(self.pairs, tables, strict=True):
-            both = self._joined(pair)
-            for a, b in combinations_with_replacement(range(len(both.columns)), 2):
-                i, j = both.columns[a], both.columns[b]
-                if (i, j) in done:
-                    continue
-                done.add((i, j))
-                rows, columns = layout.outputs(i), layout.outputs(j)
-                n, m = layout.n_outputs[i], layout.n_outputs[j]
-                if a == b:
-                    diagonal = np.arange(rows.start, rows.stop)
-                    out[diagonal, diagonal] = both.marginal(table, a)[1 : n + 1, 0]
-                    continue
-                block = both.marginal(table, a, b)[1 : n + 1, 1 : m + 1, 0]
-                out[rows, columns] = block
-                out[columns, rows] = block.T
-
-    def entries(self, layout: JointLayout, weights: Floats | None) -> Iterator[Entries]:
-        """Yield the entries of all categorical columns, for a sparse Gram matrix that adds them."""
-        done = set()
-        for pair in self.pairs if self.units else ():
-            both = self._joined(pair)
-            codes, sums = self._codes_that_occur(pair, weights)
-            for a, b in combinations_with_replacement(range(len(both.columns)), 2):
-                i, j = both.columns[a], both.columns[b]
-                if (i, j) in done:
-                    continue
-                done.add((i, j))
-                rows, columns = both.digit(codes, a), both.digit(codes, b)
-                inside = (rows > 0) & (rows <= layout.n_outputs[i])
-                inside &= (columns > 0) & (columns <= layout.n_outputs[j])
-                rows = rows[inside] + (layout.starts[i] - 1)
-                columns = columns[inside] + (layout.starts[j] - 1)
-                yield rows, columns, sums[inside]
-                if a != b:
-                    yield columns, rows, sums[inside]
-
-    def _codes_that_occur(
-        self, pair: tuple[int, ...], weights: Floats | None
-    ) -> tuple[AnyArray, Floats]:
-        """Return the joint codes of some units that occur, and the sums of their weights."""
-        shape = tuple(self.units[u].n_codes for u in pair)
-        if len(pair) == 1 or math.prod(shape) <= max(MAX_TABLE, self.n_rows):
-            (table,) = self._tables(pair, weights)
-            codes = np.flatnonzero(table)
-            return codes, table[codes]
-        values = np.ones(self.n_rows) if weights is None else weights
-        sparse = library("scipy.sparse", "a sparse Gram matrix")
-        index = tuple(self.codes[u].astype(np.int64) for u in pair)
-        sums = sparse.coo_array((values, index), shape=shape).tocsr().tocoo()  # adds duplicates
-        return sums.row.astype(np.int64) * shape[1] + sums.col, sums.data
-
-    def _joined(self, pair: tuple[int, ...]) -> Digits:
-        """Return the digits of some units, side by side."""
-        columns = [column for u in pair for column in self.units[u].columns]
-        radices = [radix for u in pair for radix in self.units[u].radices]
-        return Digits(tuple(columns), tuple(radices))
-
-
 def dense_gram(
     layout: JointLayout,
-    units: GramUnits,
-    numeric: Floats,
+    codes: list[AnyArray],
     weights: Floats | None,
-    nan_columns: list[int],
+    sums: Floats,
+    num_threads: int | None,
 ) -> Floats:
-    """Return the dense Gram matrix; `numeric` are its rows of numeric columns, transposed."""
-    shape = layout.n_columns, layout.n_columns
-    check_size(shape, np.float64)
-    out = np.zeros(shape)
-    units.fill(layout, weights, out)
-    out[:, layout.numeric] = numeric
-    out[layout.numeric] = numeric.T
-    for i in nan_columns:
+    """Return the dense Gram matrix.
+
+    `sums` are the products of the transpose with the weighted numeric columns and with the weights.
+    """
+    own, out = layout.numeric, np.zeros((layout.n_columns, layout.n_columns))
+    np.fill_diagonal(out, sums[:, -1])
+    _fill_blocks(layout, codes, weights, out, num_threads)
+    out[:, own], out[own] = sums[:, :-1], sums[:, :-1].T
+    both = np.ix_(own, own)
+    out[both] = (out[both] + out[both].T) / 2  # sums that are rounded differently
+    for i in layout.nan_columns(codes):
         out[layout.outputs(i)] = out[:, layout.outputs(i)] = np.nan
     return out
 
 
 def sparse_gram(
     layout: JointLayout,
-    units: GramUnits,
-    numeric: Floats,
+    codes: list[AnyArray],
     weights: Floats | None,
-    nan_columns: list[int],
+    sums: Floats,
+    num_threads: int | None,
 ) -> Any:
-    """Return the Gram matrix as a `csr_array`."""
-    n = layout.n_columns
-    rows, k = numeric.nonzero()
-    columns, sums = layout.numeric[k], numeric[rows, k]
-    is_cross = np.isin(rows, layout.numeric, invert=True)
-    parts = [*units.entries(layout, weights), (rows, columns, sums)]
-    parts.append((columns[is_cross], rows[is_cross], sums[is_cross]))
-    for i in nan_columns:
-        outputs = layout.outputs(i)
-        shape = outputs.stop - outputs.start, n
-        check_size((2, *shape), np.float64)
-        nan_rows, every = np.indices(shape).reshape(2, -1)
-        nan_rows += outputs.start
-        nan = np.full(nan_rows.shape, np.nan)
-        parts += [(nan_rows, every, nan), (every, nan_rows, nan)]
-    i, j, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    """Return the Gram matrix as a `csr_array`; the parameters are those of `dense_gram`."""
+    n, own = layout.n_columns, layout.numeric
+    others = np.delete(np.arange(n), own)
+    entries = [(others, others, sums[others, -1]), *_entries(layout, codes, weights, num_threads)]
+    inner = (sums[own, :-1] + sums[own, :-1].T) / 2
+    entries.append(_block(own, own, inner))
+    entries += [_block(others, own, sums[others, :-1]), _block(own, others, sums[others, :-1].T)]
+    for i in layout.nan_columns(codes):
+        outputs, every = np.arange(n)[layout.outputs(i)], np.arange(n)
+        nan = np.full((len(outputs), n), np.nan)
+        entries += [_block(outputs, every, nan), _block(every, outputs, nan.T)]
+    rows, columns, values = (np.concatenate(parts) for parts in zip(*entries, strict=True))
     position = np.int32 if n <= np.iinfo(np.int32).max else np.int64
-    index = i.astype(position), j.astype(position)
+    index = rows.astype(position), columns.astype(position)
     sparse = library("scipy.sparse", "a sparse Gram matrix")
-    return sparse.coo_array((values, index), shape=(n, n)).tocsr()
+    found = sparse.coo_array((values, index), shape=(n, n)).tocsr()
+    found.eliminate_zeros()
+    return found
+
+
+def _block(rows: AnyArray, columns: AnyArray, values: Floats) -> Entries:
+    """Return the entries of a dense block."""
+    return np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.ravel()
+
+
+def _fill_blocks(
+    layout: JointLayout,
+    codes: list[AnyArray],
+    weights: Floats | None,
+    out: Floats,
+    num_threads: int | None,
+) -> None:
+    """Write the blocks of two categorical columns into a dense Gram matrix."""
+    units = _units(layout, codes, MAX_UNIT_CODES, num_threads)
+    if len(units) == 1:  # which has no table of two
+        units = _units(layout, codes, 1, num_threads)
+    if len(units) < 2:
+        return
+    n_rows = len(units[0][1])
+    threads = parallel.resolve(num_threads, 4 * n_rows * len(units) ** 2)
+    pairs = [*combinations([unit for unit, _ in units], 2)]
+    sizes = [unit.n_codes for unit, _ in units]
+    ends = np.cumsum([left.n_codes * right.n_codes for left, right in pairs])
+    unit_codes = [unit_codes for _, unit_codes in units]
+    fill = partial(implicit.count_pairs, unit_codes, sizes, weights, num_threads=threads)
+    tables = np.split(sums_by_block(n_rows, int(ends[-1]), fill), ends[:-1])
+    done = set()
+    for (left, right), table in zip(pairs, tables, strict=True):
+        both = Digits(left.columns + right.columns, left.radices + right.radices)
+        for (a, i), (b, j) in combinations(enumerate(both.columns), 2):
+            if (i, j) not in done:
+                done.add((i, j))
+                block = both.marginal(table, a, b)[..., 0]
+                block = block[1 : layout.n_outputs[i] + 1, 1 : layout.n_outputs[j] + 1]
+                out[layout.outputs(i), layout.outputs(j)] = block
+                out[layout.outputs(j), layout.outputs(i)] = block.T
+
+
+def _entries(
+    layout: JointLayout, codes: list[AnyArray], weights: Floats | None, num_threads: int | None
+) -> Iterator[Entries]:
+    """Yield the rows, columns and values of the same blocks."""
+    sparse = library("scipy.sparse", "a sparse Gram matrix")
+    units = _units(layout, codes, 1, num_threads)
+    for (left, left_codes), (right, right_codes) in combinations(units, 2):
+        i, j = left.columns[0], right.columns[0]
+        shape, n_rows = (left.n_codes, right.n_codes), len(left_codes)
+        if shape[0] * shape[1] <= max(MAX_TABLE, n_rows):
+            threads = parallel.resolve(num_threads, 8 * n_rows)
+            both = [left_codes, right_codes], [*shape]
+            fill = partial(implicit.count_pairs, *both, weights, num_threads=threads)
+            table = sums_by_block(n_rows, shape[0] * shape[1], fill).reshape(shape)
+            (rows, columns), values = table.nonzero(), table[table != 0]
+        else:
+            ones = np.ones(n_rows) if weights is None else weights
+            index = left_codes.astype(np.int64), right_codes.astype(np.int64)
+            sums = sparse.coo_array((ones, index), shape=shape).tocsr().tocoo()  # adds duplicates
+            rows, columns, values = sums.row, sums.col, sums.data
+        inside = (rows > 0) & (rows <= layout.n_outputs[i])
+        inside &= (columns > 0) & (columns <= layout.n_outputs[j])
+        rows = rows[inside] + np.int64(layout.starts[i] - 1)
+        columns = columns[inside] + np.int64(layout.starts[j] - 1)
+        yield rows, columns, values[inside]
+        yield columns, rows, values[inside]
+
+
+def _units(
+    layout: JointLayout, codes: list[AnyArray], most_codes: int, num_threads: int | None
+) -> list[tuple[Digits, AnyArray]]:
+    """Return units of columns and the codes of all rows in each, of one dtype for all."""
+    found = []
+    for group, group_codes in zip(layout.groups, codes, strict=True):
+        radices = dict(zip(group.columns, group.radices, strict=True))
+        for unit in shared(group.columns, radices, most_codes):
+            found.append((unit, group_codes))
+            if unit == group:
+                continue
+            every = np.arange(group.n_codes + 1)
+            lut = np.zeros(len(every), np.int32)
+            for column, radix in zip(*unit, strict=True):
+                lut = lut * radix + group.digit(every, group.columns.index(column)).astype(np.int32)
+            threads = parallel.resolve(num_threads, group_codes.nbytes)
+            found[-1] = unit, dispatch.recode(group_codes, lut, threads)
+    is_wide = any(unit.n_codes > 1 << 16 for unit, _ in found)
+    dtype = np.uint32 if is_wide else np.uint16
+    return [(unit, unit_codes.astype(dtype, copy=False)) for unit, unit_codes in found]

@@ -186,23 +186,14 @@ class JointLayout:
         rows[n + 1 :] = np.nan
         return rows
 
-    def sums(
-        self,
-        codes: list[AnyArray],
-        numeric: Floats,
-        values: Floats,
-        weights: Floats | None,
-        threads: int,
-    ) -> Floats:
-        """Return the product of the transpose and `values`, each row times its weight."""
+    def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:
+        """Return the product of the transpose and `values`."""
         result = np.empty((self.n_columns, values.shape[1]))
         sizes = [group.n_codes for group in self.groups]
         for first in range(0, values.shape[1], implicit.WIDTH):
             block = values[:, first : first + implicit.WIDTH]
             width = block.shape[1]
-            fill = partial(
-                implicit.add_up, codes, sizes, numeric, block, weights, num_threads=threads
-            )
+            fill = partial(implicit.add_up, codes, sizes, numeric, block, num_threads=threads)
             total = sums_by_block(len(block), (sum(sizes) + len(self.numeric)) * width, fill)
             *parts, tail = np.split(total.reshape(-1, width), np.cumsum(sizes))
             target = result[:, first : first + width]

@@ -20,7 +20,6 @@ def add_up(
     n_codes: list[int],
     numeric: Floats,
     values: Floats,
-    weights: Floats | None,
     bins: Floats,
     block_rows: int,
     num_threads: int,

@@ -51,7 +51,7 @@ cdef struct Job:
     double *out                 # of a product
     const double *values        # of sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
-    const double *weights       # one for each row, or NULL
+    const double *weights       # of pairs: one for each row, or NULL
     double *bins                # of sums: (n_blocks, n_bins)
     Py_ssize_t n_bins
 
@@ -136,32 +136,28 @@ cdef void add_to_bins(
                 to[j] += tile[i * width + j]
 
 
-cdef void add_or_bin(
+cdef void add_group(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile, double *bins,
 ) noexcept nogil:
     """Call `add_rows`, or `add_to_bins` if there are bins."""
     if bins == NULL:
         add_rows(codes, n, group, width, tile)
     else:
-        add_to_bins(codes, n, group, width, tile, bins)
+        add_to_bins(codes, n, group, width, tile, bins + group.first_bin)
 
 
 cdef void each_group(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins) noexcept nogil:
     """Add table rows to the tile, or the tile to the bins of all groups."""
     cdef Py_ssize_t g
     cdef const Group *group
-    cdef double *to
     for g in range(job.n_groups):
         group = &job.groups[g]
-        to = NULL
-        if bins != NULL:
-            to = bins + group.first_bin
         if group.code_bytes == 1:
-            add_or_bin(<const uint8_t *> group.codes + begin, n, group, job.width, tile, to)
+            add_group(<const uint8_t *> group.codes + begin, n, group, job.width, tile, bins)
         elif group.code_bytes == 2:
-            add_or_bin(<const uint16_t *> group.codes + begin, n, group, job.width, tile, to)
+            add_group(<const uint16_t *> group.codes + begin, n, group, job.width, tile, bins)
         else:
-            add_or_bin(<const uint32_t *> group.codes + begin, n, group, job.width, tile, to)
+            add_group(<const uint32_t *> group.codes + begin, n, group, job.width, tile, bins)
 
 
 cdef void multiply_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n) noexcept nogil:
@@ -193,20 +189,8 @@ cdef void multiply_block(const void *any_job, Py_ssize_t block) noexcept nogil:
         row += n
 
 
-cdef void multiply_rows(double *tile, Py_ssize_t n, Py_ssize_t width, const double *weights) noexcept nogil:
-    """Multiply each row of the tile by its weight."""
-    cdef Py_ssize_t i, j
-    if width == 1:
-        for i in range(n):
-            tile[i] *= weights[i]
-        return
-    for i in range(n):
-        for j in range(width):
-            tile[i * width + j] *= weights[i]
-
-
 cdef void sum_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *bins) noexcept nogil:
-    """Add rows of values, times their weights, to the bins of one block."""
+    """Add rows of values to the bins of one block."""
     cdef double tile[TILE]
     cdef Py_ssize_t i, j, k, width = job.width
     cdef const double *numeric = job.numeric + begin * job.n_numeric
@@ -216,8 +200,6 @@ cdef void sum_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *bins)
     else:
         for i in range(n):
             memcpy(&tile[i * width], values + i * job.stride, width * sizeof(double))
-    if job.weights != NULL:
-        multiply_rows(tile, n, width, job.weights + begin)
     each_group(job, begin, n, tile, bins)
     if job.n_numeric:
         bins += job.n_bins - job.n_numeric * width
@@ -290,21 +272,16 @@ cdef int describe(
     job.groups, job.n_groups, job.n_rows = groups.items, groups.n_groups, groups.n_rows
     job.block_rows, job.width, job.n_numeric = block_rows, width, numeric.shape[1]
     job.numeric = &numeric[0, 0] if numeric.shape[0] and numeric.shape[1] else NULL
-    job.weights = NULL
     return 0
 
 
-cdef int describe_sums(Job *job, const double[::1] weights, double[:, ::1] bins, Py_ssize_t n_bins) except -1:
-    """Fill in the bins and the weights of sums."""
+cdef int describe_bins(Job *job, double[:, ::1] bins, Py_ssize_t n_bins) except -1:
+    """Fill in the bins of sums."""
     cdef Py_ssize_t n_blocks = (job.n_rows + job.block_rows - 1) // job.block_rows
-    if weights is not None and weights.shape[0] != job.n_rows:
-        raise ValueError(f"implicit: {weights.shape[0]} weights for {job.n_rows} rows")
     if bins.shape[0] != n_blocks or bins.shape[1] != n_bins:
         raise ValueError(f"implicit: the bins must have the shape ({n_blocks}, {n_bins})")
     job.n_bins = n_bins
     job.bins = &bins[0, 0] if n_blocks and n_bins else NULL
-    if weights is not None and job.n_rows:
-        job.weights = &weights[0]
     return 0
 
 
@@ -347,8 +324,8 @@ def multiply(
 
 
 def add_up(
-    list codes, list n_codes, const double[:, ::1] numeric, const double[:, :] values, const double[::1] weights,
-    double[:, ::1] bins, Py_ssize_t block_rows, int num_threads,
+    list codes, list n_codes, const double[:, ::1] numeric, const double[:, :] values, double[:, ::1] bins,
+    Py_ssize_t block_rows, int num_threads,
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
@@ -363,7 +340,7 @@ def add_up(
     for i in range(groups.n_groups):
         groups.items[i].first_bin = n_bins
         n_bins += groups.items[i].n_codes * job.width
-    describe_sums(&job, weights, bins, n_bins + job.n_numeric * job.width)
+    describe_bins(&job, bins, n_bins + job.n_numeric * job.width)
     if job.n_rows == 0:
         return
     job.values, job.stride = &values[0, 0], values.strides[0] // <Py_ssize_t> sizeof(double)
@@ -389,6 +366,9 @@ def count_pairs(
             raise ValueError("implicit.count_pairs: all codes must be uint16, or all uint32")
         for b in range(a + 1, groups.n_groups):
             n_bins += <Py_ssize_t> groups.items[a].n_codes * groups.items[b].n_codes
-    describe_sums(&job, weights, bins, n_bins)
-    if job.n_rows:
+    describe_bins(&job, bins, n_bins)
+    if weights is not None and weights.shape[0] != n_rows:
+        raise ValueError(f"implicit.count_pairs: {weights.shape[0]} weights for {n_rows} rows")
+    job.weights = &weights[0] if weights is not None and n_rows else NULL
+    if n_rows:
         run(&job, pair_block, num_threads)
