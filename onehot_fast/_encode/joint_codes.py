@@ -8,7 +8,7 @@ fewer bytes and a product fewer look-ups.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import Any, NamedTuple, TypeAlias
@@ -207,7 +207,9 @@ class JointLayout:
         return result
 
 
-def shared(columns: Iterable[int], radices: Sequence[int], most: int) -> list[Digits]:
+def shared(
+    columns: Iterable[int], radices: Sequence[int] | Mapping[int, int], most: int
+) -> list[Digits]:
     """Return columns in groups whose codes have at most so many values, or one column."""
     groups: list[Digits] = []
     for i in columns:
