@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from bisect import bisect_right
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from functools import partial
@@ -527,15 +526,12 @@ class Encoder(SklearnProtocol):
         num_threads: int | None,
     ) -> OneHotMatrix:
         """Return a matrix that stores codes, and the other columns as a dense block."""
-        schema = self.schema
         numeric = np.empty((source.n_rows, len(others)))
-        n_features_before = []
-        for i, (output, values) in enumerate(others):
+        for i, (_, values) in enumerate(others):
             numeric[:, i] = values
-            n_features_before.append(output - i)
-        numeric_after = [bisect_right(schema.starts, n) - 1 for n in n_features_before]
-        names = partial(matrix_names, schema, source.names)
-        return OneHotMatrix._of_columns(columns, numeric, names, numeric_after, num_threads)
+        names = partial(matrix_names, self.schema, source.names)
+        positions = [output for output, _ in others]
+        return OneHotMatrix._of_columns(columns, numeric, names, positions, num_threads)
 
     def _categorical(self, source: Table) -> Any:
         """Return the table with its encoded columns in a dtype of categories."""

@@ -15,7 +15,6 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._encode import gram, write
 from onehot_fast._encode.joint_codes import JointLayout
 from onehot_fast._runtime import memory, parallel
-from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 
 if TYPE_CHECKING:
@@ -164,16 +163,15 @@ class OneHotMatrix:
         columns: Sequence[CodedColumn],
         numeric: Floats,
         names: Names,
-        numeric_after: Sequence[int] | None = None,
+        positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
         """Return the matrix of coded columns; it keeps `numeric`, and the codes are copied."""
-        layout = JointLayout(
-            [column.n_outputs for column in columns],
-            [column.nan_where_missing for column in columns],
-            numeric.shape[1],
-            numeric_after,
-        )
+        n_outputs = [column.n_outputs for column in columns]
+        if positions is None:
+            positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
+        has_nan = [column.nan_where_missing for column in columns]
+        layout = JointLayout(n_outputs, has_nan, positions)
         return cls(layout, layout.pack(columns, num_threads), numeric, names)
 
     @classmethod
@@ -393,7 +391,7 @@ class OneHotMatrix:
         own = self._layout.numeric
         # Deviations are squared, not values: a large mean would leave no digits.
         squares = OneHotMatrix(
-            JointLayout([], [], len(own)), [], (self._numeric - mean[own]) ** 2, ()
+            JointLayout([], [], range(len(own))), [], (self._numeric - mean[own]) ** 2, ()
         )
         variance[own] = squares.mean(row_weights)
         return np.sqrt(np.maximum(variance, 0))
@@ -422,15 +420,8 @@ class OneHotMatrix:
 
     def to_numpy(self, dtype: npt.DTypeLike = np.float64) -> AnyArray:
         """Return the dense matrix."""
-        own = self._layout.numeric
-        ones = write.rows(self._layout.unpack(self._codes), dtype, n_rows=len(self))
-        if not len(own):
-            return ones
-        check_size(self.shape, ones.dtype)
-        out = np.empty(self.shape, ones.dtype)
-        out[:, np.delete(np.arange(self.shape[1]), own)] = ones
-        out[:, own] = self._numeric
-        return out
+        columns, others = self._layout.unpack(self._codes), self._others(dtype)
+        return write.rows(columns, dtype, n_rows=len(self), others=others)
 
     def to_csr(self, dtype: npt.DTypeLike = np.float64) -> csr_array:
         """Return the matrix as a ``scipy.sparse.csr_array``."""
@@ -442,14 +433,15 @@ class OneHotMatrix:
 
     def _sparse(self, form: str, dtype: npt.DTypeLike) -> Any:
         """Return the matrix in a format of scipy.sparse."""
-        own, columns = self._layout.numeric, self._layout.unpack(self._codes)
-        ones = write.sparse_array(form, columns, dtype, n_rows=len(self))
-        if not len(own):
-            return ones
-        sparse = library("scipy.sparse", f"a {form}_array")
-        both = sparse.hstack([ones, sparse.csr_array(self._numeric.astype(dtype))], "csc")
-        order = np.append(np.delete(np.arange(self.shape[1]), own), own)
-        return both[:, np.argsort(order)].asformat(form)
+        columns, others = self._layout.unpack(self._codes), self._others(dtype)
+        return write.sparse_array(form, columns, dtype, n_rows=len(self), others=others)
+
+    def _others(self, dtype: npt.DTypeLike) -> list[tuple[int, AnyArray]]:
+        """Return the numeric columns and their positions, as the functions of `write` take them."""
+        return [
+            (position, self._numeric[:, i].astype(dtype))
+            for i, position in enumerate(self._layout.numeric.tolist())
+        ]
 
     def _weights(self, weights: Any) -> Floats | None:
         """Return the weights of rows as an array of float64, or raise."""

@@ -395,3 +395,38 @@ def test_columns_of_few_categories_share_codes() -> None:
     layout = joint_codes.JointLayout([10] * 6, [False] * 6)
 
     assert [len(group.columns) for group in layout.groups] == [3, 3]
+
+
+@pytest.mark.parametrize("missing", ["ignore", "propagate"])
+def test_numeric_columns_stand_where_they_stood_in_the_table(missing: Any) -> None:
+    """The matrix is the whole design matrix, as every other form is."""
+    pd = pytest.importorskip("pandas")
+    generator = np.random.default_rng(4)
+    frame = pd.DataFrame(
+        {
+            "hour": generator.integers(0, 24, 50),
+            "size": generator.choice(np.array(["S", "M", None], object), 50),
+            "price": generator.integers(0, 9, 50) / 2,
+            "is_new": generator.random(50) < 0.5,
+            "color": generator.choice(["r", "g"], 50),
+            "mass": generator.integers(-5, 9, 50),
+        }
+    )
+    encoder = Encoder(["color", "size"], handle_missing=missing, dtype="float64").fit(frame)
+    matrix, dense = encoder.transform(frame, "implicit"), encoder.transform(frame, "numpy")
+    present = ~np.isnan(dense).any(1)
+    weights = generator.integers(0, 5, 50).astype(float)
+
+    assert (
+        list(matrix.column_names)
+        == encoder.set_output(transform="implicit").get_feature_names_out().tolist()
+    )
+    np.testing.assert_array_equal(matrix.to_numpy(), dense)
+    np.testing.assert_array_equal(matrix.to_csr().toarray(), dense)
+    np.testing.assert_array_equal(matrix.to_csc().toarray(), dense)
+    part, whole = matrix[present], dense[present]
+    np.testing.assert_array_equal(part @ np.arange(8.0), whole @ np.arange(8.0))
+    np.testing.assert_array_equal(part.T @ weights[present], whole.T @ weights[present])
+    gram_matrix = (whole * weights[present, None]).T @ whole
+    np.testing.assert_array_equal(part.gram(weights[present]), gram_matrix)
+    np.testing.assert_array_equal(part.gram(weights[present], output="csr").toarray(), gram_matrix)

@@ -75,25 +75,20 @@ class JointLayout:
         Of each categorical column.
     has_nan : sequence of bool
         Whether a missing value of the column is a row of NaN.
-    n_numeric : int
-    numeric_after : sequence of int, optional
-        For each numeric column, how many categorical columns stand before it; by default all.
+    numeric : sequence of int
+        Where the numeric columns stand among all outputs, in ascending order.
     """
 
     def __init__(
-        self,
-        n_outputs: Sequence[int],
-        has_nan: Sequence[bool],
-        n_numeric: int = 0,
-        numeric_after: Sequence[int] | None = None,
+        self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int] = ()
     ) -> None:
         self.n_outputs = tuple(n_outputs)
         self.has_nan = tuple(nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
-        after = (len(n_outputs),) * n_numeric if numeric_after is None else tuple(numeric_after)
-        ends = [0, *accumulate(n_outputs)]
-        self.numeric = np.array([ends[i] + k for k, i in enumerate(after)], np.intp)
-        self.starts = [ends[i] + sum(a <= i for a in after) for i in range(len(n_outputs))]
-        self.n_columns = ends[-1] + n_numeric
+        self.numeric = np.array(numeric, np.intp)
+        self.n_columns = sum(n_outputs) + len(self.numeric)
+        free = np.delete(np.arange(self.n_columns + 1), self.numeric)
+        first = accumulate(n_outputs, initial=0)
+        self.starts = [int(free[output]) for output, _ in zip(first, n_outputs, strict=False)]
         radices = [n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)]
         smallest_first = sorted(range(len(radices)), key=radices.__getitem__)
         self.groups = shared(smallest_first, radices, MAX_SHARED_CODES)
