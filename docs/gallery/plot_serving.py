@@ -1,0 +1,44 @@
+"""
+Serve single requests
+=====================
+
+A service encodes one row for each request. The time must not depend on the number of categories. The
+plot shows the time of one row of five columns, as a record, from an encoder that was loaded from
+JSON.
+"""
+
+# %%
+import time
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from onehot_fast import Encoder
+
+rng = np.random.default_rng(0)
+sizes = [10, 100, 1_000, 10_000]
+times = []
+for n_categories in sizes:
+    values = [f"value {i}" for i in range(n_categories)]
+    table = {f"column {k}": values for k in range(5)}
+    text = Encoder([*table], dtype="float32", handle_unknown="ignore").fit(table).to_json()
+    encoder = Encoder.from_json(text)
+    requests = [{name: [values[i]] for name in table} for i in rng.integers(0, n_categories, 200)]
+    encoder.transform(requests[0], "csr")  # the first call builds the hash tables
+    seconds = []
+    for request in requests:
+        begin = time.perf_counter()
+        encoder.transform(request, "csr")
+        seconds.append(time.perf_counter() - begin)
+    times.append(np.median(seconds) * 1e6)
+
+# %%
+figure, axes = plt.subplots(figsize=(7, 3.4), layout="constrained")
+axes.semilogx(sizes, times, marker="o")
+axes.set(
+    xlabel="categories of each column", ylabel="microseconds for one row (median)", ylim=(0, None)
+)
+axes.grid(alpha=0.3)
+
+# %%
+# A service without Python runs the same encoder as an ONNX model: see ``Encoder.to_onnx``.
