@@ -23,7 +23,8 @@ flights = pd.read_csv(
 partitioned = dd.from_pandas(flights, npartitions=12)
 
 encoder = Encoder(["carrier", "dest"], min_frequency=0.01).fit(partitioned)
-encoder == Encoder(["carrier", "dest"], min_frequency=0.01).fit(flights)
+is_equal = encoder == Encoder(["carrier", "dest"], min_frequency=0.01).fit(flights)
+is_equal
 
 # %%
 # ``transform`` is lazy: nothing is computed until a result is needed, and every partition has the

@@ -2,8 +2,9 @@
 Detect drift before it reaches a model
 ======================================
 
-``Encoder.check`` compares a table with what ``fit`` saw: values that are unknown, and how the shares of
-known categories changed. The encoder below saw the flights of January; each later month is checked.
+``Encoder.check`` compares a table with what ``fit`` saw: values that are unknown, and how the shares
+of known categories changed. The encoder below saw the flights of January; each later month is
+checked.
 """
 
 # %%

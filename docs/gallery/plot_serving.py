@@ -2,9 +2,8 @@
 Serve single requests
 =====================
 
-A service encodes one row for each request. The time must not depend on the number of categories. The
-plot shows the time of one row of five columns, as a record, from an encoder that was loaded from
-JSON.
+A service encodes one row for each request. The time must not depend on the number of categories.
+The plot shows the time of one row of five columns, from an encoder that was loaded from JSON.
 """
 
 # %%
