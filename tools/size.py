@@ -135,7 +135,7 @@ def units_in_cycles(package: Path) -> set[str]:
     imports: dict[str, set[str]] = {}
     for path in sources(package, ".py", ".pyx", ".pxd"):
         unit = path.relative_to(package).with_suffix("").parts[0]
-        imports.setdefault(unit, set()).update(imported_units(path))
+        imports.setdefault(unit, set()).update(imported_units(path) - {unit})
     del imports["__init__"]
     reachable = {unit: _reachable(unit, imports) for unit in imports}
     return {unit for unit in imports if unit in reachable[unit]}
@@ -144,9 +144,8 @@ def units_in_cycles(package: Path) -> set[str]:
 def imported_units(path: Path) -> set[str]:
     """Return the folders and top-level modules of the core that a file imports."""
     names = [first or second for first, second in CYTHON_IMPORT.findall(path.read_text())]
-    own = path.parent.name if path.parent.name != "onehot_fast" else path.stem
     units = {name.split(".")[1] for name in names if name.startswith("onehot_fast.")}
-    return units - {own, "integrations"}
+    return units - {"integrations"}
 
 
 def _reachable(unit: str, imports: dict[str, set[str]]) -> set[str]:

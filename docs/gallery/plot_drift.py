@@ -2,9 +2,8 @@
 Detect drift before it reaches a model
 ======================================
 
-``Encoder.check`` compares a table with what ``fit`` saw: values that are unknown, and how the shares
-of known categories changed. The encoder below saw the flights of January; each later month is
-checked.
+``Encoder.check`` compares a table with what ``fit`` saw: unknown values, and changed shares of
+known categories. The encoder below saw the flights of January; each later month is checked.
 """
 
 # %%

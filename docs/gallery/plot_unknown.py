@@ -42,7 +42,7 @@ except ValueError as error:
 
 # %%
 # A row of zeros gets the intercept alone. The feature of the infrequent categories has a weight
-# that was learned from rare plans. (``"warn"`` predicts what ``"ignore"`` predicts, with a warning.)
+# that was learned from rare plans. ``"warn"`` predicts what ``"ignore"`` predicts, and warns.
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), layout="constrained", sharey=True)
 for axis, rule in zip(axes, rows, strict=True):
     encoder = Encoder(["plan"], handle_unknown=rule, **options)
