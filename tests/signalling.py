@@ -1,12 +1,13 @@
 """Signals at known places, so that no test waits for the right moment.
 
 As a program, ``signalling.py PLACE NUMBER ARGUMENT...``, it is the command, which sends itself a
-signal where it first comes to that place.
+signal where it first comes to that place, or truncates a file there: ``os.truncate:FILE``.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import pkgutil
 import signal
 import subprocess
@@ -43,17 +44,25 @@ def around(
     return wrapper
 
 
-def send_at(place: str, number: int, replace: Callable[[Any, str, Any], None] = setattr) -> None:
-    """Send this process a signal before or after a function is called: ``before os.replace``."""
+def replace_at(
+    place: str, action: Callable[[], None], replace: Callable[[Any, str, Any], None] = setattr
+) -> None:
+    """Do something before or after a function is called: ``before os.replace``."""
     when, _, name = place.partition(" ")
     owner, _, last = name.rpartition(".")
     call = pkgutil.resolve_name(name)
-    replace(pkgutil.resolve_name(owner), last, around(call, **{when: once(number)}))
+    replace(pkgutil.resolve_name(owner), last, around(call, **{when: action}))
 
 
-def run(place: str, number: int, *arguments: object) -> tuple[int, str]:
+def send_at(place: str, number: int, replace: Callable[[Any, str, Any], None] = setattr) -> None:
+    """Send this process a signal before or after a function is called."""
+    replace_at(place, once(number), replace)
+
+
+def run(place: str, number: int | str, *arguments: object) -> tuple[int, str]:
     """Run this program; return its exit code and what it said on standard error."""
-    program = [sys.executable, "-P", __file__, place, str(int(number))]
+    action = number if isinstance(number, str) else str(int(number))
+    program = [sys.executable, "-P", __file__, place, action]
     done = subprocess.run([*program, *map(str, arguments)], capture_output=True, timeout=120)
     return done.returncode, done.stderr.decode()
 
@@ -62,5 +71,9 @@ if __name__ == "__main__":
     from onehot_fast.cli import main
 
     _, place, number, *sys.argv[1:] = sys.argv
-    send_at(place, int(number))
+    _, is_file, path = number.partition("os.truncate:")
+    if is_file:
+        replace_at(place, functools.partial(os.truncate, path, 1000))
+    else:
+        send_at(place, int(number))
     sys.exit(main())
