@@ -104,16 +104,18 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
     named = adapter.read_table(table)
     positions = range(shape[1])
     is_few = shape[0] <= MAX_CELL_ROWS
-    cells = [_read_cells(named.cells(i)) if is_few else None for i in positions]
+    cells = [_read_cells(named, i) if is_few else None for i in positions]
     if None not in cells:
         return named.names, cells  # type: ignore[return-value]
     if library == "pandas":
         series = [each for _, each in table.items()]
         read = _read_series
     else:
-        series = [table[:, i] if library == "polars" else table[i] for i in positions]
+        series = table.get_columns() if library == "polars" else table.columns
         if not any(map(_is_text, series)):  # scikit-learn makes one array of all columns
-            return named.names, [*map(read_array, np.asarray(table).T)]
+            arrays = [each.to_numpy() for each in series]
+            is_one_dtype = len({array.dtype for array in arrays}) == 1
+            return named.names, [*map(read_array, arrays if is_one_dtype else np.asarray(table).T)]
         read = _read_library_column
     return named.names, [own or read(each) for own, each in zip(cells, series, strict=True)]
 
@@ -161,21 +163,29 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
         raise SklearnFallback from error
 
 
-def _read_cells(values: Sequence[Any] | None) -> InputColumn | None:
-    """Return a few cells as a column, None if they are not all texts or NumPy's numbers."""
-    types = set(map(type, values or ()))
-    if types == {str}:
+def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
+    """Return a few texts, some of them missing, as a column; None if it has to be read."""
+    values = table.cells(position) or ()
+    types = set(map(type, values))
+    if types == {str} or (types == {str, type(None)} and table.library == "polars"):
         return read_array(np.array(values, object))
-    if len(types) == 1 and issubclass(types.pop(), np.number | np.bool_):
-        return read_array(np.array(values))
-    return None
+    is_missing = [value is None or value != value for value in values]
+    if table.library != "pandas" or not types <= {str, type(None), float} or not any(is_missing):
+        return None
+    dtype = table.source.dtypes.iloc[position]
+    if hasattr(dtype, "categories"):
+        dtype = dtype.categories.dtype
+    if dtype != "str":
+        return None
+    texts = [np.nan if each else value for each, value in zip(is_missing, values, strict=True)]
+    return read_array(np.array(texts, object))
 
 
 def _read_series(series: Any) -> InputColumn:
     """Return a column of a DataFrame. Codes, and text in Arrow's memory, are not copied."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in PLAIN_KINDS:
-        return read_array(series.to_numpy())
+        return read_array(series.values)
     if hasattr(dtype, "categories"):
         return _read_category(series)
     if dtype == "str":

@@ -101,3 +101,17 @@ def test_values_after_many_missing_ones_are_encoded_as_by_scikit_learn(late, mis
     case = Case(column, column[::-1].copy(), {})
 
     assert results(OneHotEncoder, case) == results(preprocessing.OneHotEncoder, case)
+
+
+@pytest.mark.parametrize("values", [[True], [1], [1.5], [np.nan], ["a"], ["a", None]], ids=str)
+@pytest.mark.parametrize("dtype", ["object", "category", "str", "boolean", "Int64", "Float64"])
+def test_few_rows_of_pandas_keep_the_dtypes_of_scikit_learn(values, dtype):
+    """Cells that are read one by one do not tell a nullable or categorical column."""
+    pandas = pytest.importorskip("pandas")
+    try:
+        table = pandas.DataFrame({"x": pandas.Series(values, dtype=dtype)})
+    except (TypeError, ValueError):
+        return  # pandas has no such column
+    case = Case(table, table, {})
+    assert results(OneHotEncoder, case) == results(preprocessing.OneHotEncoder, case)
+    assert results(OrdinalEncoder, case) == results(preprocessing.OrdinalEncoder, case)
