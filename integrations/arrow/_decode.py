@@ -22,23 +22,7 @@ Classes: TypeAlias = npt.NDArray[np.int64]
 
 
 class Meanings:
-    """What the rows of an encoded column stand for, as values of one type.
-
-    Parameters
-    ----------
-    column : ColumnSchema
-    substitutes : mapping of Special to scalar
-        What stands for what is no category; None is null.
-
-    Attributes
-    ----------
-    type : pyarrow.DataType
-
-    Raises
-    ------
-    TypeError
-        The categories have no common type, or a substitute is not of it.
-    """
+    """What the rows of an encoded column stand for, as values of the one `type`."""
 
     def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
         self._column = column

@@ -62,24 +62,7 @@ class NewColumns(NamedTuple):
 
 
 class EncodePlan:
-    """The schema of the output, and what writes its columns.
-
-    Parameters
-    ----------
-    source : pyarrow.Schema
-        Of the tables or batches to encode.
-    schema : Schema
-        Of the encoder.
-    layout, num_threads
-        See `encode`.
-
-    Raises
-    ------
-    TypeError
-        The dtype of an output has no type in Arrow.
-    ValueError
-        An encoded column is absent or there twice, or two columns of the output have one name.
-    """
+    """The schema of the output, and what writes its columns."""
 
     def __init__(
         self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None

@@ -79,29 +79,7 @@ def as_table(table: Any) -> pa.Table:
 
 
 def read_table(table: Any) -> Table:
-    """Return any object that speaks Arrow as a `Table`, without reading a column.
-
-    Parameters
-    ----------
-    table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        A reader is read to its end. A column alone is a table of "x0".
-
-    Returns
-    -------
-    Table
-        Texts, bytes and dictionaries count as encodable.
-
-    Raises
-    ------
-    TypeError
-        The object does not offer Arrow data.
-
-    Examples
-    --------
-    >>> table = read_table(pa.table({"size": ["S", "L"], "price": [2, 3]}))
-    >>> table.names, table.encodable
-    (('size', 'price'), (True, False))
-    """
+    """Return an object with the Arrow PyCapsule interface as a `Table`; no column is read."""
     rows = as_table(table)
     return Table(
         tuple(rows.schema.names),
@@ -148,33 +126,7 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a column of Arrow: a `Column` where it holds codes, else its `Values`.
-
-    Parameters
-    ----------
-    column : Array, ChunkedArray, or an object with the Arrow PyCapsule interface
-        The indices of a dictionary without nulls become codes without a copy, if the column has one
-        chunk and the dictionary neither nulls nor repetitions. NaN is missing, as null is. Of an
-        extension array the storage counts, of a run-end encoded one the values.
-
-    Returns
-    -------
-    Column or Values
-        An ordered dictionary declares its categories.
-
-    Raises
-    ------
-    TypeError
-        The column holds lists, structures, maps or unions.
-    ValueError
-        An index is outside its dictionary, or a time of a day is finer than a microsecond.
-
-    Examples
-    --------
-    >>> column = read_column(pa.array(["b", None, "a", "b"])).encode()
-    >>> column.codes, column.categories
-    (array([ 0, -1,  1,  0], dtype=int32), array(['b', 'a'], dtype=object))
-    """
+    """Return a column of Arrow as codes or values; an ordered dictionary declares categories."""
     return ColumnReader().read(as_column(column))
 
 
@@ -270,30 +222,7 @@ def read_integers(column: ArrowColumn) -> Codes:
 
 
 def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """Return a column of lists as offsets and flat elements.
-
-    Parameters
-    ----------
-    rows : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
-        Lists of any kind. A null list is empty, whatever lies beneath it.
-
-    Returns
-    -------
-    offsets : ndarray of int64, shape (n_rows + 1,)
-        Row ``i`` has the elements ``offsets[i]:offsets[i + 1]``.
-    elements : ndarray of integers or Column
-        Integers are an array, in which a null is -1, all others a `Column`.
-
-    Raises
-    ------
-    TypeError
-        The rows are no lists, or lists of lists.
-
-    Examples
-    --------
-    >>> read_lists(pa.array([[2, 0], None, [2]]))
-    (array([0, 2, 2, 3]), array([2, 0, 2]))
-    """
+    """Return a column of lists as offsets and flat elements, a null integer as -1."""
     offsets, elements = flattened(as_column(rows))
     if pa.types.is_integer(elements.type):
         return offsets, _core_array(elements).codes()

@@ -116,30 +116,7 @@ def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories as an array of the one type that holds all of them exactly.
-
-    Parameters
-    ----------
-    categories : iterable of scalars
-        None of them missing.
-    owner : str
-        Whose categories they are, for the error.
-
-    Returns
-    -------
-    pyarrow.Array
-        Texts where there are no categories.
-
-    Raises
-    ------
-    TypeError
-        No type of Arrow holds all of them.
-
-    Examples
-    --------
-    >>> common_values([1, 2.5], "column 'n'").type
-    DataType(double)
-    """
+    """Return categories as an array of the one type that holds all of them exactly."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())

@@ -51,35 +51,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pa.Table:
-    """Return the table of the parts, in their order.
-
-    Parameters
-    ----------
-    table : Table
-        Of any library.
-    parts : sequence of PassThrough, Outputs, Decoded or Categorical
-        Columns that pass through are shared, with their fields and metadata.
-    memo : dict, optional
-        Holds the last schema that came in, and the one that came out, or rows all off and all on.
-    num_threads : int, optional
-        By default as many as the size of the outputs makes worthwhile.
-
-    Returns
-    -------
-    pyarrow.Table of table.n_rows
-
-    Raises
-    ------
-    TypeError, ValueError
-        A column holds objects that are no values of Arrow, or of no single type; a dtype has no
-        type in Arrow.
-
-    Examples
-    --------
-    >>> table = Table(("n",), 2, (False,), lambda _: None, lambda _: np.array([1, 2]))
-    >>> wrap(table, [Decoded("a", np.array([True, False])), PassThrough(0)]).to_pydict()
-    {'a': [True, False], 'n': [1, 2]}
-    """
+    """Return the table of the parts, in their order, with the fields of columns that stay."""
     source = table.source if isinstance(table.source, pa.Table) else None
     if table.n_rows == 1 and memo is not None and _are_plain_outputs(parts):
         return _row_table(table, parts, memo, num_threads)
@@ -123,13 +95,7 @@ def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> 
 
 
 def type_of_name(name: str) -> pa.DataType:
-    """Return the type that pyarrow spells like this; nested types have no such form here.
-
-    Raises
-    ------
-    ValueError
-        There is none.
-    """
+    """Return the type that pyarrow spells like this; nested types have no such form here."""
     if match := DICTIONARY_NAME.fullmatch(name):
         value_type, index_type = map(type_of_name, match.group(1, 2))
         return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
@@ -287,13 +253,7 @@ def metadata_without(
 
 @cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
-    """Return the type of Arrow whose values are those of the dtype.
-
-    Raises
-    ------
-    TypeError
-        Arrow has none: it knows neither complex numbers nor bfloat16.
-    """
+    """Return the type of Arrow whose values are those of the dtype."""
     try:
         return pa.from_numpy_dtype(dtype)
     except (pa.ArrowNotImplementedError, TypeError) as error:

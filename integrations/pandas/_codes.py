@@ -34,34 +34,7 @@ SAMPLE = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes and levels of a Series of any dtype whose values can be hashed.
-
-    Parameters
-    ----------
-    series : pandas.Series of shape (n_rows,)
-        Category and dictionary codes are taken as they are, whole numbers of a small span are codes
-        themselves; strings and other integers are hashed by the core, all else by pandas.
-
-    Returns
-    -------
-    column : CodedColumn
-        Its outputs are the positions of the levels.
-    levels : pandas.Index
-        The levels `pandas.get_dummies` would name its columns by, in its order: the categories of
-        ``pandas.Categorical(series)``; those of a categorical Series are a
-        `pandas.CategoricalIndex`.
-
-    Raises
-    ------
-    TypeError
-        If the values cannot be hashed.
-
-    Examples
-    --------
-    >>> column, levels = code_series(pd.Series([7, 5, 7]))
-    >>> level_codes(column), levels
-    (array([1, 0, 1], dtype=int8), Index([5, 7], dtype='int64'))
-    """
+    """Return the codes of a Series and its levels: the names of columns in `get_dummies`."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _coding(category_codes(series), _category_levels(dtype))

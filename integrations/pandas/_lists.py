@@ -27,29 +27,7 @@ Strings: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a column of lists as offsets and flat elements.
-
-    Parameters
-    ----------
-    rows : Series or Index of n_rows
-        Arrow's lists are read where they lie; all others one by one. A missing list is empty.
-
-    Returns
-    -------
-    Rows
-        Row ``i`` has the elements ``offsets[i]:offsets[i + 1]``; those of integers are an array,
-        in which a missing one is -1, all others of Arrow a `Column`.
-
-    Raises
-    ------
-    TypeError
-        If a row is no list.
-
-    Examples
-    --------
-    >>> read_lists(pd.Series([[2, 0], None, [2]]))
-    Rows(offsets=array([0, 2, 2, 3]), elements=array([2, 0, 2]))
-    """
+    """Return a column of lists as offsets and flat elements, a missing integer as -1."""
     lists = _arrow_lists(rows)
     if lists is None:
         return Rows.read(list(rows))
@@ -63,31 +41,7 @@ def read_lists(rows: Any) -> Rows:
 
 
 def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
-    """Return the labels of each row, be they listed or separated.
-
-    Parameters
-    ----------
-    series : Series of n_rows
-        Lists, or texts where there is a `sep`; a missing row has no labels.
-    sep : str, optional
-        What stands between labels, literally. An empty label is none.
-
-    Returns
-    -------
-    Rows
-        The elements are a `Column`: row ``i`` has those of ``offsets[i]:offsets[i + 1]``.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If a row is no list, a value or `sep` is no text, or `sep` is empty.
-
-    Examples
-    --------
-    >>> offsets, labels = read_labels(pd.Series(["a|b", None, "b"]), "|")
-    >>> offsets, labels.categories[labels.codes]
-    (array([0, 2, 2, 3]), array(['a', 'b', 'b'], dtype=object))
-    """
+    """Return the labels of each row, which are listed, or separated by `sep`."""
     if sep is not None:
         return _sorted_rows(Rows.read(series, sep=sep))
     lists = _arrow_lists(series)

@@ -37,24 +37,7 @@ SMALL_CELLS = 1 << 20
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame, or one column of pandas, as a `Table`, without reading a column.
-
-    Parameters
-    ----------
-    table : DataFrame, Series, Index or pandas array
-        A column alone is a table of its name, or of "x0".
-
-    Returns
-    -------
-    Table
-        Those columns count as encodable that `pandas.get_dummies` encodes without being asked.
-
-    Examples
-    --------
-    >>> table = read_table(pd.DataFrame({"size": ["S", "L"], "price": [2, 3]}))
-    >>> table.names, table.encodable
-    (('size', 'price'), (True, False))
-    """
+    """Return a DataFrame or one column of pandas as a `Table`, without reading a column."""
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
@@ -138,28 +121,7 @@ class _Frame:
 
 
 def read_column(values: Any) -> Column | Values:
-    """Return a column of pandas: a `Column` where it holds codes, else its `Values`.
-
-    Parameters
-    ----------
-    values : Series, Index or pandas array of n_rows
-        The codes of a categorical one are a read-only view of its own.
-
-    Returns
-    -------
-    Column or Values
-        Its categories are NumPy's where NumPy has a dtype for them, else objects.
-
-    Raises
-    ------
-    TypeError
-        If the values cannot be hashed.
-
-    Examples
-    --------
-    >>> read_column(pd.Series(pd.Categorical(["S"], categories=["S", "M"], ordered=True)))
-    Column(1 rows, 2 ordered categories, source='category')
-    """
+    """Return a Series, Index or array as codes or values; codes are a read-only view."""
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):

@@ -80,38 +80,7 @@ def wrap(
     sparse: bool = False,
     dtype: AnyDtype | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of the parts, in their order.
-
-    Parameters
-    ----------
-    table : Table
-        Of any library; the rows of a DataFrame keep their labels.
-    parts : sequence of PassThrough, Outputs, Decoded or Categorical
-        Input columns are shared as pandas shares them; the outputs of one dtype that stand side by
-        side are one block of memory.
-    memo : dict, optional
-        Holds the labels of the columns from one table to the next.
-    num_threads : int, optional
-        By default as many as the size of the outputs makes worthwhile.
-    sparse : bool, default False
-        Make a SparseArray of each output.
-    dtype : dtype of pandas, optional
-        Of all outputs; by default that of each part.
-
-    Returns
-    -------
-    pandas.DataFrame of table.n_rows
-
-    Examples
-    --------
-    >>> from onehot_fast.integrations.pandas import read_table
-    >>> table = read_table(pd.DataFrame({"n": [1, 2]}, index=["x", "y"]))
-    >>> column = CodedColumn(np.array([0, -1], np.int8), None, 1)
-    >>> wrap(table, [Outputs(("a",), (column,), np.dtype(bool)), PassThrough(0)])
-           a  n
-    x   True  1
-    y  False  2
-    """
+    """Return the frame of the parts, in their order, with the index of a pandas `table`."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo

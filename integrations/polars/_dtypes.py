@@ -38,18 +38,7 @@ TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEM
 
 
 def result_dtype(dtype: Any) -> AnyDtype:
-    """Return the NumPy dtype that a NumPy or polars dtype means.
-
-    Raises
-    ------
-    TypeError
-        If it is not Boolean, integer, floating or complex.
-
-    Examples
-    --------
-    >>> result_dtype(pl.UInt8), result_dtype("float32")
-    (dtype('uint8'), dtype('float32'))
-    """
+    """Return the NumPy dtype that a NumPy or polars dtype means."""
     if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
         return checks.number_dtype(dtype, "dtype")
     if dtype not in TO_NUMPY:
@@ -58,18 +47,7 @@ def result_dtype(dtype: Any) -> AnyDtype:
 
 
 def element_of(dtype: AnyDtype) -> Element:
-    """Return what a NumPy dtype is in polars.
-
-    Raises
-    ------
-    TypeError
-        If polars has no such numbers.
-
-    Examples
-    --------
-    >>> element_of(np.dtype("float32"))
-    Element(dtype=Float32, format='f')
-    """
+    """Return what a NumPy dtype is in polars."""
     if dtype not in ELEMENTS:
         accepted = ", ".join(map(str, ELEMENTS))
         raise TypeError(f"dtype = {dtype} is unknown to polars; accepted are {accepted}")

@@ -30,33 +30,7 @@ def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) 
 def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
-    """Return the encoder that follows from declarations, without a row of data.
-
-    Parameters
-    ----------
-    schema : polars.Schema
-        The columns and their dtypes.
-    columns : iterable of str, optional
-        Those to encode; by default those of texts, categories, bytes and objects.
-    options : mapping
-        Of `onehot_fast.Encoder`.
-
-    Returns
-    -------
-    Encoder
-        As if fitted to a table of no rows.
-
-    Raises
-    ------
-    ValueError
-        If the categories of a column are not declared, or an option asks how often they occur.
-
-    Examples
-    --------
-    >>> schema = pl.Schema({"size": pl.Enum(["S", "L"]), "price": pl.Float64})
-    >>> declared_encoder(schema, None, {}).features["name"].tolist()
-    ['size_S', 'size_L']
-    """
+    """Return the encoder that follows from declarations alone, as if fitted to no rows."""
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
         of_column = {option: _of_column(value, name) for option, value in options.items()}

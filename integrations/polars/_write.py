@@ -49,41 +49,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pl.DataFrame:
-    """Return the DataFrame of the parts, in their order.
-
-    Parameters
-    ----------
-    table : Table
-        Of any library.
-    parts : sequence of PassThrough, Outputs, Decoded or Categorical
-        Columns that pass through are shared with a table of polars.
-    memo : dict, optional
-        Holds from one table to the next that the names were checked, and rows without any on.
-    num_threads : int, optional
-        By default as many as the size of the outputs makes worthwhile.
-
-    Returns
-    -------
-    polars.DataFrame of table.n_rows
-
-    Raises
-    ------
-    TypeError
-        If polars has no such numbers.
-    ValueError
-        If two columns have one name, or a name is no str.
-    MemoryError
-        If the result cannot fit in memory, before it is allocated.
-
-    Examples
-    --------
-    >>> from onehot_fast.adapter import CodedColumn, Outputs, PassThrough
-    >>> from onehot_fast.integrations.polars import read_table
-    >>> column = CodedColumn(np.array([1, 0], np.int8), None, 2)
-    >>> outputs = Outputs(("a", "b"), (column,), np.dtype(bool))
-    >>> wrap(read_table(pl.DataFrame({"n": [1, 2]})), [outputs, PassThrough(0)]).rows()
-    [(False, True, 1), (True, False, 2)]
-    """
+    """Return the DataFrame of the parts, in their order; columns that pass through are shared."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
         _check_names([name for part in parts for name in part.names_in(table)])
@@ -123,15 +89,7 @@ def _row_frame(
 
 
 def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
-    """Return new columns over one block of memory, in which Booleans are bit-packed.
-
-    Raises
-    ------
-    TypeError
-        If polars has no such numbers.
-    MemoryError
-        If the result cannot fit in memory, before it is allocated.
-    """
+    """Return new columns over one block of memory, in which Booleans are bit-packed."""
     element_of(outputs.dtype)  # refused before it is written
     block: AnyArray
     if outputs.dtype.kind == "b":
@@ -148,15 +106,7 @@ def _has_nan(outputs: Outputs) -> bool:
 
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
-    """Return the columns of a row-major matrix, named by what they stand for.
-
-    Raises
-    ------
-    TypeError
-        If polars has no such numbers.
-    ValueError
-        If two columns would have one name.
-    """
+    """Return the columns of a row-major matrix, named by what they stand for."""
     names = Categories.of(labels).titles()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
@@ -217,13 +167,7 @@ def _decoded_series(part: Decoded) -> pl.Series:
 
 
 def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
-    """Return the dtype that polars shows as a name, an Enum with the fitted categories.
-
-    Raises
-    ------
-    ValueError
-        It is none of those of `DTYPES`.
-    """
+    """Return the dtype that polars shows as a name, an Enum with the fitted categories."""
     form = ast.parse(name, mode="eval").body
     arguments: dict[str, Any] = {}
     if isinstance(form, ast.Call):

@@ -132,24 +132,7 @@ class ExprNamespace:
 def encode_expr(
     expr: pl.Expr, column: ColumnSchema, layout: Layout, num_threads: int | None = None
 ) -> pl.Expr:
-    """Return the expression that encodes another one.
-
-    Parameters
-    ----------
-    expr : polars.Expr
-        Its values have the categories of the column.
-    column : ColumnSchema
-        Which outputs there are.
-    layout : {"array", "struct"}
-        One Array for each row, or a Struct with a field for each output.
-    num_threads : int, optional
-        For each batch.
-
-    Returns
-    -------
-    polars.Expr
-        Elementwise, so that the streaming engine can hand it batch after batch.
-    """
+    """Return the elementwise expression that encodes another one."""
     element = element_of(column.options.dtype).dtype
     if layout == "array":
         dtype: Any = pl.Array(element, column.n_outputs)
