@@ -54,7 +54,7 @@ from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import ColumnSchema, Schema, Special
-from onehot_fast.column import Column, Values, read_values
+from onehot_fast.column import Column, SharedCategories, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
@@ -77,6 +77,7 @@ __all__ = [
     "Rows",
     "Schema",
     "SeriesAccessor",
+    "SharedCategories",
     "Special",
     "Strings",
     "Table",

@@ -33,6 +33,21 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 DECLARED = frozenset({"category", "enum"})
 
 
+@dataclass(frozen=True, eq=False)
+class SharedCategories:
+    """Categories that columns share: ``read(key)``, read when they are needed.
+
+    An encoder keeps the look-up table of the last key, which is immutable.
+    """
+
+    key: Any
+    read: Callable[[Any], AnyArray]
+
+    def __len__(self) -> int:
+        """Return the number of categories."""
+        return len(self.key)
+
+
 class Column:
     """The one form in which a column enters the core: codes and the categories they stand for.
 
@@ -70,88 +85,64 @@ class Column:
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
-    # What never changes and holds the categories: where it comes again, they are the same.
-    holder: Any = None
-    _read_holder: Callable[[Any], AnyArray]
+    # The categories if they are shared and not read yet.
+    shared: SharedCategories | None = None
 
     def __init__(
         self,
         codes: AnyArray,
-        categories: AnyArray | Strings,
+        categories: AnyArray | Strings | SharedCategories,
         ordered: bool = False,
         source: str = "hash",
     ) -> None:
+        _check_array(codes, "codes")
+        if not isinstance(categories, Strings | SharedCategories):
+            _check_array(categories, "categories")
+        _check_codes(codes, len(categories))
+        self._set(codes, categories, ordered, source)
+
+    @classmethod
+    def unchecked(
+        cls,
+        codes: AnyArray,
+        categories: AnyArray | Strings,
+        ordered: bool = False,
+        source: str = "hash",
+        *,
+        is_distinct: bool = False,
+    ) -> Column:
+        """Return a column of codes that were checked when they were read.
+
+        To search for the largest code again would take a pass over all rows. `is_distinct` tells
+        that no two categories are equal, whatever their types.
+        """
+        column = cls.__new__(cls)
+        column._set(codes, categories, ordered, source)
+        column.is_distinct = is_distinct
+        return column
+
+    def _set(
+        self,
+        codes: AnyArray,
+        categories: AnyArray | Strings | SharedCategories,
+        ordered: bool,
+        source: str,
+    ) -> None:
+        """Set the attributes of a column."""
         self.codes: AnyArray = codes
         self.ordered: bool = ordered
         self.source: str = source
-        self.stored = categories
         self.is_distinct = False
-        _check_array(codes, "codes")
-        if not isinstance(categories, Strings):
-            _check_array(categories, "categories")
-        _check_codes(codes, len(categories))
-
-    @classmethod
-    def _of_distinct(cls, codes: AnyArray, categories: AnyArray | Strings, source: str) -> Column:
-        """Return a column of codes and categories that are known to be right."""
-        column = cls.__new__(cls)
-        column.codes, column.ordered, column.source = codes, False, source
-        column.stored, column.is_distinct = categories, True
-        return column
-
-    @classmethod
-    def of_checked(
-        cls, codes: AnyArray, categories: AnyArray | Strings, ordered: bool, source: str
-    ) -> Column:
-        """Return a column of codes that were checked against the categories where they were read.
-
-        To look for the largest code again would take a pass over all rows.
-        """
-        column = cls._of_distinct(codes, categories, source)
-        column.ordered, column.is_distinct = ordered, False
-        return column
-
-    @classmethod
-    def of_holder(
-        cls,
-        codes: AnyArray,
-        holder: Any,
-        read: Callable[[Any], AnyArray],
-        ordered: bool,
-        source: str,
-    ) -> Column:
-        """Return a column whose categories are ``read(holder)``, for whoever asks for them.
-
-        Where an encoder meets the same holder again it knows already what they stand for.
-        """
-        column = cls.__new__(cls)
-        column.codes, column.ordered, column.source = codes, ordered, source
-        column.holder, column._read_holder, column.is_distinct = holder, read, False
-        _check_array(codes, "codes")
-        _check_codes(codes, len(holder))
-        return column
+        if isinstance(categories, SharedCategories):
+            self.shared = categories
+        else:
+            self.stored = categories
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
         """The categories as they were given."""
-        return self._read_holder(self.holder)
-
-    @classmethod
-    def of_counts(cls, values: AnyArray | Values, counts: AnyArray) -> Column:
-        """Return a column whose rows are elsewhere: its distinct values, and how often each occurs.
-
-        An encoder can learn from it; it has no rows to encode.
-
-        Parameters
-        ----------
-        values : ndarray of shape (n_categories,), or a library's column
-            Distinct, and none of them missing.
-        counts : ndarray of int64, shape (n_categories,)
-            In how many rows each occurs.
-        """
-        column = read_values(values).encode()
-        column.counts = counts
-        return column
+        assert self.shared is not None
+        return self.shared.read(self.shared.key)
 
     @cached_property
     def categories(self) -> AnyArray:
@@ -163,7 +154,7 @@ class Column:
     @property
     def n_categories(self) -> int:
         """How many categories there are."""
-        return len(self.stored if self.holder is None else self.holder)
+        return len(self.stored if self.shared is None else self.shared)
 
     def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
         """Return the distinct categories, and the position there of each one here (None: its own).
@@ -186,7 +177,7 @@ class Column:
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
         """Return the rows at some positions; the categories stay."""
         codes = self.codes.take(positions)
-        return Column.of_checked(codes, self.stored, self.ordered, self.source)
+        return Column.unchecked(codes, self.stored, self.ordered, self.source)
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -235,7 +226,7 @@ class Values:
         codes, categories, source = factorize_chunks(self.chunks, self.missing)
         if self.convert is not None:
             return Column(codes, self.convert(categories), source=source)
-        return Column._of_distinct(codes, categories, source)
+        return Column.unchecked(codes, categories, source=source, is_distinct=True)
 
     def numbers(self) -> AnyArray | None:
         """Return Booleans, integers and floats as an array, None for values of another type.
@@ -335,7 +326,8 @@ def read_values(column: Any) -> Column | Values:
     if isinstance(column, Column | Values):
         return column
     if isinstance(column, Factorized):
-        return Column._of_distinct(*column)
+        codes, categories, source = column
+        return Column.unchecked(codes, categories, source=source, is_distinct=True)
     library = reader_of(column)
     if library is not None:
         read: Column | Values = integration(library).read_column(column)

@@ -173,7 +173,7 @@ class ColumnReader:
         pairs = zip(arrays, identities, strict=True)
         codes = _joined([_recoded(array.codes(), self._luts[i]) for array, i in pairs], np.int32)
         ordered = column.type.ordered
-        result = Column.of_checked(codes, self._categories, ordered, "enum" if ordered else source)
+        result = Column.unchecked(codes, self._categories, ordered, "enum" if ordered else source)
         result.is_conflicting = ordered and not self._is_same_order
         return result
 

@@ -8,7 +8,14 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from onehot_fast.adapter import Column, Table, Values, cached_property, integration
+from onehot_fast.adapter import (
+    Column,
+    SharedCategories,
+    Table,
+    Values,
+    cached_property,
+    integration,
+)
 
 from ._codes import code_series, level_codes
 from ._values import (
@@ -130,7 +137,7 @@ def read_column(values: Any) -> Column | Values:
         if isinstance(kind, pd.ArrowDtype) and is_float_dtype(kind):
             codes, values = without_missing(codes, numpy_values(dtype.categories))
             return Column(codes, values, ordered, "category")
-        return Column.of_holder(codes, dtype.categories, numpy_values, ordered, "category")
+        return Column(codes, SharedCategories(dtype.categories, numpy_values), ordered, "category")
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):

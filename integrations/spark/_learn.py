@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Column, Table
+from onehot_fast.adapter import Column, Table, read_values
 
 from ._columns import as_frame, without_rows
 from ._workers import STATE, learn_batches, merge_states
@@ -69,7 +69,9 @@ def _counted(frame: DataFrame, positions: list[int]) -> Table:
     def read(position: int) -> Column:
         is_of_column = pc.field("column") == position
         there = found.filter(is_of_column & pc.field("value").is_valid())
-        return Column.of_counts(there["value"], there["count"].to_numpy().astype(np.int64))
+        column = read_values(there["value"]).encode()
+        column.counts = there["count"].to_numpy().astype(np.int64)
+        return column
 
     return replace(without_rows(frame, n_rows), read=read)
 

@@ -113,12 +113,12 @@ def _luts_of(
 
     Without unknown categories they follow from the categories alone.
     """
-    holder, lut, shifted = schema.last_luts[0]
-    if holder is not None and holder is column.holder:
+    key, lut, shifted = schema.last_luts[0]
+    if column.shared is not None and column.shared.key is key:
         if schema.options.handle_missing == "error":
             check_no_missing(schema.name, column.codes)
         return lut, shifted
-    if column.holder is None:
+    if column.shared is None:
         return _lut_of(schema, column.codes, column.stored, outputs), None
     if outputs is None:
         outputs = schema.outputs_of(column.stored)
@@ -126,7 +126,7 @@ def _luts_of(
     if len(lut) > MOST_KEPT or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
-    schema.last_luts[0] = column.holder, lut, shifted
+    schema.last_luts[0] = column.shared.key, lut, shifted
     return lut, shifted
 
 
