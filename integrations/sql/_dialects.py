@@ -99,8 +99,8 @@ class Dialect:
         listed = ", ".join(literals)
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        """Return whether a column of some kind is NaN, which equals itself here."""
+    def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
+        """Return whether a column with some categories is NaN, which equals itself here."""
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
@@ -182,13 +182,13 @@ class Postgres(Dialect):
             return f"(CASE WHEN {name} IS NOT NULL THEN concat({name}, '') END{self.collate})"
         return super().column(name, kind, texts)
 
-    def is_nan(self, column: str, kind: str | None) -> str | None:
-        # A cast of numeric to double precision may overflow.
-        return (
-            f"{column} = CAST('NaN' AS NUMERIC)"
-            if kind in NUMBERS
-            else super().is_nan(column, kind)
-        )
+    def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
+        if kind not in NUMBERS:
+            return super().is_nan(column, kind, literals)
+        # A cast of numeric to double precision may overflow. NaN is larger than every number: the
+        # first comparison is true for few rows, and of the type of the column.
+        bound = f"{column} > {literals[-1]} AND " if literals else ""
+        return f"{bound}{column} = CAST('NaN' AS NUMERIC)"
 
     def text(self, value: str) -> str | None:
         if "\0" in value:
@@ -279,7 +279,7 @@ class BigQuery(Dialect):
             raise ValueError(f"BigQuery has no column named {name}: rename it before fit")
         return name
 
-    def is_nan(self, column: str, kind: str | None) -> str | None:
+    def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
         # The only value that differs from itself here.
         return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
 
@@ -312,7 +312,7 @@ class SQLite(Dialect):
         # With the affinity of the column '1' would equal 1, with its collation 'a' would equal 'A'.
         return f"(+{name} COLLATE BINARY)" if texts else f"+{name}"
 
-    def is_nan(self, column: str, kind: str | None) -> str | None:
+    def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
         return None
 
     @property

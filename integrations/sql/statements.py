@@ -102,7 +102,8 @@ class _Writer(FeatureWriter[str]):
         self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
         super().__init__(column, [self._literal(item) for item in items])
         is_exact = kind is not None and kind != "float"
-        self.nan = None if is_exact else dialect.is_nan(self.name, self.kind)
+        held = [each for each in self.literals if each is not None]
+        self.nan = None if is_exact else dialect.is_nan(self.name, self.kind, held)
         texts = [item for item in items if isinstance(item, str)]
         self.value = dialect.column(self.name, self.kind, texts)
 
