@@ -214,14 +214,14 @@ class Encoder(SklearnProtocol):
     def fit(self, table: Any, y: Any = None) -> Encoder:
         """Learn the categories of a table, and forget what was learned before.
 
-        Nothing of the table is kept but the categories and how often they occur.
+        The encoder keeps the categories, how often they occur, and the names of all columns.
 
         Parameters
         ----------
-        table : mapping of names to columns, ndarray, Column, or a table of a library
+        table : mapping of names to columns, records, ndarray, Column, or a table of a library
             See `onehot_fast.table.read_table`.
         y : object, optional
-            Ignored: pipelines of scikit-learn pass a target.
+            Ignored; pipelines of scikit-learn pass a target.
 
         Returns
         -------
@@ -231,11 +231,11 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         TypeError
-            The table or a column is of a kind that cannot be encoded.
+            The table or a column has a type that cannot be encoded.
         ValueError
-            A column is absent or there twice, a value is refused by an option, the category to
-            drop has no column of its own, or two outputs have the same name. What was learned
-            before is still there.
+            A column is absent or there twice, an option rejects a value, the category to drop does
+            not exist or is infrequent, or two features have the same name. What was learned before
+            is kept.
         """
         columns = self._params["columns"]
         state = self._learn(table, columns).in_schema_order()
@@ -246,7 +246,7 @@ class Encoder(SklearnProtocol):
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
-        """Learn from more rows, as if they had been part of the table that was fitted.
+        """Learn from more rows, as if they had been in the table that was fitted.
 
         Calls for one encoder must not overlap: concurrent threads lose rows. Let each thread fit an
         encoder of its own, and `merge` them.
@@ -254,20 +254,20 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : as for `fit`
-            With the encoded columns; which these are the first table decides.
+            The first table decides which columns are encoded and which other columns there are.
         y : object, optional
             Ignored.
 
         Returns
         -------
         Encoder
-            Itself. The schema is settled when it is asked for: `drop` may name a category that a
-            later part brings.
+            Itself. The features are not decided before they are needed: `drop` may name a category
+            that a later part brings.
 
         Raises
         ------
         TypeError, ValueError
-            As for `fit`, but for the errors of the schema.
+            As for `fit`.
         """
         if self._state is None:
             columns = self._params["columns"]
@@ -296,27 +296,27 @@ class Encoder(SklearnProtocol):
         return replace(state, input=replace(state.input, uses_default_columns=True))
 
     def merge(self, *others: Encoder) -> Encoder:
-        """Return the encoder that has seen the rows of all: the same in any order and grouping.
+        """Return an encoder that has learned the rows of all encoders, in any order and grouping.
 
-        Counts are added. Categories that the data declare keep their order where all parts that
-        declare any agree and no part has another value; otherwise all are sorted.
+        Counts are added. Declared categories keep their order if all parts that declare any agree
+        and no part has another value; otherwise all categories are sorted.
 
         Parameters
         ----------
         *others : Encoder
-            With the same columns and options. One that is not fitted adds nothing.
+            With the same columns and options. Encoders that are not fitted add nothing.
 
         Returns
         -------
         Encoder
-            A new one.
+            A new one. It has the other columns of the first encoder that knows them.
 
         Raises
         ------
         TypeError
-            One of them is no Encoder.
+            One of them is not an Encoder.
         ValueError
-            They differ in their options or encoded columns.
+            Their options or columns differ, including the columns that are not encoded.
 
         Examples
         --------
@@ -558,27 +558,26 @@ class Encoder(SklearnProtocol):
     ) -> Any:
         """Return the values that encoded rows stand for.
 
-        A row that is all off stands for the dropped category; without one for a missing value if
-        these are ignored, else for an unknown one if those are ignored. Nothing is lost where each
-        of the three has its own form: with ``handle_missing="indicator"`` and
-        ``handle_unknown="indicator"`` (or "error") a dropped category is the only row all off.
+        A row of zeros is the dropped category; without one, a missing value if these are ignored,
+        or else an unknown value if those are ignored. Use ``handle_missing="indicator"`` and
+        ``handle_unknown="indicator"`` (or "error") to tell the three apart.
 
         Parameters
         ----------
-        encoded : ndarray of shape (n_rows, n_features), sparse array, or a table
-            1 marks the category of a row. A table has the features by their names, in any order.
+        encoded : ndarray, sparse array, OneHotMatrix, or a table
+            What `transform` returned in any form but "codes" and "indices", or a matrix of the
+            features alone. The columns of a table may be in any order.
         missing, unknown, infrequent : scalar
-            What stands for a value that is not known: by default None, `Special.UNKNOWN` and
-            `Special.INFREQUENT`.
+            The value for these: by default None, `Special.UNKNOWN` and `Special.INFREQUENT`.
 
         Returns
         -------
         dict of str to ndarray of shape (n_rows,), or a table
-            A table if one came in, with its other columns in place. A column has the fitted type if
-            it was fitted in the library of the result and the type holds all values: a categorical
-            with its categories and order, int8, dates with their unit. Merging takes the common
-            type. Otherwise, a column has the dtype of its categories if nothing else occurs in it,
-            or else dtype object.
+            A table if `encoded` is one. Other columns of a matrix have its dtype. A decoded column
+            has the fitted type if it was fitted in the library of the result and the type holds all
+            values: a categorical with its categories and order, int8, dates with their unit.
+            Merging takes the common type. Otherwise, a column has the dtype of its categories if
+            nothing else occurs in it, or else dtype object.
 
         Raises
         ------
@@ -613,7 +612,7 @@ class Encoder(SklearnProtocol):
         return integration(table.library).wrap(table, parts, memo)
 
     def check(self, table: Any) -> Check:
-        """Report the values of a table that are unknown, missing or infrequent; nothing is refused.
+        """Report the unknown, missing and infrequent values of a table.
 
         Parameters
         ----------
@@ -622,8 +621,9 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Check
-            A dict of arrays, with a row for each such value of each column: "column", "kind",
-            "value", "count" and "share". Without rows, the table has only values that `fit` met.
+            A dict of arrays with a row for each such value of each column: "column", "kind",
+            "value", "count" and "share". It has no rows if every value is a category that `fit`
+            saw.
 
         Raises
         ------
@@ -648,11 +648,12 @@ class Encoder(SklearnProtocol):
 
     @property
     def features(self) -> Listing:
-        """What each output stands for: a dict of arrays, one row for each, in their order.
+        """What each feature stands for: a dict of arrays with one row for each feature.
 
         "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
-        the other kinds), "name", "count" (in how many rows of `fit` it was on; -1 where declared
-        categories leave it open what the other rows held) and "dtype".
+        the other kinds), "name", "count" (the number of rows in `fit` that set it to one; -1 if
+        declared categories leave it unknown) and "dtype". Columns that are not encoded are not
+        listed.
 
         Examples
         --------
@@ -702,12 +703,12 @@ class Encoder(SklearnProtocol):
         return coding.vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:
-        """Tell in a row for each encoded column what was learned of it.
+        """Summarize each encoded column in one row.
 
         Returns
         -------
         Listing
-            A dict of arrays: "column", "categories" and "features" (how many), "most_frequent"
+            A dict of arrays: "column", "categories" and "features" (their numbers), "most_frequent"
             (None without categories), its "count" and its "share" of all rows.
 
         Raises
@@ -737,18 +738,18 @@ class Encoder(SklearnProtocol):
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
-        """Return the size of every form of output for so many rows; nothing is built.
+        """Return the size of the features in every output form; nothing is encoded.
 
         Parameters
         ----------
         n_rows : int, or a table as for `fit`
-            From 0; of a table the rows are counted.
+            The number of rows, at least 0, or a table whose rows are counted.
 
         Returns
         -------
         Estimate
-            With `rows`, `columns` and `bytes`, a dict from the form to its bytes; those of the
-            columns that are kept are not among them.
+            `rows`, `columns` (the number of features) and `bytes`, a dict from the form to its
+            bytes. Columns that are not encoded do not count.
 
         Examples
         --------
@@ -797,18 +798,18 @@ class Encoder(SklearnProtocol):
 
     @at_most(1, "save(path) writes a file")
     def to_json(self) -> str:
-        """Return the encoder as text: its options and all it has learned.
+        """Return the encoder as JSON: its options and what it learned.
 
         Returns
         -------
         str
-            JSON with a version, for people to read too. Every scalar comes back as it was.
+            Readable JSON with a version. Every scalar is restored with its type.
 
         Raises
         ------
         TypeError
-            A category is of a type that has no form in JSON, or `columns` is a function or a
-            selector, which text cannot hold, and the encoder is not fitted.
+            A category or the name of a column has no form in JSON, or the encoder is not fitted and
+            `columns` is a function or a selector.
         """
         columns = self._columns
         if columns is None and self._params["columns"] is not None:
@@ -819,17 +820,17 @@ class Encoder(SklearnProtocol):
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what `to_json` returns to a file, which is there whole or as it was before.
+        """Write `to_json` to a file. The file is replaced as a whole or not at all.
 
         Parameters
         ----------
         path : str or path
-            Of a file to write or to replace.
+            The file to write or to replace.
 
         Raises
         ------
         OSError
-            It cannot be written.
+            The file cannot be written.
         TypeError
             As for `to_json`.
 
@@ -847,12 +848,12 @@ class Encoder(SklearnProtocol):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the encoder in a file that `save`, or the command, wrote.
+        """Return the encoder in a file that `save` or the command wrote.
 
         Raises
         ------
         OSError
-            It cannot be read.
+            The file cannot be read.
         ValueError
             As for `from_json`.
         """
@@ -866,10 +867,10 @@ class Encoder(SklearnProtocol):
         Raises
         ------
         ValueError
-            The text is no encoder, and where it is not, or of a version that this release does not
-            read yet.
+            The text is not an encoder, or its version is newer than this release; the error says
+            where.
         TypeError
-            It is neither text nor bytes.
+            `text` is neither str nor bytes.
 
         Examples
         --------
@@ -886,43 +887,43 @@ class Encoder(SklearnProtocol):
 
     @classmethod
     def from_sklearn(cls, encoder: Any) -> Self:
-        """Return the Encoder that does what a fitted OneHotEncoder of scikit-learn does.
+        """Return the Encoder that encodes like a fitted OneHotEncoder of scikit-learn.
 
-        Its features stand in the same order and have the same names, but for those of missing
-        values and infrequent categories. What is missing is a feature where the other has a
-        category for it.
+        The features are in the same order and have the same names, except those of missing values
+        and infrequent categories. A category for missing values becomes the feature of missing
+        values.
 
         Parameters
         ----------
         encoder : sklearn.preprocessing.OneHotEncoder
-            Fitted; or that of `onehot_fast.integrations.sklearn`.
+            Fitted; `onehot_fast.integrations.sklearn.OneHotEncoder` too.
 
         Returns
         -------
         Encoder
-            Fitted; in how many rows a category occurred it does not know.
+            Fitted. It does not know how often a category occurred, nor the other columns.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            `encoder` is not fitted.
         TypeError
-            It is something else.
+            `encoder` is something else.
         ValueError
-            It has infrequent categories and takes what is unknown, and so what is missing, for one
-            of them; several categories of what is missing; or names of its own.
+            `encoder` encodes unknown, and so missing, values as infrequent ones; has several
+            categories for missing values; or names its features by a function.
         """
         converted: Self = integration("sklearn").from_sklearn(encoder)
         return converted
 
     def to_sklearn(self) -> Any:
-        """Return the OneHotEncoder of scikit-learn that does the same, for tools that know only it.
+        """Return scikit-learn's OneHotEncoder that encodes the same, for tools that need it.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted, as if to a table of the encoded columns alone, in the order of `columns`; the
-            names of its features are scikit-learn's.
+            Fitted as if to the encoded columns alone, in the order of `columns`. Its features have
+            scikit-learn's names.
 
         Raises
         ------
@@ -953,7 +954,10 @@ class Encoder(SklearnProtocol):
         return integration("sklearn").to_sklearn(self, complete)
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
-        """Return SQL that gives the features: a database encodes by itself.
+        """Return SQL for the features, so that a database encodes.
+
+        The SQL equals `transform` with ``remainder="drop"``. To keep other columns, select them
+        beside the items: ``f"SELECT price, {encoder.to_sql()} FROM shirts"``.
 
         Parameters
         ----------
@@ -967,8 +971,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         str
-            An item for each feature, named by `get_feature_names_out` (in BigQuery with "_" for
-            what is neither letter nor digit). Names and categories are quoted, whatever they hold.
+            An item for each feature, with its name (in BigQuery with "_" for characters other than
+            letters and digits). Names and categories are quoted.
 
         Raises
         ------
@@ -1004,34 +1008,35 @@ class Encoder(SklearnProtocol):
         return written
 
     def expressions(self, frame: Any) -> list[Any]:
-        """Return expressions that give the features: the engine of a frame encodes by itself.
+        """Return expressions for the features, so that the engine of a frame encodes it.
 
-        ``frame.select(encoder.expressions(frame))`` is what `transform` makes of the frame, and
-        nothing calls back into Python: a query is optimized as a whole, and runs wherever it runs.
+        ``frame.select(encoder.expressions(frame))`` equals `transform` with ``remainder="drop"``.
+        Use ``frame.select("price", *encoder.expressions(frame))`` to keep other columns. No
+        expression calls Python: the engine optimizes the query as a whole.
 
         Parameters
         ----------
         frame : polars.DataFrame or LazyFrame, or narwhals.DataFrame or LazyFrame
-            Only its schema is looked at. For any other engine ``narwhals.from_native(relation)``.
+            Only its schema is read. For other engines pass ``narwhals.from_native(relation)``.
 
         Returns
         -------
         list of polars.Expr or narwhals.Expr
-            One for each feature, of its name and dtype.
+            One for each feature, with its name and dtype.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         TypeError
-            `frame` is of another kind, or a column of a dtype that cannot be encoded.
+            `frame` has another type, or a column has a dtype that cannot be encoded.
         ValueError
-            A column is absent. In narwhals, also where values are to be refused: no expression of
-            it can fail. In polars the query fails, where the first feature of the column is used.
+            A column is absent. For narwhals, also if an option is "error", because its expressions
+            cannot fail. In polars the query fails if the first feature of the column is used.
 
         Notes
         -----
-        Nobody is warned of unknown values.
+        Expressions do not warn about unknown values.
 
         Examples
         --------
@@ -1058,32 +1063,32 @@ class Encoder(SklearnProtocol):
         batch: str | int = "N",
         output: Literal["matrix", "columns"] = "matrix",
     ) -> onnx.ModelProto:
-        """Return a model of ONNX that encodes rows as `transform` does.
+        """Return an ONNX model that encodes like `transform` with ``remainder="drop"``.
 
-        Its first output is ``transform(table, "numpy")``, or with ``output="columns"`` there is
-        one for each feature. It has an input of shape (N,) for each encoded column, by its name.
-        `onehot_fast.integrations.onnx.input_feed` makes these inputs of a table.
+        The model has an input of shape (N,) for each encoded column, by its name;
+        `onehot_fast.integrations.onnx.input_feed` makes the inputs from a table. To keep other
+        columns, convert a pipeline with skl2onnx, which includes them.
 
-        A missing value is NaN among floats, and an empty text. Integers and Booleans have none,
-        but are given as float64 where missing values have an output of their own, or make NaN.
-        What the encoder refuses ends a run with an error that names the column;
-        ``handle_unknown="warn"`` does not warn.
+        Missing values are NaN among floats, and empty strings. Integers and Booleans have no
+        missing value, but are float64 inputs if missing values have a feature or become NaN. A
+        rejected value ends the run with an error that names the column. ``handle_unknown="warn"``
+        does not warn.
 
         Parameters
         ----------
         opset : int, optional
-            From 13, which is the default: later ones change nothing in the operators used.
+            13, the default, or newer; newer ones do not change the operators used.
         batch : str or int, default "N"
             The number of rows, or a name for any number.
         output : {"matrix", "columns"}, default "matrix"
-            One output "onehot" of shape (N, n_features), or one of shape (N,) for each feature,
-            by its name and of the dtype of its column.
+            One output "onehot" of shape (N, n_features), or an output of shape (N,) for each
+            feature, with its name and dtype.
 
         Returns
         -------
         onnx.ModelProto
-            Checked. The names of the features are in its ``metadata_props``, under
-            "feature_names", as JSON.
+            A checked model. Its ``metadata_props`` have the names of the features as JSON, under
+            "feature_names".
 
         Raises
         ------
@@ -1092,8 +1097,9 @@ class Encoder(SklearnProtocol):
         RuntimeError
             The encoder is not fitted.
         ValueError
-            ONNX cannot say it: categories of times, bytes or several types, missing values beside
-            a category "", a dtype that its operators do not take, two tensors of one name.
+            ONNX cannot express the encoder: categories are times, bytes or of several types,
+            missing values stand beside a category "", the operators do not take the dtype, or two
+            tensors would have the same name.
 
         Examples
         --------

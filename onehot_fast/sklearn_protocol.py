@@ -94,7 +94,7 @@ class SklearnProtocol:
         Parameters
         ----------
         deep : bool, default True
-            For scikit-learn; there is nothing deeper.
+            Ignored; an Encoder contains no other estimator.
 
         Returns
         -------
@@ -105,8 +105,8 @@ class SklearnProtocol:
     def set_params(self, **params: Any) -> Self:
         """Change some options, all or none of them.
 
-        A fitted encoder stays fitted: its outputs follow from the new options. Only `columns` and
-        `categories` decide what is learned, and make it forget.
+        A fitted encoder stays fitted, and its features follow from the new options. Only `columns`
+        and `categories` decide what is learned: they make the encoder forget it.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class SklearnProtocol:
         Raises
         ------
         TypeError, ValueError
-            An option does not exist or is refused. Nothing has changed.
+            An option does not exist or has a wrong value. Nothing has changed.
 
         Examples
         --------
@@ -145,14 +145,14 @@ class SklearnProtocol:
         return self
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose what `transform` returns where it is not told, as scikit-learn's pipelines do.
+        """Choose the default form of `transform`, as for scikit-learn's transformers.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars", "arrow", "numpy", "csr", "csc", ...}, optional
-            One of the forms of `transform`; "default" is a table of the library of the input, or
-            else a matrix. None changes nothing. Until it is called, scikit-learn's own
-            ``set_config(transform_output=...)`` counts, if scikit-learn is loaded.
+            A form of `transform`. "default" is a table of the library of the input, or else an
+            array; None changes nothing. Without a call, scikit-learn's
+            ``set_config(transform_output=...)`` applies if scikit-learn is loaded.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class SklearnProtocol:
         Raises
         ------
         TypeError, ValueError
-            There is no such form.
+            The form does not exist.
 
         Examples
         --------
