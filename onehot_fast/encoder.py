@@ -346,6 +346,33 @@ class Encoder(SklearnProtocol):
             return self._columns == other._columns
         return self._params["columns"] is other._params["columns"]
 
+    @overload
+    def fit_transform(
+        self,
+        table: Frame,
+        y: Any = None,
+        *,
+        output: None = None,
+        num_threads: int | None = None,
+    ) -> Frame: ...
+    @overload
+    def fit_transform(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        output: Literal["numpy", "codes", "indices"],
+        num_threads: int | None = None,
+    ) -> npt.NDArray[Any]: ...
+    @overload
+    def fit_transform(
+        self,
+        table: Any,
+        y: Any = None,
+        *,
+        output: Output | None = None,
+        num_threads: int | None = None,
+    ) -> Any: ...
     def fit_transform(
         self,
         table: Any,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import json
+import pickle
 from decimal import Decimal
 from typing import Any
 
@@ -234,6 +236,21 @@ def test_documents_store_the_other_columns(library):
     assert back == encoder
     assert back.get_feature_names_out().tolist() == NAMES
     assert dense(back.transform(library.table(TRAIN), "csr")).tolist() == ROWS
+
+
+def unpickled(encoder: Encoder) -> Encoder:
+    return pickle.loads(pickle.dumps(encoder))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, unpickled])
+def test_copies_keep_the_other_columns(library, copied):
+    table = library.table(wide(1001))
+    encoder, default = copied(fitted(library)), copied(Encoder().fit(table))
+
+    assert encoder.get_feature_names_out().tolist() == NAMES
+    assert encoder == fitted(library)
+    with pytest.raises(ValueError, match="chosen by default have 1,003 features"):
+        default.transform(table)
 
 
 @pytest.mark.parametrize("version", [1, 2])

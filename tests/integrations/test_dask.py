@@ -92,6 +92,24 @@ def test_arrays_are_blocks_of_rows(frame, output):
         assert plain_columns(decoded) == plain_columns(frame.compute())
 
 
+def test_columns_follow_the_rule(frame):
+    """Those that fit saw come in its order; the others last in a frame, and in no matrix."""
+    encoder = Encoder(["a", "c"], dtype="float32").fit(frame)
+    other = frame[["c", "n", "a"]].assign(new=1)
+    names = ["a_a", "a_b", "a_c", "n", "c_x", "c_y", "c_z"]
+
+    assert encoder.get_feature_names_out().tolist() == names
+    assert encoder.transform(other).columns.tolist() == [*names, "new"]
+    rows = frame.compute()
+    for form in ("numpy", "csr", "csr_matrix"):
+        computed = encoder.transform(other, form).compute()
+        assert dense(computed).tolist() == dense(encoder.transform(rows, form)).tolist()
+    with pytest.raises(ValueError, match="lacks the column 'n', which fit saw"):
+        encoder.transform(frame[["a", "c"]], "csr")
+    with pytest.warns(UserWarning, match="lacks the column 'n', which fit saw"):
+        assert "n" not in encoder.transform(frame[["a", "c"]]).columns
+
+
 def test_categories_are_known_and_the_same_in_all_partitions(frame):
     options = {"handle_missing": "indicator", "handle_unknown": "ignore", "min_frequency": {"c": 2}}
     encoder = Encoder(["a", "c"], **options).fit(frame)

@@ -472,6 +472,24 @@ def test_a_worker_starts_without_what_it_does_not_need():
     assert plain["features"].dataType == VectorUDT.sqlType()
 
 
+def test_columns_follow_the_rule(spark):
+    """Those that fit saw come in its order, and the others last, in every form."""
+    train = spark.createDataFrame([(1, "a", 2.0), (2, "b", 3.0)], "n int, word string, x double")
+    encoder = Encoder(["word"]).fit(train)
+    test = train.selectExpr("x", "word", "n", "true AS new")
+
+    assert encoder.get_feature_names_out().tolist() == ["n", "word_a", "word_b", "x"]
+    columns = ["n", "word_a", "word_b", "x", "new"]
+    assert encoder.transform(test).columns == columns
+    assert encode(test, encoder, without_python=True).columns == columns
+    assert encoder.transform(test, "vector").columns == ["n", "x", "new", "features"]
+    assert encoder.transform(test, "codes").columns == ["n", "word", "x", "new"]
+    [first, _] = encoder.transform(test).sort("n").collect()
+    assert tuple(first) == (1, True, False, 2.0, True)
+    with pytest.warns(UserWarning, match="lacks the column 'x', which fit saw"):
+        assert encoder.transform(test.drop("x")).columns == ["n", "word_a", "word_b", "new"]
+
+
 def test_columns_that_nobody_named(spark):
     """Texts are encoded, numbers stay; without texts there is nothing to encode but rows."""
     frame = spark.createDataFrame([("a", 1), ("b", 2)], "word string, n int")

@@ -49,6 +49,12 @@ def encoder(frame: pd.DataFrame) -> None:
     assert_type(fitted.transform(frame, "indices"), AnyArray)
     assert_type(fitted.transform(frame, output="csr"), csr_array)
     assert_type(fitted.transform(frame, output="csc"), csc_array)
+    assert_type(fitted.transform(frame, output="csr_matrix"), "csr_matrix[Any]")
+    assert_type(fitted.transform(frame), pd.DataFrame)
+    assert_type(fitted.fit_transform(frame), pd.DataFrame)
+    assert_type(fitted.transform(pl.DataFrame()), pl.DataFrame)
+    assert_type(fitted.transform(pa.table({})), pa.Table)
+    assert_type(fitted.fit_transform(frame, output="numpy"), AnyArray)
     assert_type(fitted.transform(frame, output="implicit"), OneHotMatrix)
     assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
     assert_type(fitted.transform(frame, output="polars"), pl.DataFrame)
@@ -76,6 +82,10 @@ def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
     assert_type(OneHotAccessor(series).codes(), npt.NDArray[np.integer[Any]])
     assert_type(OneHotAccessor(series).multi_hot("|"), pd.DataFrame)
     assert_type(OneHotAccessor(series).multi_hot("|", output="csr"), csr_array)
+    assert_type(FrameAccessor(frame)(["size"]), pd.DataFrame)
+    assert_type(FrameAccessor(frame).to_numpy(["size"], dtype="uint8"), AnyArray)
+    assert_type(FrameAccessor(frame).to_csr(["size"], remainder="drop"), csr_array)
+    assert_type(FrameAccessor(frame).to_arrow(["size"]), pa.Table)
     assert_type(FrameAccessor(frame).fit(["size"], handle_unknown="ignore"), Encoder)
     onehot(frame, handle_missing="drop")  # type: ignore[call-overload]
     onehot([1, 2])  # type: ignore[call-overload]
