@@ -120,7 +120,8 @@ class TableAccessor(Generic[Frame]):
         TypeError, ValueError, MemoryError
             As for the frame; a ValueError if a column of the result is not numeric.
         """
-        return self._with_float32(columns, "numpy", num_threads, options)
+        matrix: npt.NDArray[Any] = self._with_float32(columns, "numpy", num_threads, options)
+        return matrix
 
     @at_most(2, ONE_LIST)
     def to_csr(

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csc_array, csr_array, csr_matrix
 
-    Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame, pa.Table)
+    Frame = TypeVar("Frame", pd.DataFrame, pl.DataFrame)
 
 __all__ = [
     "Check",
@@ -289,7 +289,7 @@ class Encoder(SklearnProtocol):
             names = chosen_names(columns, source)
             return learn_table(source, names, self._options)
         learned = engine.learn(Encoder(**{**self._params, "columns": columns}), table)
-        state = learned._state
+        state: TableStatistics | None = learned._state
         assert state is not None
         if columns is not None or state.input is None:
             return state

@@ -96,7 +96,7 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     return _array(blocks, encoder, form, num_threads)
 
 
-def _array(frame: dd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> da.Array:
+def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | None) -> da.Array:
     """Return an Array whose blocks are the encoded partitions.
 
     The partitions are optimized first and encoded by delayed calls: Dask fixes the blocks of

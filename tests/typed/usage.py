@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from scipy.sparse import csc_array, csr_array
+from scipy.sparse import csc_array, csr_array, csr_matrix
 
 import onehot_fast.integrations.polars as polars_door
 from onehot_fast import Encoder, OneHotMatrix, decode, multi_hot, one_hot
@@ -49,11 +49,10 @@ def encoder(frame: pd.DataFrame) -> None:
     assert_type(fitted.transform(frame, "indices"), AnyArray)
     assert_type(fitted.transform(frame, output="csr"), csr_array)
     assert_type(fitted.transform(frame, output="csc"), csc_array)
-    assert_type(fitted.transform(frame, output="csr_matrix"), "csr_matrix[Any]")
+    assert_type(fitted.transform(frame, output="csr_matrix"), csr_matrix)
     assert_type(fitted.transform(frame), pd.DataFrame)
     assert_type(fitted.fit_transform(frame), pd.DataFrame)
     assert_type(fitted.transform(pl.DataFrame()), pl.DataFrame)
-    assert_type(fitted.transform(pa.table({})), pa.Table)
     assert_type(fitted.fit_transform(frame, output="numpy"), AnyArray)
     assert_type(fitted.transform(frame, output="implicit"), OneHotMatrix)
     assert_type(fitted.transform(frame, output="pandas"), pd.DataFrame)
