@@ -79,7 +79,7 @@ def as_table(table: Any) -> pa.Table:
 
 
 def read_table(table: Any) -> Table:
-    """Return an object with the Arrow PyCapsule interface as a `Table`; no column is read."""
+    """Return any object with Arrow data as a `Table`, without reading a column."""
     rows = as_table(table)
     return Table(
         tuple(rows.schema.names),
@@ -126,7 +126,11 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a column of Arrow as codes or values; an ordered dictionary declares categories."""
+    """Return an Arrow column: a `Column` if it holds codes, else its `Values`.
+
+    NaN is missing, as null is. Of an extension array the storage is read, of a run-end encoded one
+    the values.
+    """
     return ColumnReader().read(as_column(column))
 
 
@@ -222,7 +226,7 @@ def read_integers(column: ArrowColumn) -> Codes:
 
 
 def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
-    """Return a column of lists as offsets and flat elements, a null integer as -1."""
+    """Return a column of lists as offsets and flat elements; a null list is empty."""
     offsets, elements = flattened(as_column(rows))
     if pa.types.is_integer(elements.type):
         return offsets, _core_array(elements).codes()

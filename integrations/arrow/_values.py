@@ -116,7 +116,7 @@ def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories as an array of the one type that holds all of them exactly."""
+    """Return categories as an array of the one type that holds all exactly, or raise TypeError."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())

@@ -51,7 +51,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pa.Table:
-    """Return the table of the parts, in their order, with the fields of columns that stay."""
+    """Return the Arrow table of the parts, in their order; columns that pass through are shared."""
     source = table.source if isinstance(table.source, pa.Table) else None
     if table.n_rows == 1 and memo is not None and _are_plain_outputs(parts):
         return _row_table(table, parts, memo, num_threads)
@@ -95,7 +95,7 @@ def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> 
 
 
 def type_of_name(name: str) -> pa.DataType:
-    """Return the type that pyarrow spells like this; nested types have no such form here."""
+    """Return the type with this pyarrow name, or raise ValueError; nested types have none."""
     if match := DICTIONARY_NAME.fullmatch(name):
         value_type, index_type = map(type_of_name, match.group(1, 2))
         return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
@@ -253,7 +253,7 @@ def metadata_without(
 
 @cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
-    """Return the type of Arrow whose values are those of the dtype."""
+    """Return the Arrow type of a dtype, or raise TypeError: Arrow has no complex numbers."""
     try:
         return pa.from_numpy_dtype(dtype)
     except (pa.ArrowNotImplementedError, TypeError) as error:

@@ -34,7 +34,11 @@ SAMPLE = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes of a Series and its levels: the names of columns in `get_dummies`."""
+    """Return the codes and levels of a Series of any dtype whose values can be hashed.
+
+    The levels are those of ``pandas.Categorical(series)``: `pandas.get_dummies` names its columns
+    by them, in this order.
+    """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _coding(category_codes(series), _category_levels(dtype))

@@ -27,7 +27,7 @@ Strings: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a column of lists as offsets and flat elements, a missing integer as -1."""
+    """Return a column of lists as offsets and flat elements; a missing list is empty."""
     lists = _arrow_lists(rows)
     if lists is None:
         return Rows.read(list(rows))
@@ -41,7 +41,7 @@ def read_lists(rows: Any) -> Rows:
 
 
 def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
-    """Return the labels of each row, which are listed, or separated by `sep`."""
+    """Return the labels of each row, from lists or from text with the separator `sep`."""
     if sep is not None:
         return _sorted_rows(Rows.read(series, sep=sep))
     lists = _arrow_lists(series)

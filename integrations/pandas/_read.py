@@ -44,7 +44,7 @@ SMALL_CELLS = 1 << 20
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame or one column of pandas as a `Table`, without reading a column."""
+    """Return a DataFrame, or one pandas column, as a `Table`, without reading a column."""
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
@@ -128,7 +128,7 @@ class _Frame:
 
 
 def read_column(values: Any) -> Column | Values:
-    """Return a Series, Index or array as codes or values; codes are a read-only view."""
+    """Return a pandas column: a `Column` if it holds codes, else its `Values`."""
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):

@@ -80,7 +80,7 @@ def wrap(
     sparse: bool = False,
     dtype: AnyDtype | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of the parts, in their order, with the index of a pandas `table`."""
+    """Return the frame of the parts, in order; neighbouring outputs of one dtype are one block."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo

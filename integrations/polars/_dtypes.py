@@ -38,7 +38,7 @@ TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEM
 
 
 def result_dtype(dtype: Any) -> AnyDtype:
-    """Return the NumPy dtype that a NumPy or polars dtype means."""
+    """Return the NumPy dtype of a NumPy or polars dtype; raise TypeError if it is not numeric."""
     if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
         return checks.number_dtype(dtype, "dtype")
     if dtype not in TO_NUMPY:
@@ -47,7 +47,7 @@ def result_dtype(dtype: Any) -> AnyDtype:
 
 
 def element_of(dtype: AnyDtype) -> Element:
-    """Return what a NumPy dtype is in polars."""
+    """Return the polars dtype and Arrow format of a NumPy dtype, or raise TypeError."""
     if dtype not in ELEMENTS:
         accepted = ", ".join(map(str, ELEMENTS))
         raise TypeError(f"dtype = {dtype} is unknown to polars; accepted are {accepted}")

@@ -30,7 +30,7 @@ def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) 
 def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
-    """Return the encoder that follows from declarations alone, as if fitted to no rows."""
+    """Return the encoder of declared categories, as if it was fitted to a table without rows."""
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
         of_column = {option: _of_column(value, name) for option, value in options.items()}

@@ -106,7 +106,7 @@ def _has_nan(outputs: Outputs) -> bool:
 
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
-    """Return the columns of a row-major matrix, named by what they stand for."""
+    """Return the columns of a row-major matrix, named by their labels."""
     names = Categories.of(labels).titles()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
@@ -167,7 +167,7 @@ def _decoded_series(part: Decoded) -> pl.Series:
 
 
 def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
-    """Return the dtype that polars shows as a name, an Enum with the fitted categories."""
+    """Return the dtype with this name, an Enum with the fitted categories, or raise ValueError."""
     form = ast.parse(name, mode="eval").body
     arguments: dict[str, Any] = {}
     if isinstance(form, ast.Call):

@@ -24,31 +24,10 @@ Dimension = int | str | None
 
 
 def normalize_axis(axis: int, rank: int) -> int:
-    """Return the position of the new dimension, counted from the front.
+    """Return the position of the new dimension in the output, counted from the front.
 
-    Parameters
-    ----------
-    axis : int
-        The position in the *output*: from -rank - 1 to rank (ONNX OneHot-11, attribute axis).
-    rank : int
-        The rank of the indices.
-
-    Returns
-    -------
-    int
-        From 0 to rank.
-
-    Raises
-    ------
-    TypeError
-        `axis` is not an integer; a bool is none.
-    ValueError
-        `axis` is outside the range, which the message names.
-
-    Examples
-    --------
-    >>> normalize_axis(-1, rank=2), normalize_axis(0, rank=2)
-    (2, 0)
+    `axis` is from -rank - 1 to rank, as in ONNX OneHot-11. Another value raises ValueError, and
+    anything but an integer, a bool too, TypeError.
     """
     position = as_integer(axis, "axis")
     if not -rank - 1 <= position <= rank:
@@ -58,61 +37,21 @@ def normalize_axis(axis: int, rank: int) -> int:
 
 
 def insert_depth(shape: Sequence[int], depth: int, axis: int) -> tuple[int, ...]:
-    """Return `shape` with `depth` inserted at the normalized `axis`.
-
-    Examples
-    --------
-    >>> insert_depth((8, 512), 21, axis=1)
-    (8, 21, 512)
-    """
+    """Return `shape` with `depth` inserted at the normalized `axis`."""
     return (*shape[:axis], depth, *shape[axis:])
 
 
 def inner_size(shape: Sequence[int], axis: int) -> int:
-    """Return how many elements of the result share one class in memory order.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        The shape of the indices.
-    axis : int
-        The normalized axis.
-
-    Examples
-    --------
-    >>> inner_size((8, 512, 512), axis=1), inner_size((8, 512, 512), axis=3)
-    (262144, 1)
-    """
+    """Return how many elements of the result share one class in memory order."""
     return math.prod(shape[axis:])
 
 
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
-    """Return the bytes of an array that is about to be allocated, or refuse it.
+    """Return the bytes of an array that is about to be allocated, or raise.
 
-    Parameters
-    ----------
-    shape : sequence of int
-        The shape of the result.
-    dtype : dtype_like
-        Its dtype.
-
-    Returns
-    -------
-    int
-        The product of the dimensions and the itemsize.
-
-    Raises
-    ------
-    ValueError
-        The rank is above what NumPy allows, or the elements or bytes exceed ``2**63 - 1``. A
-        dimension of 0 does not rescue the others: NumPy's own arithmetic overflows on them.
-    MemoryError
-        The result is larger than the memory that is free.
-
-    Examples
-    --------
-    >>> check_size((1000, 50), "float32")
-    200000
+    ValueError: the rank, the elements or the bytes exceed the limits of NumPy; a dimension of 0
+    does not help, because NumPy's own arithmetic overflows on the others. MemoryError: the result is
+    larger than the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:

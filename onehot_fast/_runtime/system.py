@@ -16,49 +16,16 @@ UNLIMITED = 2**60  # version 1 says "no limit" with a number just below 2**63
 
 
 def available_memory(root: str = "/") -> int | None:
-    """Return how many bytes a new array may take, as far as the system tells.
+    """Return how many bytes a new array may take, None if unknown.
 
     On Linux that is ``MemAvailable`` plus ``SwapFree``, bounded by what the control groups of this
-    process (v2 and v1) still leave it; elsewhere it is all the physical memory.
-
-    Parameters
-    ----------
-    root : str, default "/"
-        Where ``proc`` and ``sys`` are found.
-
-    Returns
-    -------
-    int or None
-        None where nothing is known.
-
-    Examples
-    --------
-    >>> free = available_memory()
-    >>> free is None or free > 0
-    True
+    process (v2 and v1) leave; elsewhere it is all the physical memory.
     """
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 
 
 def total_memory(root: str = "/") -> int | None:
-    """Return the bytes of memory this process may ever use: the machine's, or its control group's.
-
-    Parameters
-    ----------
-    root : str, default "/"
-        Where ``proc`` and ``sys`` are found.
-
-    Returns
-    -------
-    int or None
-        None where nothing is known.
-
-    Examples
-    --------
-    >>> total = total_memory()
-    >>> total is None or total > 0
-    True
-    """
+    """Return the bytes of memory of the machine or its control group, None if unknown."""
     machine = _fields(f"{root}/proc/meminfo").get("MemTotal:", 0) * 1024 or _physical_memory()
     limits = (limit for _, limit, _ in _cgroup_limits(root))
     return min(filter(None, [machine, *limits]), default=None)
@@ -144,41 +111,12 @@ def _lines(path: str) -> list[str]:
 
 
 def cpu_quota(root: str = "/") -> int | None:
-    """Return the processors that the control groups of this process grant it, rounded up.
-
-    Parameters
-    ----------
-    root : str, default "/"
-        Where ``proc`` and ``sys`` are found.
-
-    Returns
-    -------
-    int or None
-        None without a quota.
-
-    Examples
-    --------
-    >>> quota = cpu_quota()
-    >>> quota is None or quota >= 1
-    True
-    """
+    """Return the processors that the control groups grant, rounded up, None without a quota."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
 
 def running_threads() -> int | None:
-    """Return how many threads of the machine run or wait for a processor now, the caller included.
-
-    Returns
-    -------
-    int or None
-        None where the system does not tell (it is the fourth field of Linux's ``/proc/loadavg``).
-
-    Examples
-    --------
-    >>> running = running_threads()
-    >>> running is None or running >= 1
-    True
-    """
+    """Return how many threads of the machine run or wait for a processor, None if unknown."""
     try:
         file = os.open("/proc/loadavg", os.O_RDONLY)  # a third of the time that open() takes
     except OSError:
