@@ -50,8 +50,8 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     """Return the bytes of an array that is about to be allocated, or raise.
 
     ValueError: the rank, the elements or the bytes exceed the limits of NumPy; a dimension of 0
-    does not help, because NumPy's own arithmetic overflows on the others. MemoryError: the result is
-    larger than the free memory.
+    does not help, because NumPy's own arithmetic overflows on the others. MemoryError: the result
+    is larger than the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:
