@@ -332,3 +332,33 @@ def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names["score"] > 0.6
     assert names["restored"] == names["encoder"]
     assert 0 < names["probability"] < 1
+
+
+def test_linear_models_have_the_loss_of_their_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("scipy")
+    example = load_example("linear_models", monkeypatch)
+    monkeypatch.setattr(sys.modules["printed"], "ROUNDS", 1)
+    results = {name: loss for name, _, loss in example.compare(6000)}
+    for model in ("logistic", "ridge"):
+        ours = results.pop(f"{model}, onehot_fast")
+        losses = [loss for name, loss in results.items() if name.startswith(model)]
+        np.testing.assert_allclose(losses, ours, rtol=1e-3)
+        assert all(loss > ours * (1 - 1e-9) for loss in losses)  # ours is the minimum
+
+
+def test_a_file_in_batches_gives_the_coefficients_of_all_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pa = pytest.importorskip("pyarrow")
+    example = load_example("linear_models", monkeypatch)
+    path, encoder = (
+        tmp_path / "sales.parquet",
+        example.Encoder([*example.CATEGORIES], remainder="drop"),
+    )
+    example.write_file(path, encoder, n_batches=3, batch_rows=700)
+    parts = [example.draw(700, seed) for seed in range(3)]
+    matrix = encoder.transform(pa.concat_tables([table for table, _, _ in parts]), "implicit")
+    whole = example.ridge(matrix, np.concatenate([price for _, _, price in parts]))
+
+    np.testing.assert_allclose(example.ridge_of_file(path, encoder, "price", 500), whole, atol=1e-9)
