@@ -193,7 +193,7 @@ def test_categories_come_back_from_a_pickle(values):
 UTC = datetime.datetime(2020, 1, 1, tzinfo=datetime.UTC)
 SPELLINGS = [
     [1, True, 1.0, Fraction(1), Decimal(1), Decimal("1.00"), 1 + 0j, np.float32(1), np.True_],
-    [0, 0.0, -0.0, False, Decimal("-0"), 0j, np.longdouble(0), np.float16(-0.0)],
+    [0, 0.0, -0.0, False, Decimal("-0"), 0j, np.longdouble(0), np.float16(-0.0), np.int8(0)],
     [0.5, Fraction(1, 2), Decimal("0.50"), np.longdouble(0.5), np.clongdouble(0.5)],
     [np.longdouble("0.1"), np.clongdouble("0.1")],
     [0.3, np.float64(0.3), np.complex128(0.3)],

@@ -194,7 +194,10 @@ def _by_dictionary(values: AnyArray) -> Factorized:
     order.default_factory = order.__len__
     items = values.tolist()
     kinds = set(map(type, items)) - {NoneType}
-    identify = None if all(map(has_plain_type, kinds)) else _identify
+    scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
+    # Python cannot compare every scalar of NumPy with other types: a Decimal raises an error.
+    is_plain = not scalars or (len(kinds) == 1 and has_plain_type(scalars[0]))
+    identify = None if is_plain else _identify
     keys = items if identify is None else map(identify, items)
     try:
         codes = np.fromiter(map(order.__getitem__, keys), np.int64, len(items))

@@ -29,6 +29,7 @@ PARTS = {
     "small_tables": 100,
     "producers": 300,
     "documents": 300,
+    "spellings": 300,
     "objects": 150,
     "races": 4,
     "shared": 20,

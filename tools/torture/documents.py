@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import functools
 import json
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from onehot_fast import Column, Encoder
+from onehot_fast._categories.scalar_json import EXACT
 
 # What stands in the place of something else.
 SCALARS: list[Any] = [
@@ -33,8 +35,14 @@ SCALARS: list[Any] = [
     {"Interval": [2, 1], "closed": "right"}, {"tuple": [[1]]}, {"longdouble": "1e5000"},
     {"per column": [["c", 1]]},
     json.loads('{"tuple": [' * 60 + "1" + "]}" * 60), "a" * 100_000,
+    {"decimal": "1E+99999999"}, {"decimal": "1E-999999999"}, {"Period": "1" * 100_000, "freq": "M"},
+    {"Timestamp": "2020", "unit": "D"}, {"Timestamp": "9999-01-01", "unit": "s"},
+    {"Timedelta": "1" * 100_000, "unit": "s"}, {"Period": "9999", "freq": "999999D"},
+    {"datetime64": 2**62, "unit": "as"}, {"timedelta64": 2**62, "unit": "W"},
+    {"timedelta64": 5, "unit": "99999999W"}, {"fraction": "1/" + "9" * 4000}, 10**4000,
+    *({tag: "1" * 100_000} for tag in EXACT),
 ]  # fmt: skip
-SECONDS = 60
+SECONDS = 20
 
 
 @functools.cache
@@ -100,6 +108,11 @@ def _use(encoder: Encoder) -> Counter[str]:
         names = encoder.get_feature_names_out()
         matrix = encoder.transform(table, "numpy")
         encoder.inverse_transform(matrix)
+        encoder.check(table)
+        repr((encoder, encoder.features, encoder.summary(), encoder._repr_html_()))
+        for dialect in ("duckdb", "postgres", "spark"):
+            with contextlib.suppress(ValueError):
+                encoder.to_sql(dialect)
     except (ValueError, TypeError, RuntimeError) as error:
         return Counter({f"used, {type(error).__name__}": 1})
     assert matrix.shape == (3, len(names))
