@@ -227,7 +227,7 @@ def test_sql_of_duckdb(case: Case) -> None:
     check(case, lambda case: case.encoder.to_sql("duckdb", table="t"), run)
 
 
-@given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal)))
+@given(case=cases(without=(pl.UInt64, pl.Int128, pl.Decimal, pl.Duration, pl.Time)))
 def test_sql_of_sqlite(case: Case) -> None:
     """Whatever affinity and collation the column has: texts are no numbers, and "a" is not "A"."""
 
