@@ -30,7 +30,7 @@ ORIGINALS = {"OneHotEncoder"}
 LIMITS = {
     "lines of the package (.py, .pyx)": 34_000,
     "lines of the core without cli": 17_000,
-    "lines of cli": 5_700,
+    "lines of cli": 4_950,
     "lines of integrations": 12_400,
     "lines of code in the package": 21_000,
     "lines of C": 4_900,
@@ -41,7 +41,7 @@ LIMITS = {
     "public classes with the same name": 3,
     "lines of integrations/sklearn": 2_100,
     "modules of integrations/sklearn": 13,
-    "modules of cli": 35,
+    "modules of cli": 24,
     "test files that import private modules": 53,
     "words of docs/design.md": 2_000,
 }

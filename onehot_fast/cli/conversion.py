@@ -34,29 +34,15 @@ MAX_ROWS = 1 << 17
 
 @dataclass(frozen=True)
 class Change:
-    """New columns that replace others.
-
-    Attributes
-    ----------
-    before, after : pyarrow.Schema
-        The schemas of the input and of the output.
-    old, new : tuple of str
-        The names of the columns that are replaced, and of those that replace them, in order.
-    apply : callable
-        Turns a stream of batches into one with the new columns.
-    row_bytes : float
-        About how many bytes a row of the new columns takes.
-    reads : tuple of str, optional
-        The columns that are read. By default, all.
-    """
+    """New columns that replace others."""
 
     before: pa.Schema
     after: pa.Schema
-    old: tuple[str, ...]
-    new: tuple[str, ...]
+    old: tuple[str, ...]  # the columns that are replaced
+    new: tuple[str, ...]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
-    row_bytes: float
-    reads: tuple[str, ...] | None = None
+    row_bytes: float  # about how many bytes a row of the new columns takes
+    reads: tuple[str, ...] | None = None  # the columns that are read; None: all
 
     @property
     def kept(self) -> list[str]:
@@ -257,15 +243,10 @@ def batch_rows(*row_bytes: float) -> int:
 
 
 def no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions.
-
-    Raises
-    ------
-    CommandError
-        A type is a union of no types, for which pyarrow ends the process.
-    """
+    """Return a batch without rows; `pyarrow.Schema.empty_table` does not support unions."""
     for field in schema:
         if _has_empty_union(field.type):
+            # pyarrow ends the process if it makes nulls of this type.
             text = f"the input is corrupt: column {field.name!r} has a union of no types"
             raise CommandError(Exit.CORRUPT, text)
     return pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], schema=schema)

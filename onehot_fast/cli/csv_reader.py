@@ -35,27 +35,12 @@ CODES = {
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How CSV is read.
+    """How CSV is read."""
 
-    Attributes
-    ----------
-    delimiter : str, optional
-        By default, that of the format.
-    missing : tuple of str, optional
-        The texts that mark a missing value. By default, those of pyarrow.
-    is_plain : bool
-        Whether every column is text.
-    columns : tuple of str
-        The columns that are text if not all are.
-    encoding : str
-    decimal : str
-        The decimal point of a number.
-    """
-
-    delimiter: str | None = None
-    missing: tuple[str, ...] | None = None
-    is_plain: bool = False
-    columns: tuple[str, ...] = ()
+    delimiter: str | None = None  # None: that of the format
+    missing: tuple[str, ...] | None = None  # marks of a missing value; None: those of pyarrow
+    is_plain: bool = False  # every column is text
+    columns: tuple[str, ...] = ()  # the columns that are text
     encoding: str = "utf8"
     decimal: str = "."
 

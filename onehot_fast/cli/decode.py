@@ -29,13 +29,7 @@ TEXT_BYTES = 40
 
 
 def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
-    """Decode a file.
-
-    Raises
-    ------
-    CommandError
-        See `Exit`.
-    """
+    """Decode a file."""
     with ExitStack() as resources:
         source = open_source(spec, resources)
         output = output.prepared(source, spec.text.delimiter, encoder_file)

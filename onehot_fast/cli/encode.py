@@ -43,36 +43,18 @@ NOT_IN_TEXT = ("struct", "array", "tensor")
 
 @dataclass(frozen=True)
 class EncoderSource:
-    """Where the encoder comes from.
+    """Where the encoder comes from."""
 
-    Attributes
-    ----------
-    columns : sequence of str
-        The columns to encode; if empty, all texts.
-    typed : dict of str to sequence of str
-        The options of the encoder as they were typed.
-    encoder_file : str, optional
-        A file with a fitted encoder.
-    max_features : int
-        The maximum number of features of columns that were chosen by default.
-    """
-
-    columns: Sequence[str]
-    typed: dict[str, Sequence[str]]
-    encoder_file: str | None = None
-    max_features: int = identifiers.MAX_DENSE_FEATURES
+    columns: Sequence[str]  # the columns to encode; if empty, all texts
+    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
+    encoder_file: str | None = None  # a file with a fitted encoder
+    max_features: int = identifiers.MAX_DENSE_FEATURES  # of columns that were chosen by default
 
 
 def run_encode(
     spec: Input, wanted: EncoderSource, layout: str | None, output: Output, save_encoder: str | None
 ) -> None:
-    """Encode a file.
-
-    Raises
-    ------
-    CommandError
-        See `Exit`.
-    """
+    """Encode a file."""
     with ExitStack() as resources:
         source = open_source(spec, resources)
         output = output.prepared(source, spec.text.delimiter, wanted.encoder_file)

@@ -42,20 +42,11 @@ def has_lists(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True)
 class LabelColumn:
-    """A column of any number of labels a row.
-
-    Attributes
-    ----------
-    name : str
-    sep : str, optional
-        The separator of labels in a text; None if the rows are lists.
-    encoder : Encoder
-        The encoder of a table with one column of this name, which contains the labels.
-    """
+    """A column of any number of labels a row."""
 
     name: str
-    sep: str | None
-    encoder: Encoder
+    sep: str | None  # the separator of labels in a text; None: the rows are lists
+    encoder: Encoder  # of a table with one column of this name, which contains the labels
 
     def learn(self, column: Any) -> None:
         """Learn from the labels of some rows, and from rows that are null."""
@@ -162,16 +153,9 @@ def _split(column: Any, sep: str, name: str) -> Any:
 
 @dataclass(frozen=True)
 class Encoders:
-    """The encoders of the columns of a file.
+    """The encoders of the columns of a file."""
 
-    Attributes
-    ----------
-    values : Encoder
-        The encoder of the columns of one value a row.
-    labels : tuple of LabelColumn
-    """
-
-    values: Encoder
+    values: Encoder  # of the columns of one value a row
     labels: tuple[LabelColumn, ...] = ()
 
     @property

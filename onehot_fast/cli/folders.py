@@ -85,16 +85,9 @@ class _Partition:
 
 @contextmanager
 def open_files(keys: Sequence[str], rows: int | None, begin: Begin) -> Iterator[Writer]:
-    """Give a writer that divides rows into files.
+    """Give a writer that divides rows into files of at most `rows`, in folders named by `keys`.
 
-    Parameters
-    ----------
-    keys : sequence of str
-        The columns whose values name folders; they are not written into the files.
-    rows : int, optional
-        The maximum number of rows of a file.
-    begin : callable
-        Opens the file with a number, from 0, in a folder.
+    `begin` opens the file with a number, from 0, in a folder. The keys are not written into files.
     """
     writer = _Files(keys, rows, begin)
     try:

@@ -32,19 +32,11 @@ BAR_WIDTH, LABEL_WIDTH = 24, 40
 
 @dataclass
 class ColumnFacts:
-    """The distinct values and nulls of a column.
-
-    Attributes
-    ----------
-    nulls : int
-    values : pyarrow.Array, optional
-        The distinct values; None if there are too many.
-    is_large : bool
-    """
+    """The distinct values and nulls of a column."""
 
     nulls: int = 0
-    values: Any = None
-    is_large: bool = False
+    values: Any = None  # an Arrow array; None before the first row, and if there are too many
+    is_large: bool = False  # there are too many distinct values
 
     def add(self, column: pa.Array, limit: int) -> None:
         """Add some rows."""
@@ -69,37 +61,18 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class InspectOptions:
-    """The options of inspect.
+    """The options of inspect."""
 
-    Attributes
-    ----------
-    columns : sequence of str
-        The columns to encode; if empty, all texts.
-    typed : dict of str to sequence of str
-        The options of the encoder as they were typed.
-    limit : int
-        The maximum number of distinct values that are counted.
-    top : int
-        The number of the most frequent categories to show.
-    as_json, is_quiet : bool
-    """
-
-    columns: Sequence[str]
-    typed: dict[str, Sequence[str]]
-    limit: int
-    top: int
+    columns: Sequence[str]  # the columns to encode; if empty, all texts
+    typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
+    limit: int  # the maximum number of distinct values that are counted
+    top: int  # the number of the most frequent categories to show
     as_json: bool
     is_quiet: bool
 
 
 def run_inspect(spec: Input, options: InspectOptions) -> None:
-    """Print the columns of a file.
-
-    Raises
-    ------
-    CommandError
-        See `Exit`.
-    """
+    """Print the columns of a file."""
     named = options.columns
     with ExitStack() as resources:
         source = open_source(spec, resources)

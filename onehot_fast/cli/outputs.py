@@ -41,40 +41,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Output:
-    """Where the rows go, and how they are written.
+    """Where the rows go, and how they are written; None is as the input."""
 
-    Attributes
-    ----------
-    path : str
-        A file, a folder or "-".
-    wanted : Format, optional
-        By default, the format of the name, or else that of the input.
-    compression : str, optional
-        The codec within Parquet and Arrow files. By default, that of the input.
-    group_rows : int, optional
-        The rows of a row group of Parquet. By default, those of the input.
-    file_rows : int, optional
-        The rows of each file of a folder. By default, each input file becomes a file.
-    partition_by : tuple of str
-        The columns whose values name folders.
-    is_quiet : bool
-    may_replace : bool
-        Whether an existing output is replaced.
-    is_folder : bool
-    delimiter : str, optional
-        The delimiter of CSV.
-    """
-
-    path: str
-    wanted: Format | None = None
-    compression: str | None = None
-    group_rows: int | None = None
-    file_rows: int | None = None
-    partition_by: tuple[str, ...] = ()
+    path: str  # a file, a folder or "-"
+    wanted: Format | None = None  # None: the format of the name, or that of the input
+    compression: str | None = None  # the codec within Parquet and Arrow files
+    group_rows: int | None = None  # the rows of a row group of Parquet
+    file_rows: int | None = None  # the rows of each file; None: a file for each input file
+    partition_by: tuple[str, ...] = ()  # the columns whose values name folders
     is_quiet: bool = False
     may_replace: bool = False
     is_folder: bool = False
-    delimiter: str | None = None
+    delimiter: str | None = None  # of CSV
 
     @property
     def is_divided(self) -> bool:
@@ -94,20 +72,7 @@ class Output:
         return found
 
     def prepared(self, source: Source, delimiter: str | None, *others: str | None) -> Output:
-        """Return the output of a source with its exact place.
-
-        Parameters
-        ----------
-        source : Source
-        delimiter : str, optional
-        *others : str, optional
-            Other files that are read.
-
-        Raises
-        ------
-        CommandError
-            The output would overwrite a file that is read, or an existing file.
-        """
+        """Return the output of a source with its exact place; `others` are read too."""
         path = self.path
         if path.startswith("file://"):
             path = place_of(path).address

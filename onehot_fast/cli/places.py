@@ -116,20 +116,11 @@ def format_of_content(start: bytes) -> Format:
 
 @dataclass(frozen=True)
 class Place:
-    """A file or a folder.
-
-    Attributes
-    ----------
-    system : pyarrow.fs.FileSystem
-    path : str
-        The path within the file system.
-    address : str
-        What the user calls it.
-    """
+    """A file or a folder."""
 
     system: fs.FileSystem
-    path: str
-    address: str
+    path: str  # within the file system
+    address: str  # what the user calls it
 
     @property
     def local(self) -> Path | None:
@@ -186,13 +177,7 @@ def is_remote(path: str) -> bool:
 
 
 def place_of(path: str) -> Place:
-    """Return the place of a path or an address; ``file://`` is the local disk.
-
-    Raises
-    ------
-    CommandError
-        fsspec, or the package that it needs for this kind of store, is not installed.
-    """
+    """Return the place of a path or an address; ``file://`` is the local disk."""
     if not is_remote(path):
         return Place(fs.LocalFileSystem(), path, path)
     try:

@@ -41,27 +41,16 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 class Reader(ABC):
-    """One file.
+    """One file."""
 
-    Attributes
-    ----------
-    n_rows : int, optional
-        None if the file does not tell.
-    schema : pyarrow.Schema
-    compression : str, optional
-    group_rows : int, optional
-        How the file is written, for an output of the same format.
-    plain : collection of str
-        The paths of columns whose values hardly repeat, so that a dictionary is useless.
-    repeated : collection of str
-        The columns of texts that repeat so often that they are read and written as dictionaries.
-    """
-
-    n_rows: int | None = None
+    n_rows: int | None = None  # None: the file does not tell
     schema: pa.Schema
+    # How the file is written, for an output of the same format.
     compression: str | None = None
     group_rows: int | None = None
+    # The paths of columns whose values hardly repeat, so that a dictionary is useless.
     plain: Collection[str] = ()
+    # The texts that repeat so often that they are read and written as dictionaries.
     repeated: Collection[str] = ()
 
     def __init__(self, place: Place, name: str, form: Format) -> None:

@@ -30,25 +30,13 @@ Keys: TypeAlias = dict[str, str | None]
 
 @dataclass
 class Source:
-    """Files of one schema, read one after the other, any number of times.
+    """Files of one schema, read one after the other, any number of times."""
 
-    Attributes
-    ----------
-    name : str
-        What the user calls it.
-    readers : list of Reader
-        One for each file, not empty.
-    folder : Place, optional
-        The folder that the files are in, if the user named it.
-    keys : dict of str to pyarrow.DataType
-        The columns that are only in the names of folders, as in ``year=2013/``.
-    values : list of dict
-        The values of the keys for each file; None is a missing value.
-    """
-
-    name: str
-    readers: list[Reader]
-    folder: Place | None = None
+    name: str  # what the user calls it
+    readers: list[Reader]  # one for each file, not empty
+    folder: Place | None = None  # the folder of the files, if the user named it
+    # The columns that are only in the names of folders, as in year=2013/, and their values for
+    # each file.
     keys: dict[str, pa.DataType] = field(default_factory=dict)
     values: list[Keys] = field(default_factory=list)
     _n_done: int = field(default=0, init=False)
@@ -97,16 +85,10 @@ class Source:
     def batches(
         self, rows: int, columns: Sequence[str] | None = None, coded: Sequence[str] = ()
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows in batches of at most `rows`.
+        """Yield the rows in batches of at most `rows`: all columns, or some of them.
 
-        Parameters
-        ----------
-        rows : int
-        columns : sequence of str, optional
-            The columns to read, in the order of the file. By default, all.
-        coded : sequence of str
-            The columns that are encoded. Their texts are dictionaries where the format supports
-            that, and marks of missing values in CSV become null.
+        Texts of the columns in `coded` are dictionaries where the format supports that, and marks
+        of missing values in CSV become null.
         """
         n_rows = 0
         for i, reader in enumerate(self.readers):
@@ -190,20 +172,10 @@ class Source:
 
 @dataclass(frozen=True)
 class Input:
-    """What the user named.
+    """What the user named, and how it is read."""
 
-    Attributes
-    ----------
-    path : str
-        A file, a folder or "-".
-    format : Format, optional
-        By default, the format of the name, or else that of the content.
-    text : TextOptions
-        How the file is read if it is CSV.
-    """
-
-    path: str
-    format: Format | None = None
+    path: str  # a file, a folder or "-"
+    format: Format | None = None  # None: the format of the name, or that of the content
     text: TextOptions = field(default_factory=TextOptions)
 
 

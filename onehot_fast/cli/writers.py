@@ -28,37 +28,16 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """How a file is written.
+    """How a file is written; None is the default of the library."""
 
-    Attributes
-    ----------
-    compression : str, optional
-        The codec within Parquet and Arrow files. By default, that of the library.
-    group_rows : int, optional
-        The rows of a row group of Parquet.
-    n_files : int
-        The number of files that are written at the same time. They share the memory for rows.
-    new : collection of str
-        The names of the columns that the command makes.
-    plain : collection of str
-        The paths of columns without a dictionary in Parquet.
-    is_text : bool
-        Whether the other columns are texts of a text file, which are written unchanged: an empty
-        text is empty again, without quotation marks.
-    delimiter : str, optional
-        The delimiter of CSV.
-    folder : str, optional
-        Where a matrix puts temporary files.
-    """
-
-    compression: str | None = None
-    group_rows: int | None = None
-    n_files: int = 1
-    new: Collection[str] = ()
-    plain: Collection[str] = ()
-    is_text: bool = False
-    delimiter: str | None = None
-    folder: str | None = None
+    compression: str | None = None  # the codec within Parquet and Arrow files
+    group_rows: int | None = None  # the rows of a row group of Parquet
+    n_files: int = 1  # files that are written at the same time, and share the memory for rows
+    new: Collection[str] = ()  # the names of the columns that the command makes
+    plain: Collection[str] = ()  # the paths of columns without a dictionary in Parquet
+    is_text: bool = False  # the other columns are texts of a text file, and do not change
+    delimiter: str | None = None  # of CSV
+    folder: str | None = None  # for the temporary files of a matrix
 
 
 class Writer(ABC):

@@ -20,7 +20,6 @@ pytest.importorskip("rich")
 sparse = pytest.importorskip("scipy.sparse")
 parquet = pytest.importorskip("pyarrow.parquet")
 main = pytest.importorskip("onehot_fast.cli").main
-pipeline = pytest.importorskip("onehot_fast.cli.conversion")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 from onehot_fast import multi_hot  # noqa: E402
@@ -43,14 +42,12 @@ def features(rows: list[Any], names: list[str], sep: str | None) -> Any:
     suffix=st.sampled_from(["parquet", "arrow", "arrows"]),
     is_coded=st.booleans(),
     indicator=st.booleans(),
-    batch=st.sampled_from([1, 1 << 20]),
 )
 def test_labels(
-    rows: list[Any], sep: str | None, suffix: str, is_coded: bool, indicator: bool, batch: int
+    rows: list[Any], sep: str | None, suffix: str, is_coded: bool, indicator: bool
 ) -> None:
     """Features are what `multi_hot` says, in columns and in a matrix; they come back as a set."""
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(pipeline, "BATCH_BYTES", batch)
+    with tempfile.TemporaryDirectory() as name:
         texts = rows if sep is None else [None if row is None else sep.join(row) for row in rows]
         tags = pa.array(texts, pa.string() if sep else pa.list_(pa.string()))
         tags = tags.dictionary_encode() if sep and is_coded else tags

@@ -21,7 +21,6 @@ parquet = pytest.importorskip("pyarrow.parquet")
 
 from onehot_fast.cli.parquet import CODECS, GroupWriter  # noqa: E402
 from onehot_fast.cli.parquet import footer as thrift  # noqa: E402
-from onehot_fast.cli.parquet import writer as parquet_writer  # noqa: E402
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=5) | st.sampled_from(
     ["a.b", "a"]
@@ -112,12 +111,10 @@ def test_the_table_comes_back(
     (table, new), folder = made, tmp_path_factory.mktemp("parquet")
     path, wanted = folder / "ours.parquet", folder / "theirs.parquet"
     with (
-        pytest.MonkeyPatch.context() as patch,
         pa.OSFile(str(path), "wb") as file,
         parquet.ParquetWriter(wanted, table.schema, compression=codec) as peer,
     ):
-        patch.setattr(parquet_writer, "PAGE_ROWS", page_rows)
-        writer = GroupWriter(file, table.schema, new, codec)
+        writer = GroupWriter(file, table.schema, new, codec, page_rows=page_rows)
         start = 0
         for n_rows in itertools.cycle(group_rows):
             group = table.slice(start, n_rows)

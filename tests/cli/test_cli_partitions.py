@@ -17,8 +17,7 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
 dataset = pytest.importorskip("pyarrow.dataset")
-hive = pytest.importorskip("onehot_fast.cli.folders")
-partitions = pytest.importorskip("onehot_fast.cli.folders")
+folders = pytest.importorskip("onehot_fast.cli.folders")
 main = pytest.importorskip("onehot_fast.cli").main
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
@@ -35,17 +34,11 @@ def whole(folder: Path, schema: Any) -> Any:
 @examples(0.15)
 @given(
     keys=st.lists(st.tuples(st.none() | TEXTS, st.none() | st.integers(-9, 9)), max_size=12),
-    most_open=st.integers(1, 3),
     file_rows=st.none() | st.integers(1, 4),
-    waiting=st.sampled_from([0, 1 << 20]),
 )
-def test_partitions_are_what_pyarrow_reads(
-    keys: list[Any], most_open: int, file_rows: int | None, waiting: int
-) -> None:
+def test_partitions_are_what_pyarrow_reads(keys: list[Any], file_rows: int | None) -> None:
     """No row is lost, none is in another folder, whatever the values; and we read it back."""
-    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
-        patched.setattr(partitions, "MAX_OPEN", most_open)
-        patched.setattr(partitions, "MAX_WAITING_BYTES", waiting)
+    with tempfile.TemporaryDirectory() as name:
         check_partitions(keys, file_rows, Path(name))
 
 
@@ -88,8 +81,8 @@ def test_a_partitioned_folder_stays_one(
     """Its keys are columns to encode or to choose, and are not written into files below them."""
     for year in (2013, 2014):
         for gate in ("A 1", None):
-            path = tmp_path / "in" / hive.folder_name("year", str(year))
-            path = path / hive.folder_name("gate", gate) / f"part.{suffix}"
+            path = tmp_path / "in" / folders.folder_name("year", str(year))
+            path = path / folders.folder_name("gate", gate) / f"part.{suffix}"
             path.parent.mkdir(parents=True)
             files.write(table.select(["id", "dest"]), path)
     assert call("encode", tmp_path / "in", "-o", tmp_path / "same") == (0, b"", "")
@@ -124,19 +117,34 @@ def test_folders_of_different_keys(table: Any, files: Any, call: Any, tmp_path: 
     [
         (["--partition-by", "dest"], Exit.USAGE, "dest: the column is encoded"),
         (["--partition-by", "desk"], Exit.COLUMN, "did you mean 'dest'?"),
-        (["--partition-by", "id"], Exit.VALUE, "more than 100 folders"),
+        (["--partition-by", "id"], Exit.VALUE, "more than 10,000 folders"),
     ],
 )
 def test_mistakes(
-    arguments: list[str], code: int, words: str, small: Path, call: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    arguments: list[str], code: int, words: str, files: Any, call: Any, tmp_path: Path
+) -> None:
     """One line, and nothing is left."""
-    monkeypatch.setattr(partitions, "MAX_PARTITIONS", 100)
-    ended = call("encode", small, "-c", "dest", *arguments, "-o", f"{small.parent}/out/")
+    source = files.write(files.make(10_001), tmp_path / "in.parquet")
+    ended = call("encode", source, "-c", "dest", *arguments, "-o", f"{tmp_path}/out/")
     assert (ended.code, ended.error.count("\n")) == (code, 1)
     assert words in ended.error
-    assert os.listdir(small.parent) == ["in.parquet"]
+    assert os.listdir(tmp_path) == ["in.parquet"]
+
+
+def test_more_partitions_than_open_files(files: Any, call: Any, tmp_path: Path) -> None:
+    """Files are closed for others, and partitions get more files; no row is lost."""
+    n_rows, n_keys = 3000, 80
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * n_rows, pa.int8()), ["x" * (1 << 18)])
+    keys = [row % n_keys for row in range(n_rows)]
+    table = pa.table({"id": range(n_rows), "key": keys, "long": long, "size": ["S"] * n_rows})
+    source, out = files.write(table, tmp_path / "in.arrow"), tmp_path / "out"
+    assert call("encode", source, "-c", "size", "--partition-by", "key", "-o", f"{out}/").code == 0
+
+    paths = sorted(out.rglob("*.arrow"))
+    assert len(os.listdir(out)) == n_keys < len(paths)
+    for key in range(0, n_keys, 33):
+        parts = [files.read(path) for path in sorted((out / f"key={key}").iterdir())]
+        assert pa.concat_tables(parts)["id"].to_pylist() == list(range(key, n_rows, n_keys))
 
 
 def test_a_folder_of_a_thousand_files(files: Any, call: Any, tmp_path: Path) -> None:

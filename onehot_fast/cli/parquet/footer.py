@@ -56,14 +56,7 @@ class Group(NamedTuple):
 
 
 def page_header(n_values: int, n_plain: int, n_packed: int) -> bytes:
-    """Return the header of a page of Booleans without nulls.
-
-    Parameters
-    ----------
-    n_values : int
-    n_plain, n_packed : int
-        The bytes of the page before and after compression.
-    """
+    """Return the header of a page of Booleans without nulls, of these sizes in bytes."""
     data_page: Struct = {1: (I32, n_values), 2: (I32, PLAIN), 3: (I32, RLE), 4: (I32, RLE)}
     sizes: Struct = {1: (I32, DATA_PAGE), 2: (I32, n_plain), 3: (I32, n_packed)}
     return encode({**sizes, 5: (STRUCT, data_page)})
@@ -80,16 +73,7 @@ def bits_chunk(
 ) -> Chunk:
     """Return the metadata of a column of Booleans without nulls in a row group.
 
-    Parameters
-    ----------
-    name : str
-    codec : int
-        The number of the codec in the format.
-    offset : int
-        The position of the first page.
-    sizes : tuple of int
-        The bytes of pages and headers before and after compression.
-    n_pages, n_values, n_true : int
+    `sizes` are the bytes of pages and headers before and after compression.
     """
     statistics: Struct = {
         3: (I64, 0),  # nulls

@@ -62,6 +62,8 @@ class GroupWriter:
         A codec of `pyarrow.parquet.ParquetWriter`.
     n_files : int, default 1
         The number of files that are written at the same time and share the threads.
+    page_rows : int, default 1048576
+        The maximum number of rows of a page of bits; a multiple of 8.
     **options
         Other options of `pyarrow.parquet.ParquetWriter`.
     """
@@ -73,9 +75,10 @@ class GroupWriter:
         features: Collection[str],
         compression: str,
         n_files: int = 1,
+        page_rows: int = PAGE_ROWS,
         **options: Any,
     ) -> None:
-        self._file, self._schema = file, schema
+        self._file, self._schema, self._page_rows = file, schema, page_rows
         self._options = {
             **options,
             "compression": compression,
@@ -134,7 +137,7 @@ class GroupWriter:
         chunks: list[Chunk] = []
         start = 0
         for name, column in zip(rows.schema.names, rows.columns, strict=True):
-            pages, n_plain, n_true = _pages(column, codec)
+            pages, n_plain, n_true = _pages(column, codec, self._page_rows)
             sizes = n_plain, sum(map(len, pages))
             n_pages, n_rows = len(pages) // 2, rows.num_rows
             chunks.append(
@@ -185,13 +188,15 @@ def _pieces(rows: pa.Table, columns: Sequence[int]) -> Iterator[list[int]]:
         yield piece
 
 
-def _pages(column: pa.ChunkedArray, codec: pa.Codec | None) -> tuple[list[bytes], int, int]:
+def _pages(
+    column: pa.ChunkedArray, codec: pa.Codec | None, page_rows: int
+) -> tuple[list[bytes], int, int]:
     """Return headers and contents of pages, their uncompressed size, and the number of ones."""
     array = pa.concat_arrays(column.chunks)  # begins at a byte
     pages: list[bytes] = []
     n_plain, bits = 0, memoryview(array.buffers()[1])
-    for start in range(0, len(array), PAGE_ROWS):
-        n_values = min(PAGE_ROWS, len(array) - start)
+    for start in range(0, len(array), page_rows):
+        n_values = min(page_rows, len(array) - start)
         plain = bits[start // 8 : (start + n_values + 7) // 8]
         packed = bytes(plain) if codec is None else codec.compress(plain, asbytes=True)
         header = page_header(n_values, len(plain), len(packed))
