@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from libraries import LIBRARIES
 
 from onehot_fast import Encoder
 
@@ -376,3 +377,26 @@ def test_dense_results_of_columns_chosen_by_default_are_limited(library):
     alone = library.table({"id": wide(1001)["id"]})
     assert Encoder().fit_transform(alone, output="numpy").shape == (3003, 1001)
     assert Encoder(max_categories=3).fit_transform(table, output="numpy").shape == (3003, 5)
+
+
+def test_lazy_frames_are_limited_too():
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("onehot_fast.integrations.polars")
+    frame = pl.DataFrame(wide(1001))
+    encoder = frame.onehot.fit()
+
+    with pytest.raises(ValueError, match="chosen by default have 1,003 features"):
+        frame.lazy().onehot(encoder)
+    named = frame.onehot.fit(["id", "size"])
+    assert len(frame.lazy().onehot(named).collect_schema()) == 1003
+
+
+def test_a_lazy_frame_follows_the_rule():
+    pl = pytest.importorskip("polars")
+    pytest.importorskip("onehot_fast.integrations.polars")
+    encoder = fitted(LIBRARIES["polars"]())
+    lazy = pl.LazyFrame(reordered("kind", "n", "plan", "age", new=[1, 2, 3]))
+
+    assert lazy.onehot(encoder).collect_schema().names() == [*NAMES, "new"]
+    with pytest.warns(UserWarning, match="lacks the column 'n', which fit saw"):
+        assert "n" not in lazy.drop("n").onehot(encoder).collect_schema()

@@ -13,6 +13,7 @@ from onehot_fast.adapter import (
     TableAccessor,
     TableKeywords,
     checks,
+    identifiers,
     part_of_table,
     require_release,
 )
@@ -160,6 +161,7 @@ class LazyFrameNamespace:
 
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
+    identifiers.check_dense(schema)
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
     layout.order.warn_if_absent()

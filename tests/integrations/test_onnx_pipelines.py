@@ -132,6 +132,9 @@ STEPS = {
         MIXED,
     ),
     "Encoder of a table": lambda: Encoder(handle_unknown="ignore", drop="first"),
+    "Encoder of a table, as a matrix": lambda: Encoder(
+        handle_unknown="ignore", dtype="float32"
+    ).set_output(transform="csr"),
     "Encoder of features alone": lambda: Encoder(
         ["hour", "carrier"], handle_unknown="ignore", remainder="drop", dtype="int64"
     ),
