@@ -28,7 +28,7 @@ BUILD_REQUIRES := import tomllib; \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-publish compare docs build wheel release-check clean
+.PHONY: help demo test coverage lint format types sanitize builds torture faults emulate free-threaded bench bench-run bench-history bench-publish compare docs build wheel release-check clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 16
@@ -92,12 +92,22 @@ faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, 
 emulate:  ## test the C code here, under qemu for aarch64 (NEON) and s390x (big-endian), under wine for Windows
 	.ci/emulate
 
-bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
+bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## compare ratios and instruction counts with the last commit; fail if one is 10% worse twice
+	$(BIN)/python -m benchmarks.regression $(ARGS)
+
+bench-run: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
 	$(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
 	$(BIN)/asv run --machine $(PROCESSOR) $(ASV_ARGS)
 
+# The commits are evenly spaced from the first to the last. The benchmarks are those of the working tree.
+bench-history: $(VENV)/.bench-ready  ## measure the tracked numbers of eight commits; hours
+	mkdir -p build
+	git rev-list --first-parent HEAD | awk '{c[NR] = $$0} END {for (i = 0; i < 8; i++) print c[1 + int(i * (NR - 1) / 7)]}' > build/history.txt
+	$(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
+	$(BIN)/asv run --machine $(PROCESSOR) --bench bench_tracked HASHFILE:build/history.txt
+
 bench-publish: $(VENV)/.bench-ready  ## make the pages of benchmarks/history, in .asv/html, for any web server
-	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench" >&2; exit 1; }
+	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench-run" >&2; exit 1; }
 	$(BIN)/asv publish
 
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers

@@ -24,7 +24,7 @@ SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
 # Enough rows for every class of all but the widest workload.
 SCALE = 0.0005
 TINY = 0.001
-KINDS = ("time_", "peakmem_")
+KINDS = ("time_", "peakmem_", "track_")
 
 
 def load_benchmarks() -> ModuleType:
@@ -42,6 +42,7 @@ def load_benchmarks() -> ModuleType:
 
 load_benchmarks()
 bench_frames = importlib.import_module("benchmarks.bench_frames")
+bench_tracked = importlib.import_module("benchmarks.bench_tracked")
 compare = importlib.import_module("benchmarks.compare")
 floor = importlib.import_module("benchmarks.floor")
 codes = importlib.import_module("benchmarks.codes")
@@ -51,6 +52,7 @@ frames = importlib.import_module("benchmarks.frames")
 measure = importlib.import_module("benchmarks.measure")
 peak = importlib.import_module("benchmarks.peak")
 peers = importlib.import_module("benchmarks.peers")
+regression = importlib.import_module("benchmarks.regression")
 scenarios = importlib.import_module("benchmarks.scenarios")
 suite = importlib.import_module("benchmarks.suite")
 targets = importlib.import_module("benchmarks.targets")
@@ -299,6 +301,7 @@ def test_a_suite_runs(suite_class, case, monkeypatch):
     """`setup`, which checks the output, and the methods take the parameters that they declare."""
     monkeypatch.setattr(bench_frames, "SCALE", TINY)
     monkeypatch.setattr(suite, "OUTPUT_BYTES", 1 << 20)
+    monkeypatch.setattr(bench_tracked, "SECONDS", 0.0)
     benchmark = suite_class()
     try:
         benchmark.setup(*case)
@@ -317,6 +320,35 @@ def test_every_suite_measures_something(name: str) -> None:
     words = [*vars(module), *itertools.chain(*map(dir, vars(module).values()))]
 
     assert any(word.startswith((*KINDS, "timeraw_")) for word in words)
+
+
+def test_a_ratio_compares_calls_that_alternate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that only the calls advance: 30 ms over 10 ms, each once a round."""
+    now, calls = [0.0], []
+    monkeypatch.setattr(bench_tracked.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(bench_tracked, "SECONDS", 0.2)
+
+    def advance(seconds: float) -> None:
+        calls.append(seconds)
+        now[0] += seconds
+
+    assert bench_tracked.ratio(lambda: advance(0.03), lambda: advance(0.01)) == pytest.approx(3)
+    assert calls == [0.03, 0.01] * (len(calls) // 2)
+
+
+def test_a_number_that_is_worse_twice_is_a_regression(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A number that is worse once may be noise."""
+    monkeypatch.setattr(regression, "git", lambda *arguments: "0123456789")
+    monkeypatch.setattr(regression, "build", Path)
+    monkeypatch.setattr(sys, "argv", ["regression"])
+    for later, code in ((1.25, 1), (1.05, 0)):
+        answers = iter([{"a": 2.0, "b": 1.0}, {"a": 2.1, "b": 1.2}, {"b": 1.0}, {"b": later}])
+        monkeypatch.setattr(regression, "measure", lambda *_, answers=answers: next(answers))
+
+        assert regression.main() == code
+        assert ("REGRESSION, twice above 10%: b, now +25.0%" in capsys.readouterr().out) == code
 
 
 def statements() -> Iterator[Any]:
