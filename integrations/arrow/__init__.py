@@ -22,6 +22,7 @@ from onehot_fast.adapter import require
 
 require("pyarrow")
 
+from ._read import flattened as flattened
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table

@@ -22,8 +22,8 @@ from onehot_fast.adapter import require
 
 require("pandas")
 
-from ._lists import read_lists as read_lists
 from ._read import read_column as read_column
+from ._read import read_lists as read_lists
 from ._read import read_table as read_table
 from ._write import wrap as wrap
 from .accessors import FrameAccessor, OneHotAccessor, onehot

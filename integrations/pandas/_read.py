@@ -1,4 +1,4 @@
-"""pandas in: frames become tables, a column becomes codes or values."""
+"""pandas in: frames become tables, a column becomes codes or values, lists become labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,11 +10,13 @@ from pandas.api.types import is_float_dtype
 
 from onehot_fast.adapter import (
     Column,
+    Rows,
     SharedCategories,
     Table,
     Values,
     cached_property,
     integration,
+    read_values,
 )
 
 from ._codes import code_series, level_codes
@@ -32,7 +34,7 @@ from ._values import (
     without_missing,
 )
 
-__all__ = ["read_column", "read_table"]
+__all__ = ["read_column", "read_labels", "read_lists", "read_table"]
 
 # Of so few columns pandas makes all at once in less time than two by their positions.
 FEW_COLUMNS = 64
@@ -164,3 +166,27 @@ def read_column(values: Any) -> Column | Values:
 def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
     """Return instants of UTC as the Timestamps of a zone."""
     return pd.DatetimeIndex(instants).tz_localize("UTC").tz_convert(zone).to_numpy(object)
+
+
+def read_lists(rows: Any) -> Rows:
+    """Return a column of lists as offsets and flat elements; a missing list is empty."""
+    if _is_arrow_list(rows):
+        return Rows(*integration("arrow").read_lists(pa_array(rows)))
+    return Rows.read(list(rows))
+
+
+def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
+    """Return the labels of each row, from lists or from text with the separator `sep`."""
+    if sep is not None:
+        return Rows.read(series, sep=sep)
+    if _is_arrow_list(series):
+        rows = Rows(*integration("arrow").flattened(pa_array(series)))
+    else:
+        rows = Rows.read(list(series))
+    return Rows(rows.offsets, read_values(rows.elements).encode())
+
+
+def _is_arrow_list(rows: Any) -> bool:
+    """Tell whether rows are Arrow's lists."""
+    dtype = getattr(rows, "dtype", None)
+    return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "value_field")

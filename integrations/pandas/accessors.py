@@ -27,8 +27,7 @@ from onehot_fast.adapter import (
 )
 
 from ._codes import code_series, level_codes, prefixed
-from ._lists import read_labels
-from ._read import read_table
+from ._read import read_labels, read_table
 from ._values import as_series, python_values, without_missing
 from ._write import AnyDtype, Dtype, block_frame, check_length, dense_frame, sparse_frame, wrap
 

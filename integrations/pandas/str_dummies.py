@@ -22,9 +22,10 @@ from pandas.api.types import (
 )
 
 from onehot_fast.adapter import CodedColumn, Column, Rows, checks, write
+from onehot_fast.adapter import Strings as TextArray
 
-from ._lists import distinct, is_arrow, split_arrow, split_python
-from ._values import Codes
+from ._codes import code_series, level_codes
+from ._values import Codes, arrow_chunks, is_arrow_string, pa_array
 
 __all__ = ["str_get_dummies"]
 
@@ -131,8 +132,8 @@ def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
-    if is_arrow(series.dtype):
-        return split_arrow(series, sep)
+    if _is_arrow(series.dtype):
+        return _split_arrow(series, sep)
     positions, texts = _distinct_python(series)
     return _split_python(texts, sep).take(positions)
 
@@ -145,13 +146,13 @@ def _distinct_python(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
     _refuse_bytes(kind)
     if kind not in ("string", "empty"):
         series = series.where(series.notna(), "").map(str).astype(object)
-    positions, levels = distinct(series)
+    positions, levels = _distinct(series)
     return _with_missing(positions, levels.tolist(), "")
 
 
 def _distinct_categories(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
     """Return the same of a categorical Series, where a missing value is a text, too."""
-    positions, levels = distinct(series)
+    positions, levels = _distinct(series)
     _refuse_bytes(infer_dtype(cast(Any, series.dtype).categories, skipna=True))
     return _with_missing(positions, [str(text) for text in levels], MISSING)
 
@@ -174,7 +175,7 @@ def _split_python(texts: Sequence[str], sep: str) -> Rows:
     """Return the tags of Python strings, without the empty one."""
     if not _is_plain(sep):
         return _split_odd(texts, sep)
-    return split_python(texts, sep)
+    return _split_texts(texts, sep)
 
 
 def _is_plain(sep: str) -> bool:
@@ -206,3 +207,49 @@ def _as_rows(split: Iterable[list[str]], tags: list[str]) -> Rows:
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     codes = np.fromiter((i for row in rows for i in row), np.int32, offsets[-1])
     return Rows(offsets, Column(codes, np.array(tags, object), source="dictionary"))
+
+
+def _is_arrow(dtype: Any) -> bool:
+    """Tell whether values of this dtype lie in Arrow's memory."""
+    return isinstance(dtype, pd.ArrowDtype) or is_arrow_string(dtype)
+
+
+def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
+    """Return the labels of each row of Arrow strings, sorted, the empty one included."""
+    if not sep and len(series):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        pc.split_pattern(pa.array([""]), sep)  # which raises what pandas lets through
+    if is_arrow_string(series.dtype):
+        # pandas accepts an empty separator if there are no rows.
+        return _sorted_rows(Rows.split(arrow_chunks(pa_array(series)), sep or "|", keep_empty=True))
+    positions, levels = _distinct(series)
+    return _split_texts(levels.tolist(), sep, keep_empty=True).take(positions)
+
+
+def _split_texts(texts: Sequence[str], sep: str, *, keep_empty: bool = False) -> Rows:
+    """Return the labels of each of Python's strings, sorted."""
+    chunks = [TextArray.from_objects(texts, is_text=True)]
+    return _sorted_rows(Rows.split(chunks, sep, keep_empty=keep_empty))
+
+
+def _sorted_rows(rows: Rows) -> Rows:
+    """Return rows whose labels are sorted."""
+    codes, labels, _ = rows.elements
+    order = labels.argsort()
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return Rows(rows.offsets, Column(rank[codes], labels.take(order), source="dictionary"))
+
+
+def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
+    """Return the position of each row's string, -1 for missing, and the strings that occur."""
+    column, levels = code_series(series)
+    positions = level_codes(column)
+    occurs = np.zeros(len(levels) + 1, bool)  # the last is for -1
+    occurs[positions] = True
+    if not occurs[:-1].all():
+        order = np.append(np.cumsum(occurs[:-1]) - 1, -1)
+        positions, levels = order[positions], levels[occurs[:-1]]
+    return positions, levels
