@@ -63,8 +63,8 @@ class Findings:
         n = len(self.unknown)
         values = self.unknown.take(np.arange(min(n, SOME_VALUES))).tolist()
         if is_part_of_table():
-            some = map(shown, values)
-            return f"{self.name!r}: {', '.join(some)}{', …' if n > SOME_VALUES else ''}"
+            rest = ", …" if n > SOME_VALUES else ""
+            return f"{self.name!r}: {', '.join(map(shown, values))}{rest}"
         some = [
             f"{shown(value)} ({_rows(count)})"
             for value, count in zip(values, self.unknown_counts.tolist(), strict=False)
