@@ -120,7 +120,7 @@ def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
 def _locked(path: Path) -> int | None:
     """Return a handle that locks a new file or folder, or None if another run removes it.
 
-    Another run takes a file that nobody locks for that of a killed run. 0 stands for no lock.
+    Another run takes an unlocked file for that of a killed run. 0 stands for no lock.
     """
     if locks is None:
         return 0
@@ -138,7 +138,7 @@ def _locked(path: Path) -> int | None:
 
 
 def _remove_stale(target: Path) -> None:
-    """Remove the temporary files that killed runs with this target left: nobody locks them."""
+    """Remove the temporary files of killed runs with this target, which are not locked."""
     if locks is None:
         return
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"

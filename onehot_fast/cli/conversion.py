@@ -65,7 +65,7 @@ class Change:
 def convert(source: Source, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
-    A folder has a file for each input file, or for so many rows, or for each value of a key.
+    A folder has a file for each input file, for a number of rows, or for each value of a key.
     """
     if is_remote(output.path):
         form = output.format(source)

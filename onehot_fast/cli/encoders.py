@@ -62,11 +62,6 @@ class LabelColumn:
         """Return the features of some rows as columns."""
         offsets, coded, dtype = self._coded(column)
         matrix = write.multi_hot(offsets, coded, dtype)
-        n_rows = len(matrix)
-        if dtype == np.bool_:
-            bits = np.ascontiguousarray(np.packbits(matrix, axis=0, bitorder="little").T)
-            buffers = [pa.py_buffer(column) for column in bits]
-            return [pa.Array.from_buffers(pa.bool_(), n_rows, [None, bits]) for bits in buffers]
         return [pa.array(column) for column in np.ascontiguousarray(matrix.T)]
 
     def rows(self, column: Any) -> Any:

@@ -1,4 +1,4 @@
-"""A folder of files: with so many rows each, or for each value of a key, as in ``carrier=UA/``."""
+"""A folder of files: of a number of rows each, or for each value of a key (``carrier=UA/``)."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
@@ -89,8 +90,7 @@ def run_inspect(spec: Input, options: InspectOptions) -> None:
     if options.as_json:
         click.echo(json.dumps(report, indent=1))
     else:
-        click.echo(_as_text(report))
-        _show_frequencies(top)
+        click.echo("\n".join([_as_text(report), *_frequency_lines(top, sys.stdout.isatty())]))
 
 
 def _learned(
@@ -275,40 +275,31 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def _show_frequencies(found: dict[str, Any]) -> None:
-    """Print a table for each column, with bars on a terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    is_terminal = sys.stdout.isatty()
-    console = Console(file=sys.stdout, highlight=False, width=None if is_terminal else 10_000)
+def _frequency_lines(found: dict[str, Any], has_bars: bool) -> list[str]:
+    """Return a table for each column, with bars on a terminal."""
+    lines: list[str] = []
     for name, one in found.items():
-        count = plural(one["categories"], "category").replace("categorys", "categories")
-        console.print()
-        console.print(Text(printable(f"{name}: {count}, {plural(one['features'], 'feature')}")))
-        console.print(_frequency_table(one["top"], is_terminal))
-        more, rare = one["categories"] - len(one["top"]), one["infrequent"]
-        if more:
-            console.print(Text(f"  {more:,} more"))
+        n_categories, n_features = one["categories"], plural(one["features"], "feature")
+        noun = "category" if n_categories == 1 else "categories"
+        lines += ["", printable(f"{name}: {n_categories:,} {noun}, {n_features}")]
+        labels = [printable(str(each["category"])) for each in one["top"]]
+        labels = [text if len(text) <= LABEL_WIDTH else f"{text[:LABEL_WIDTH]}…" for text in labels]
+        width = max(map(len, labels), default=0)
+        most = max([1, *(each["count"] for each in one["top"])])
+        for label, each in zip(labels, one["top"], strict=True):
+            cells = [f"  {label.ljust(width)}", f"{each['count']:>{len(f'{most:,}')},}"]
+            cells.append(f"{each['share']:>7.2%}")
+            if has_bars:
+                bar = "█" * round(BAR_WIDTH * each["count"] / most)
+                cells.append(
+                    click.style(
+                        bar.ljust(BAR_WIDTH), fg=None if "NO_COLOR" in os.environ else "cyan"
+                    )
+                )
+            lines.append(" ".join([*cells, *["infrequent"] * each["infrequent"]]).rstrip())
+        more, rare = n_categories - len(one["top"]), one["infrequent"]
+        lines += [f"  {more:,} more"] if more else []
         if rare["categories"]:
-            text = f"  infrequent, in one feature: {rare['categories']:,} with"
-            console.print(Text(f"{text} {plural(rare['rows'], 'row')}"))
-
-
-def _frequency_table(top: Sequence[dict[str, Any]], has_bars: bool) -> Any:
-    """Return the table of the most frequent categories."""
-    from rich.bar import Bar
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table.grid(padding=(0, 1))
-    table.add_column(no_wrap=True, overflow="ellipsis", max_width=LABEL_WIDTH)
-    for _ in range(2):
-        table.add_column(justify="right", no_wrap=True)
-    largest = max([1, *(one["count"] for one in top)])
-    for one in top:
-        label = Text(f"  {printable(str(one['category']))}")
-        cells: list[Any] = [label, f"{one['count']:,}", f"{one['share']:.2%}"]
-        cells += [Bar(largest, 0, one["count"], width=BAR_WIDTH)] if has_bars else []
-        table.add_row(*cells, *(["infrequent"] if one["infrequent"] else []))
-    return table
+            n_rows = plural(rare["rows"], "row")
+            lines.append(f"  infrequent, in one feature: {rare['categories']:,} with {n_rows}")
+    return lines

@@ -139,7 +139,7 @@ OUTPUT = (
     click.option("--row-group-size", type=COUNT,
                  help="The rows of a row group of Parquet; default: as the input."),
     click.option("--rows-per-file", type=COUNT,
-                 help="Write a folder of files with so many rows, named part-000000 and so on."),
+                 help="Write a folder of files with this number of rows, named part-000000 etc."),
     click.option("--partition-by", metavar="COLUMN", shell_complete=_complete_column, multiple=True,
                  help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not"
                  " contain the column."),

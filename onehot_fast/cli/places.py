@@ -144,7 +144,7 @@ class Place:
 
     @property
     def identity(self) -> Any:
-        """What two places have in common if they are one file, by any link."""
+        """A value that is equal for two places if they are one file, by any link."""
         if self.local is None:
             return self.system, self.path
         there = os.stat(self.local)

@@ -25,6 +25,11 @@ __all__ = ["STANDARD", "Input", "Source", "open_source"]
 # Standard input or output.
 STANDARD = "-"
 KEY_BYTES = 16
+READERS: dict[str, type[ParquetReader] | type[ArrowReader] | type[StreamReader]] = {
+    "parquet": ParquetReader,
+    "arrow": ArrowReader,
+    "arrows": StreamReader,
+}
 Keys: TypeAlias = dict[str, str | None]
 
 
@@ -172,7 +177,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Input:
-    """What the user named, and how it is read."""
+    """The input that the user named, and how it is read."""
 
     path: str  # a file, a folder or "-"
     format: Format | None = None  # None: the format of the name, or that of the content
@@ -229,8 +234,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
             raise CommandError(Exit.INPUT, f"{name}: npz is a matrix, which can only be written")
         if form.is_text:
             return TextReader(place, name, form, spec.text)
-        made = {"parquet": ParquetReader, "arrow": ArrowReader, "arrows": StreamReader}[form.kind]
-        reader: Reader = made(place, name, form)
+        reader = READERS[form.kind](place, name, form)
         list(reader.schema.names)  # raises an error if a name is not UTF-8
         return reader
 

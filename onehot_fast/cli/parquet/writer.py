@@ -49,7 +49,7 @@ _Piece: TypeAlias = tuple[pa.Buffer | bytes, list[Chunk]]
 
 
 class GroupWriter:
-    """A Parquet file, which is written a row group at a time.
+    """A Parquet file, which is written row group by row group.
 
     Parameters
     ----------
