@@ -151,6 +151,9 @@ class CategoryEncoder:
     _infrequent_enabled: bool
     _infrequent_indices: Any
     _default_to_infrequent_mappings: Any
+    _drop_idx_after_grouping: Any
+    _missing_indices: Any
+    _n_features_outs: Any
     # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows that
     # are fitted, while `fit_transform` runs, and a look-up for each feature.
     __slots__ = ("_fitted_rows", "_lookups")
@@ -185,7 +188,7 @@ class CategoryEncoder:
         rows = [codes for _, codes in learned]
         if handle_unknown == "error" and any(codes.has_unknown for codes in rows):
             raise SklearnFallback
-        self.categories_ = [categories for categories, _ in learned]
+        self.categories_ = [categories for categories, _ in learned]  # type: ignore[misc]
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         fitted = {"n_samples": len(rows[0].codes)}

@@ -65,7 +65,8 @@ class InputColumn(NamedTuple):
             column = self.source.encode()
         except TypeError as error:  # a value that cannot be hashed
             raise SklearnFallback from error
-        codes, values = column.codes, column.stored
+        codes = column.codes
+        values: Any = column.stored
         if python_type(values) is None:
             raise SklearnFallback
         if not isinstance(values, Strings):
@@ -102,9 +103,12 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
     if library is None:
         raise SklearnFallback
     named = adapter.read_table(table)
-    positions = range(shape[1])
-    is_few = shape[0] <= MAX_CELL_ROWS
-    cells = [_read_cells(named, i) if is_few else None for i in positions]
+    cells: list[InputColumn | None] = [None] * shape[1]
+    if shape[0] <= MAX_CELL_ROWS:
+        cells[0] = _read_cells(named, 0)
+        if cells[0] is None and library == "pandas" and _has_one_dtype_of_numbers(table):
+            return named.names, [*map(read_array, table.to_numpy().T)]
+        cells[1:] = [_read_cells(named, i) for i in range(1, shape[1])]
     if None not in cells:
         return named.names, cells  # type: ignore[return-value]
     if library == "pandas":
@@ -161,6 +165,12 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
         return np.asarray(rows, object) if array.dtype.kind == "U" else array
     except ValueError as error:  # rows of different lengths
         raise SklearnFallback from error
+
+
+def _has_one_dtype_of_numbers(frame: Any) -> bool:
+    """Tell whether all columns of a DataFrame have the same NumPy dtype, one of numbers."""
+    first, *others = set(frame.dtypes.tolist())
+    return not others and isinstance(first, np.dtype) and first.kind in "biuf"
 
 
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:

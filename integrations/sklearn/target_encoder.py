@@ -89,7 +89,9 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         """Return the positions of the rows that `fit` has read, and which of them are known."""
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
-            result: tuple[AnyArray, AnyArray] = super()._transform(X, *args, **kwargs)
+            result: tuple[AnyArray, AnyArray] = super()._transform(  # type: ignore[misc]
+                X, *args, **kwargs
+            )
             return result
         positions = np.empty((len(rows[0].codes), len(rows)), np.int32)
         is_known = np.ones(positions.shape, bool)
