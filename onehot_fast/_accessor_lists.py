@@ -94,7 +94,7 @@ class ListAccessor(Generic[Frame]):
         categories: Any = None,
         mode: Literal["set", "count"] = "set",
         dtype: Any = None,
-        output: Literal["pandas", "polars", "numpy", "csr", "csc"] | None = None,
+        output: Literal["pandas", "polars", "numpy", "csr", "csr_matrix", "csc"] | None = None,
         num_threads: int | None = None,
     ) -> Any:
         """Encode rows of several labels: lists, or separated texts.
@@ -111,7 +111,7 @@ class ListAccessor(Generic[Frame]):
             Whether an element is 1 where its label occurs in the row, or how often it does.
         dtype : dtype, optional
             By default bool, and int64 for counts.
-        output : {"numpy", "csr", "csc"} or the name of the library, optional
+        output : {"numpy", "csr", "csr_matrix", "csc"} or the name of the library, optional
             A row-major array, an array of ``scipy.sparse``, or by default a frame, whose columns
             are named by the labels.
         num_threads : int, optional
@@ -124,7 +124,7 @@ class ListAccessor(Generic[Frame]):
         Raises
         ------
         ImportError
-            If `output` is "csr" or "csc" and SciPy is not installed.
+            If `output` is a sparse form and SciPy is not installed.
         TypeError, ValueError
             If a row is no list, or no text where there is a `sep`, or an option is refused.
         MemoryError

@@ -522,7 +522,7 @@ class Encoder(SklearnProtocol):
         source = read_table(table)
         self._check_width(source)
         form = form or source.library
-        if form != source.library:
+        if form != source.library and form not in MATRICES:
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:

@@ -22,7 +22,7 @@ from onehot_fast.column import Column, read_column
 __all__ = ["distinct_labels", "multi_hot"]
 
 if TYPE_CHECKING:
-    from scipy.sparse import csc_array, csr_array
+    from scipy.sparse import csc_array, csr_array, csr_matrix
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -63,6 +63,14 @@ def multi_hot(
     rows: Any,
     depth: int | None = None,
     *,
+    output: Literal["csr_matrix"],
+    **keywords: Unpack[_MultiHotKeywords],
+) -> csr_matrix: ...
+@overload
+def multi_hot(
+    rows: Any,
+    depth: int | None = None,
+    *,
     output: Literal["csc"],
     **keywords: Unpack[_MultiHotKeywords],
 ) -> csc_array: ...
@@ -76,7 +84,7 @@ def multi_hot(
     mode: Literal["set", "count"] = "set",
     dtype: npt.DTypeLike | None = None,
     out_of_range: Literal["ignore", "error"] = "ignore",
-    output: Literal["numpy", "csr", "csc"] = "numpy",
+    output: Literal["numpy", "csr", "csr_matrix", "csc"] = "numpy",
     num_threads: int | None = None,
 ) -> Any:
     """Return the multi-hot encoding of rows that hold any number of classes.
@@ -105,8 +113,8 @@ def multi_hot(
     out_of_range : {"ignore", "error"}, default "ignore"
         What is no class, an integer from `depth` or a scalar that is no category, is skipped or
         refused.
-    output : {"numpy", "csr", "csc"}, default "numpy"
-        A row-major matrix, or a `scipy.sparse.csr_array` or `csc_array`.
+    output : {"numpy", "csr", "csr_matrix", "csc"}, default "numpy"
+        A row-major matrix, or a `scipy.sparse.csr_array`, `csr_matrix` or `csc_array`.
     num_threads : int, optional
         By default as many as the size of the result makes worthwhile.
 
@@ -151,8 +159,10 @@ def multi_hot(
     counts = mode == "count"
     if output in FORMATS:
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
-        by_row = sparse_array("csr", parts, (len(ragged.offsets) - 1, coded.n_outputs))
-        return by_row if output == "csr" else by_row.tocsc()
+        shape = len(ragged.offsets) - 1, coded.n_outputs
+        if output == "csc":
+            return sparse_array("csr", parts, shape).tocsc()
+        return sparse_array(output, parts, shape)
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 

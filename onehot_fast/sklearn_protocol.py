@@ -149,7 +149,7 @@ class SklearnProtocol:
 
         Parameters
         ----------
-        transform : {"default", "pandas", "polars", "arrow", "numpy", "csr", "csc", ...}, optional
+        transform : {"default", "pandas", "polars", "numpy", "csr", "csr_matrix", ...}, optional
             A form of `transform`. "default" is a table of the library of the input, or else an
             array; None changes nothing. Without a call, scikit-learn's
             ``set_config(transform_output=...)`` applies if scikit-learn is loaded.

@@ -29,7 +29,7 @@ def dense(encoded, shape):
 
 
 every_mode = pytest.mark.parametrize("mode", ["set", "count"])
-every_output = pytest.mark.parametrize("output", ["numpy", "csr", "csc"])
+every_output = pytest.mark.parametrize("output", ["numpy", "csr", "csr_matrix", "csc"])
 
 
 @every_mode
