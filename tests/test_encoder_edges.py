@@ -239,8 +239,8 @@ def test_repr(encoder, text):
 @pytest.mark.parametrize(
     ("encoded", "message"),
     [
-        ([[1, 1]], "column 'p', row 0: more than one output is on"),
-        ([[1, 0], [0, 0]], "column 'p', row 1: no output is on, and no value makes such a row"),
+        ([[1, 1]], "column 'p', row 0: more than one feature is 1"),
+        ([[1, 0], [0, 0]], "column 'p', row 1: no feature is 1, and no value is encoded as zeros"),
         ([[1, 0, 0]], r"encoded must have shape \(n_rows, 2\), got \(1, 3\)"),
     ],
 )

@@ -17,7 +17,7 @@ from ._values import as_categories, as_values, common_values, output_labels, sto
 from ._write import Layout
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-# The output that is on in each row, or decode.ALL_OFF or decode.NO_VALUE.
+# The output that is on in each row, or decode.ZERO_ROW or decode.NO_VALUE.
 Classes: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -32,15 +32,15 @@ class Meanings:
         values = pa.concat_arrays([categories, *specials])
         position_of = {special: len(categories) + i for i, special in enumerate(Special)}
         missing = position_of[Special.MISSING]
-        all_off = column.all_off[0] if column.all_off else Special.MISSING
+        zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
         dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
-        by_class = [missing, position_of.get(all_off, dropped), *column.labelled.tolist()]
+        by_class = [missing, position_of.get(zero_row, dropped), *column.labelled.tolist()]
         by_class += [position_of[special] for special in column.specials]
         self._values = values.take(pa.array(by_class, pa.int64()))
 
     def of(self, classes: Classes) -> pa.Array:
         """Return the values of the rows, or refuse one that stands for nothing."""
-        decode.check_all_off(self._column, classes)
+        decode.check_zero_rows(self._column, classes)
         return self._values.take(pa.array(classes - decode.NO_VALUE))
 
 

@@ -179,7 +179,7 @@ def _decode_part(part: Any, encoder: Encoder, words: dict[str, Any]) -> pd.DataF
     may_be_mixed = {
         column.name: object
         for column in encoder.schema.columns
-        if any(isinstance(label, Special) for label in (*column.all_off, *column.specials))
+        if any(isinstance(label, Special) for label in (*column.zero_row_labels, *column.specials))
     }
     return frame.astype(may_be_mixed)
 

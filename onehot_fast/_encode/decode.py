@@ -29,7 +29,7 @@ Classes: TypeAlias = npt.NDArray[np.int64]
 SMALL_CELLS = 1 << 20
 # The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
-ALL_OFF = -1  # the class of a row without an on
+ZERO_ROW = -1  # the class of a row without a 1
 SOME_VALUES = 6  # of the categories in an error
 NO_VALUE = -2  # that of a row whose missing value was propagated
 
@@ -173,18 +173,18 @@ def classes_of(
     null, and NaN if missing values are propagated or `nan_is_null`.
     """
     width = column.n_outputs
-    classes = np.full(n_rows, ALL_OFF, np.int64)
+    classes = np.full(n_rows, ZERO_ROW, np.int64)
     if not width or not n_rows:
         return classes
     _, on, off = resolve_values(1, 0, cells.dtype)
     if scatter.is_needed(cells.dtype):
         cube = cells.reshape(n_rows // inner, width, inner)
-        classes, _, several, uneven = scatter.decode(cube, on, off, ALL_OFF)
+        classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
     else:
         threads = parallel.resolve(None, cells.nbytes)
         elements = [each.reshape(1).view(np.uint8) for each in (on, off)]
         _, several, uneven = dispatch.decode(
-            cells, classes, width, inner, *elements, ALL_OFF, threads
+            cells, classes, width, inner, *elements, ZERO_ROW, threads
         )
     _check_single(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
@@ -204,7 +204,7 @@ def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:
 
 def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_null: bool) -> None:
     """Reject the first row without a 1 that holds something else than 0 and null."""
-    empty = np.flatnonzero(classes == ALL_OFF)
+    empty = np.flatnonzero(classes == ZERO_ROW)
     accepts_null = nan_is_null or rows.dtype == object
     for start in range(0, len(empty), step := max(1, SMALL_CELLS // rows.shape[1])):
         block = rows[empty[start : start + step]]
@@ -236,14 +236,14 @@ def decode_sparse(
         outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
         is_on = cells == 1
         is_odd = ~is_on & (cells != 0)
-        classes = np.full(n_rows, ALL_OFF, np.int64)
+        classes = np.full(n_rows, ZERO_ROW, np.int64)
         if column.options.handle_missing == "propagate":
             classes[rows[np.isnan(cells)]] = NO_VALUE
         rows_on = rows[is_on]
         often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
         classes[rows_on] = outputs[is_on]
-        is_odd &= classes[rows] == ALL_OFF
+        is_odd &= classes[rows] == ZERO_ROW
         if is_odd.any():
             first = int(np.argmin(np.where(is_odd, rows, n_rows)))
             _reject_cell(column, int(rows[first]), int(outputs[first]), cells[first])
@@ -253,17 +253,17 @@ def decode_sparse(
 
 
 def _check_single(column: ColumnSchema, row: int) -> None:
-    """Refuse the row in which several outputs of one column are on."""
+    """Reject the row in which several features of one column are 1."""
     if row >= 0:
-        raise ValueError(f"column {column.name!r}, row {row}: more than one output is on")
+        raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
 
-def check_all_off(column: ColumnSchema, classes: Classes) -> None:
-    """Refuse the first row without any on, where no value makes such a row."""
-    if not column.all_off and (classes == ALL_OFF).any():
+def check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
+    """Reject the first row without a 1 if no value is encoded as zeros."""
+    if not column.zero_row_labels and (classes == ZERO_ROW).any():
         raise ValueError(
-            f"column {column.name!r}, row {np.argmax(classes == ALL_OFF)}: no output is on, and no"
-            " value makes such a row"
+            f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1, and no"
+            " value is encoded as zeros"
         )
 
 
@@ -274,7 +274,7 @@ def _distinct(
 
     It has the categories' own dtype, if nothing else occurs.
     """
-    check_all_off(column, classes)
+    check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
     is_used = np.zeros(column.n_outputs - NO_VALUE, np.bool_)
     is_used[shifted] = True
@@ -299,7 +299,10 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     n_labelled = len(column.labelled)
     every_special = [*column.specials]
     is_category = (outputs >= 0) & (outputs < n_labelled)
-    before = [Special.MISSING if i == NO_VALUE else column.all_off[0] for i in outputs[outputs < 0]]
+    before = [
+        Special.MISSING if i == NO_VALUE else column.zero_row_labels[0]
+        for i in outputs[outputs < 0]
+    ]
     categories = column.known.take(column.labelled[outputs[is_category]]).tolist()
     return (
         before
@@ -323,7 +326,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
         position = table.position(column.name)
         read = table.read(position).encode()
         known = levels(grouped, as_text=table.library == "polars")
-        classes = np.append(known.find(Categories.of(read.categories)), ALL_OFF)[read.codes]
+        classes = np.append(known.find(Categories.of(read.categories)), ZERO_ROW)[read.codes]
         is_unknown = (classes < 0) & (read.codes >= 0)
         if is_unknown.any():
             row = int(is_unknown.argmax())
@@ -334,8 +337,8 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
             )
         # A null is not a dropped category: transform drops none of this form.
         nulls = [Special.MISSING] if column.options.handle_missing == "propagate" else []
-        nulls += [label for label in column.all_off if isinstance(label, Special)]
-        meaning = replace(grouped, all_off=tuple(nulls))
+        nulls += [label for label in column.zero_row_labels if isinstance(label, Special)]
+        meaning = replace(grouped, zero_row_labels=tuple(nulls))
         parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)
     return parts
 

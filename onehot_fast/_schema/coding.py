@@ -31,7 +31,11 @@ def _codes_of(column: ColumnSchema) -> ColumnSchema:
     codes = np.where(own, own.cumsum() + len(RESERVED) - 1, RESERVED[Special.INFREQUENT])
     n_codes = len(RESERVED) + int(own.sum())
     return dataclasses.replace(
-        column, outputs=codes.astype(np.int32), specials=RESERVED, n_outputs=n_codes, all_off=()
+        column,
+        outputs=codes.astype(np.int32),
+        specials=RESERVED,
+        n_outputs=n_codes,
+        zero_row_labels=(),
     )
 
 
@@ -49,7 +53,7 @@ def _levels_of(column: ColumnSchema) -> ColumnSchema:
     levels = np.where(is_frequent, is_frequent.cumsum() - 1, n).astype(np.int32)
     specials = {special: n + i for i, special in enumerate(has_level)}
     return dataclasses.replace(
-        column, outputs=levels, specials=specials, n_outputs=n + len(has_level), all_off=()
+        column, outputs=levels, specials=specials, n_outputs=n + len(has_level), zero_row_labels=()
     )
 
 

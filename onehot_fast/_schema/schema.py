@@ -71,8 +71,8 @@ class ColumnSchema:
     n_outputs : int
     types : frozenset of str
         The types of the fitted columns: see `Table.type_of`.
-    all_off : tuple
-        What a row without any on can stand for, the likeliest first: a category or a `Special`.
+    zero_row_labels : tuple
+        What a row of zeros can stand for, the likeliest first: a category or a `Special`.
     """
 
     name: Hashable
@@ -81,7 +81,7 @@ class ColumnSchema:
     outputs: npt.NDArray[np.int32]
     specials: dict[Special, int]
     n_outputs: int
-    all_off: tuple[Any, ...]
+    zero_row_labels: tuple[Any, ...]
     types: frozenset[str] = frozenset()
 
     @classmethod
@@ -130,7 +130,7 @@ class ColumnSchema:
     @cached_property
     def is_infrequent(self) -> npt.NDArray[np.bool_]:
         """Whether each category shares the output of the infrequent ones, or is dropped with it."""
-        is_dropped = Special.INFREQUENT in self.all_off
+        is_dropped = Special.INFREQUENT in self.zero_row_labels
         output = -1 if is_dropped else self.specials.get(Special.INFREQUENT, -2)
         flags: npt.NDArray[np.bool_] = self.outputs == output
         return flags
@@ -348,9 +348,9 @@ def column_schema(
     groups = group(counts, rare)
     dropped = which_to_drop(name, options.drop, groups, known)
     outputs, n_outputs, specials = groups.of_category, len(groups), []
-    all_off: list[Any] = []
+    zero_row_labels: list[Any] = []
     if dropped is not None:
-        all_off.append(_label_of(groups, dropped, known))
+        zero_row_labels.append(_label_of(groups, dropped, known))
         outputs = np.where(outputs == dropped, -1, outputs - (outputs > dropped)).astype(np.int32)
         n_outputs -= 1
     if groups.has_infrequent and dropped != len(groups) - 1:
@@ -362,8 +362,8 @@ def column_schema(
     n_outputs += len(specials)
     # NaN needs an output to stand in.
     is_lost = options.handle_missing == "propagate" and n_outputs == 0
-    all_off += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
-    all_off += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
+    zero_row_labels += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
+    zero_row_labels += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
     return ColumnSchema(
         name,
         options,
@@ -371,7 +371,7 @@ def column_schema(
         outputs,
         special_outputs,
         n_outputs,
-        tuple(all_off),
+        tuple(zero_row_labels),
         learned.types,
     )
 

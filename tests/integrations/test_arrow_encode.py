@@ -376,7 +376,7 @@ def test_a_row_that_stands_for_nothing_is_refused():
     encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
     encoded = pa.table({name: [False] for name in encoder.get_feature_names_out()})
 
-    with pytest.raises(ValueError, match="row 0: no output is on"):
+    with pytest.raises(ValueError, match="row 0: no feature is 1"):
         decode(encoded, encoder)
 
 
