@@ -216,6 +216,8 @@ class CategoryEncoder:
         if len(columns) != len(lookups):
             raise SklearnFallback
         rows = [lookup.code(column) for lookup, column in zip(lookups, columns, strict=True)]
+        if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
+            raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")
         if names != (None if fitted is None else tuple(fitted.tolist())):
             validate_data(self, X=X, reset=False, skip_check_array=True)

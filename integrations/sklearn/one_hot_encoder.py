@@ -103,9 +103,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         dtype = self._kernel_dtype()
         if dtype is not None:
             with suppress(SklearnFallback):
-                rows = self._look_up(X)
-                if self.handle_unknown != "error" or not any(codes.has_unknown for codes in rows):
-                    return self._encode(rows, dtype)
+                return self._encode(self._look_up(X), dtype)
         return super().transform(X)
 
     def inverse_transform(self, X: Any) -> AnyArray:

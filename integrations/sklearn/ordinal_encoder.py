@@ -85,9 +85,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
         dtype = self._code_dtype()
         if dtype is not None:
             with suppress(SklearnFallback):
-                rows = self._look_up(X)
-                if self.handle_unknown != "error" or not any(codes.has_unknown for codes in rows):
-                    return self._encode(rows, dtype)
+                return self._encode(self._look_up(X), dtype)
         return super().transform(X)
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:

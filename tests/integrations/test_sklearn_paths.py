@@ -447,12 +447,9 @@ FITTED = {
 
 
 def fit(estimator, rows):
-    """Return the estimator, fitted; one of targets gets the numbers of the rows."""
-    return (
-        estimator.fit(rows, range(len(rows)))
-        if "target_type" in estimator.get_params()
-        else (estimator.fit(rows))
-    )
+    """Return the estimator, fitted; the target, if it has one, is the numbers of the rows."""
+    has_target = "target_type" in estimator.get_params()
+    return estimator.fit(rows, range(len(rows))) if has_target else estimator.fit(rows)
 
 
 @pytest.mark.parametrize("name", FITTED)
@@ -484,3 +481,28 @@ def test_skops_loads_what_it_trusts_by_the_public_class(name):
 
     assert untrusted == {f"{type(fitted).__module__}.{name}"}
     assert np.abs(after - before).sum() == 0
+
+
+@pytest.mark.parametrize("form", ["array", "list", "pandas", "category", "polars", "arrow"])
+@pytest.mark.parametrize("kind", [OneHotEncoder, OrdinalEncoder, TargetEncoder])
+def test_one_row_does_no_work_for_each_category(kind, form, monkeypatch):
+    """After the first call neither the categories of the encoder nor of the row are read again."""
+    rows = [(f"category {i}", None if i % 7 == 0 else f"{i}") for i in range(200)]
+    table = table_of(rows, "pandas" if form == "category" else form)
+    table = table.astype("category") if form == "category" else table
+    encoder = fit(kind(), table)
+    expected = encoder.transform(table)
+    expected = expected.toarray() if sparse.issparse(expected) else expected
+
+    def fail(*args):
+        raise AssertionError("the categories were read")
+
+    monkeypatch.setattr(Categories, "of", fail)
+    monkeypatch.setattr(Categories, "find", fail)
+    monkeypatch.setattr(preprocessing.OneHotEncoder, "transform", fail)
+    monkeypatch.setattr(preprocessing.OrdinalEncoder, "transform", fail)
+    monkeypatch.setattr(preprocessing.TargetEncoder, "transform", fail)
+    for i in (7, 8):
+        found = encoder.transform(table[i : i + 1])
+        found = found.toarray() if sparse.issparse(found) else found
+        np.testing.assert_array_equal(found, expected[i : i + 1])
