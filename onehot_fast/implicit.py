@@ -281,9 +281,12 @@ class OneHotMatrix:
         `y` has the shape (n_rows,) or (n_rows, k), and `out` (n_columns,) or (n_columns, k).
         """
         operand = _floats(y, "y", self.shape[0])
-        result = _result(out, (self.shape[1], *operand.shape[1:]))
-        sums = self._sums(operand, num_threads)
-        result[...] = sums.reshape(result.shape)
+        shape = self.shape[1], *operand.shape[1:]
+        result = None if out is None else _result(out, shape)
+        sums = self._sums(operand, num_threads).reshape(shape)
+        if result is None:
+            return sums
+        result[...] = sums
         return result
 
     matmat = matvec
@@ -358,7 +361,12 @@ class OneHotMatrix:
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
         ones = np.ones(len(self)) if row_weights is None else row_weights
-        sums = self._sums(np.column_stack([self._numeric * ones[:, None], ones]), num_threads)
+        # Of two or more categorical columns, a dense diagonal follows from the pairs.
+        needs_diagonal = output == "csr" or len(self._layout.n_outputs) < 2
+        values = ones[:, None][:, : int(needs_diagonal)]
+        if self._numeric.shape[1]:
+            values = np.hstack([self._numeric * ones[:, None], values])
+        sums = self._sums(values, num_threads)
         build = gram.dense_gram if output == "dense" else gram.sparse_gram
         return build(self._layout, self._codes, row_weights, sums, num_threads)
 

@@ -1,15 +1,14 @@
 """The Gram matrix of an implicit one-hot matrix: sums of weights for pairs of codes.
 
 A table of two units of columns holds the sum of the weights of each combination of their codes. Its
-marginals are the blocks of the Gram matrix beside the diagonal. The diagonal, and the products with
-numeric columns, are sums of one code.
+marginals are the blocks of the Gram matrix. Products with numeric columns are sums of one code.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -38,12 +37,14 @@ def dense_gram(
 ) -> Floats:
     """Return the dense Gram matrix.
 
-    `sums` are the products of the transpose with the weighted numeric columns and with the weights.
+    `sums` are the products of the transpose with the weighted numeric columns and, if the diagonal
+    does not follow from pairs of columns, with the weights.
     """
     own, out = layout.numeric, np.zeros((layout.n_columns, layout.n_columns))
-    np.fill_diagonal(out, sums[:, -1])
+    if sums.shape[1] > len(own):
+        np.fill_diagonal(out, sums[:, -1])
     _fill_blocks(layout, codes, weights, out, num_threads)
-    out[:, own], out[own] = sums[:, :-1], sums[:, :-1].T
+    out[:, own], out[own] = sums[:, : len(own)], sums[:, : len(own)].T
     both = np.ix_(own, own)
     out[both] = (out[both] + out[both].T) / 2  # sums that are rounded differently
     for i in layout.nan_columns(codes):
@@ -90,7 +91,7 @@ def _fill_blocks(
     out: Floats,
     num_threads: int | None,
 ) -> None:
-    """Write the blocks of two categorical columns into a dense Gram matrix."""
+    """Write the blocks of the categorical columns, if there are several, into `out`."""
     units = _units(layout, codes, MAX_UNIT_CODES, num_threads)
     if len(units) == 1:  # which has no table of two
         units = _units(layout, codes, 1, num_threads)
@@ -107,13 +108,17 @@ def _fill_blocks(
     done = set()
     for (left, right), table in zip(pairs, tables, strict=True):
         both = Digits(left.columns + right.columns, left.radices + right.radices)
-        for (a, i), (b, j) in combinations(enumerate(both.columns), 2):
-            if (i, j) not in done:
-                done.add((i, j))
-                block = both.marginal(table, a, b)[..., 0]
-                block = block[1 : layout.n_outputs[i] + 1, 1 : layout.n_outputs[j] + 1]
-                out[layout.outputs(i), layout.outputs(j)] = block
-                out[layout.outputs(j), layout.outputs(i)] = block.T
+        for (a, i), (b, j) in combinations_with_replacement(enumerate(both.columns), 2):
+            if (i, j) in done:
+                continue
+            done.add((i, j))
+            rows, columns = layout.outputs(i), layout.outputs(j)
+            n, m = layout.n_outputs[i], layout.n_outputs[j]
+            if a == b:
+                np.fill_diagonal(out[rows, rows], both.marginal(table, a)[1 : n + 1, 0])
+            else:
+                out[rows, columns] = both.marginal(table, a, b)[1 : n + 1, 1 : m + 1, 0]
+                out[columns, rows] = out[rows, columns].T
 
 
 def _entries(

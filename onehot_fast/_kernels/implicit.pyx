@@ -163,20 +163,20 @@ cdef void each_group(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *til
 cdef void multiply_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n) noexcept nogil:
     """Write the product's rows from ``begin`` on."""
     cdef double tile[TILE]
+    cdef double *out = job.out + begin * job.stride
+    cdef double *to = out if job.stride == job.width else tile
     cdef Py_ssize_t i, j, k, width = job.width
     cdef const double *numeric = job.numeric + begin * job.n_numeric
-    memset(tile, 0, n * width * sizeof(double))
+    memset(to, 0, n * width * sizeof(double))
     if job.n_numeric:
         for i in range(n):
             for k in range(job.n_numeric):
                 for j in range(width):
-                    tile[i * width + j] += numeric[i * job.n_numeric + k] * job.coefficients[k * width + j]
-    each_group(job, begin, n, tile, NULL)
-    if job.stride == width:
-        memcpy(job.out + begin * width, tile, n * width * sizeof(double))
-        return
-    for i in range(n):
-        memcpy(job.out + (begin + i) * job.stride, &tile[i * width], width * sizeof(double))
+                    to[i * width + j] += numeric[i * job.n_numeric + k] * job.coefficients[k * width + j]
+    each_group(job, begin, n, to, NULL)
+    if to == tile:
+        for i in range(n):
+            memcpy(out + i * job.stride, &tile[i * width], width * sizeof(double))
 
 
 cdef void multiply_block(const void *any_job, Py_ssize_t block) noexcept nogil:
@@ -194,19 +194,18 @@ cdef void sum_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *bins)
     cdef double tile[TILE]
     cdef Py_ssize_t i, j, k, width = job.width
     cdef const double *numeric = job.numeric + begin * job.n_numeric
-    cdef const double *values = job.values + begin * job.stride
-    if job.stride == width:
-        memcpy(tile, values, n * width * sizeof(double))
-    else:
+    cdef double *values = <double *> job.values + begin * job.stride   # which are only read
+    if job.stride != width:
         for i in range(n):
             memcpy(&tile[i * width], values + i * job.stride, width * sizeof(double))
-    each_group(job, begin, n, tile, bins)
+        values = tile
+    each_group(job, begin, n, values, bins)
     if job.n_numeric:
         bins += job.n_bins - job.n_numeric * width
         for i in range(n):
             for k in range(job.n_numeric):
                 for j in range(width):
-                    bins[k * width + j] += numeric[i * job.n_numeric + k] * tile[i * width + j]
+                    bins[k * width + j] += numeric[i * job.n_numeric + k] * values[i * width + j]
 
 
 cdef void sum_block(const void *any_job, Py_ssize_t block) noexcept nogil:
