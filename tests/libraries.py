@@ -75,9 +75,21 @@ def arrow_library() -> Library:
     return Library("arrow", pa.table, lambda table: table.to_pydict(), coded)
 
 
+def narwhals_library() -> Library:
+    """Return frames of narwhals over frames of polars."""
+    nw = pytest.importorskip("narwhals")
+    native = polars_library()
+
+    def table(columns: Columns) -> Any:
+        return nw.from_native(native.table(columns), eager_only=True)
+
+    return Library("narwhals", table, native.columns, native.coded)
+
+
 LIBRARIES = {
     "numpy": numpy_library,
     "pandas": pandas_library,
     "polars": polars_library,
     "arrow": arrow_library,
+    "narwhals": narwhals_library,
 }

@@ -127,7 +127,7 @@ def test_parts_teach_what_the_whole_teaches(library, parts):
     assert document(merged) == document(expected_encoder)
 
 
-DECLARED = {"numpy": "category", "pandas": "category", "polars": "enum", "arrow": "enum"}
+DECLARED = {"numpy": "category", "pandas": "category"}
 
 
 def test_declared_categories_keep_their_order(library):
@@ -135,7 +135,7 @@ def test_declared_categories_keep_their_order(library):
     table = library.table({"size": column})
 
     read = read_column(column)
-    assert (read.source, read.ordered) == (DECLARED[library.name], True)
+    assert (read.source, read.ordered) == (DECLARED.get(library.name, "enum"), True)
     assert read.categories.tolist() == ["S", "M", "L"]
     encoder = Encoder(dtype="uint8").fit(table)
 
@@ -167,7 +167,7 @@ def test_an_unknown_value_is_named_with_its_row(library):
         encoder.transform(library.table({"text": ["a", None, "c"]}))
 
 
-@pytest.mark.parametrize("output", LIBRARIES)
+@pytest.mark.parametrize("output", ["numpy", "pandas", "polars", "arrow"])
 def test_a_table_of_one_library_becomes_that_of_another(library, output):
     """Its outputs, and the columns that stay, with their missing values."""
     other = LIBRARIES[output]()

@@ -1,5 +1,7 @@
 """``Expr.onehot``: the namespace, registered when this module is imported."""
 
+from __future__ import annotations
+
 import dataclasses
 from collections.abc import Mapping
 from functools import partial

@@ -1,5 +1,7 @@
 """``DataFrame.onehot`` and ``LazyFrame.onehot``: registered when this module is imported."""
 
+from __future__ import annotations
+
 from collections.abc import Hashable, Iterable
 from typing import Unpack
 

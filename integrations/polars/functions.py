@@ -1,5 +1,7 @@
 """``onehot``: the namespaces as one function, which type checkers know."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from typing import Any, Unpack, overload
 
