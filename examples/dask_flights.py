@@ -49,7 +49,7 @@ def check(encoder: Encoder, flights: pd.DataFrame, frame: dd.DataFrame) -> None:
     if not encoded.compute().loc[flights.index].equals(expected):
         raise AssertionError("the encoded rows differ from those of pandas")
     csr = encoder.transform(frame, "csr").compute()
-    if not np.array_equal(csr.sum(axis=0), expected[[*encoder.schema.names]].sum()):
+    if not np.array_equal(csr.sum(axis=0), expected[[*encoder.get_feature_names_out()]].sum()):
         raise AssertionError("the sparse rows differ from those of pandas")
 
 
@@ -58,7 +58,8 @@ def serve(encoder: Encoder) -> None:
     flight = pd.DataFrame(
         {"carrier": ["UA"], "origin": ["JFK"], "dest": ["LAX"], "tailnum": [None]}
     )
-    row = Encoder.from_json(encoder.to_json()).transform(flight).iloc[0]
+    served = Encoder.from_json(encoder.to_json()).set_params(remainder="drop")
+    row = served.transform(flight).iloc[0]
     print(f"\nUA from JFK to LAX, tail number unknown: {', '.join(row.index[row == 1])}")
 
 

@@ -76,7 +76,7 @@ def main(spark: SparkSession) -> None:
         scores.append(BinaryClassificationEvaluator().evaluate(scored))
         rows.append((name, len(encoding), f"{scores[-1]:.4f}", time.perf_counter() - start))
         if name == "onehot_fast":
-            names = model.stages[0].getEncoder().get_feature_names_out()
+            names = model.stages[0].getEncoder().features["name"]
             weights = dict(zip(names, model.stages[-1].coefficients, strict=True))
     header = ("encoder", "stages", "area under ROC", "seconds, fit and evaluation")
     print_table(header, [(name, str(n), score, f"{s:.1f}") for name, n, score, s in rows])

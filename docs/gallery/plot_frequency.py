@@ -34,7 +34,7 @@ axes.axhline(2000, color="gray", linewidth=0.8)
 axes.set(ylabel="flights from January to June", title="gray: below min_frequency=2000")
 axes.tick_params(axis="x", rotation=90, labelsize=6)
 axes.margins(x=0.01)
-len(everything.get_feature_names_out()), len(encoder.get_feature_names_out())
+everything.n_features, encoder.n_features
 
 # %%
 # ``summary`` is one line for each column, ``check`` tells what a later table has that was not

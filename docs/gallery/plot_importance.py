@@ -22,7 +22,8 @@ columns = ["carrier", "origin", "month"]
 flights = pd.read_csv(package / "data" / "flights.csv.zip", usecols=[*columns, "arr_delay"])
 flights = flights.dropna()[::10]
 
-encoder = Encoder(columns, min_frequency=100, handle_unknown="infrequent")
+options = {"min_frequency": 100, "handle_unknown": "infrequent", "remainder": "drop"}
+encoder = Encoder(columns, **options)
 model = LogisticRegression(solver="liblinear")
 _ = model.fit(encoder.fit_transform(flights, output="csr"), flights["arr_delay"] > 15)
 
