@@ -147,6 +147,16 @@ def test_integrations_and_the_command_import_the_seam_alone() -> None:
     assert foreign == set()
 
 
+def test_the_parquet_writer_of_the_command_is_isolated() -> None:
+    """It imports pyarrow and its own modules only."""
+    package = "cli.parquet"
+    paths = [path for path in sources() if module_name(path).startswith(package)]
+    names = {name for path in paths for name in own_imports(path)}
+
+    assert len(paths) == 3
+    assert {name for name in names if not name.startswith(package)} == set()
+
+
 def test_no_private_name_crosses_the_seam() -> None:
     """Nothing that begins with an underscore is imported from the core."""
     private = {
