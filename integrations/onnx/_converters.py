@@ -25,7 +25,7 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
 from ._nodes import ML, Plan, encode_rows, encode_values, ml_version
-from ._plans import plan_encoder
+from ._plans import input_names, plan_encoder
 
 # What skl2onnx makes of scikit-learn's own; ours are fitted alike.
 BINS = (
@@ -100,14 +100,8 @@ def _infer_output(operator: Any) -> None:
 def _output_names(encoder: Any) -> Any:
     """Return the names of the columns that the next step of a pipeline gets."""
     if isinstance(encoder, Encoder):
-        return encoder.get_feature_names_out(_input_names(encoder))
+        return encoder.get_feature_names_out(input_names(encoder))
     return encoder.get_feature_names_out()
-
-
-def _input_names(encoder: Any) -> list[str]:
-    """Return the names of the columns that `fit` saw."""
-    n_columns = encoder.n_features_in_
-    return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
 
 
 def _dtype(encoder: Any) -> np.dtype[Any]:
@@ -123,7 +117,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes of an encoder."""
     encoder, nodes = operator.raw_operator, Container(scope, container)
     dtype, plans = _dtype(encoder), plan_encoder(encoder)
-    names = _input_names(encoder)
+    names = input_names(encoder)
     inputs = _split_inputs(nodes, operator.inputs, [*map(str, names)])
 
     def encode(plan: Plan) -> str:

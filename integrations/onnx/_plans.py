@@ -32,7 +32,7 @@ def plan_encoder(encoder: Any) -> list[Plan]:
             f"{encoder!r} cannot be written as ONNX; accepted are an onehot_fast.Encoder and a"
             " OneHotEncoder, both fitted; pipelines are converted by skl2onnx.to_onnx"
         )
-    names = input_names(encoder)
+    names = [*map(str, input_names(encoder))]
     nothing = [None] * len(names)
     drops = nothing if encoder.drop_idx_ is None else encoder.drop_idx_
     rare = encoder._infrequent_indices if encoder._infrequent_enabled else nothing
@@ -47,12 +47,10 @@ def _release_of_sklearn() -> tuple[int, ...]:
     return tuple(map(int, sys.modules["sklearn"].__version__.split(".")[:2]))
 
 
-def input_names(encoder: Any) -> list[str]:
-    """Return the names of the columns to encode."""
-    if isinstance(encoder, Encoder):
-        return [str(column.name) for column in encoder.schema.columns]
-    n_columns = len(encoder.categories_)
-    return [*map(str, getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)]))]
+def input_names(encoder: Any) -> list[Any]:
+    """Return the names of the columns that `fit` saw."""
+    n_columns = encoder.n_features_in_
+    return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:

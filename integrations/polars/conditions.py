@@ -108,7 +108,7 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
 
 
 def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
-    """Return a category as a decimal of so many digits, of which `scale` follow the point."""
+    """Return a category as a decimal of `precision` digits, of which `scale` follow the point."""
     number: Decimal | None = as_literal(item, "decimal38")
     if number is None or number.adjusted() >= precision - scale:
         return None
