@@ -135,7 +135,7 @@ def test_scanner_threads_and_files(tmp_path):
         pq.write_table(
             table.slice(part * 150_000, 150_000), tmp_path / f"{part}.parquet", row_group_size=9000
         )
-    encoder = Encoder(["c"]).fit(table)
+    encoder = Encoder(["c"], remainder="drop").fit(table)
     dataset = ds.dataset(tmp_path)
 
     found = dataset.scanner(
@@ -205,7 +205,7 @@ def test_the_function_takes_numbers_of_categories():
 
 def test_missing_values_propagate():
     options: Any = {"handle_missing": "propagate", "handle_unknown": "ignore", "dtype": "float32"}
-    encoder = Encoder(["size"], **options).fit(TRAIN)
+    encoder = Encoder(["size"], **options, remainder="drop").fit(TRAIN)
 
     found = projected(TABLE, {"size": expression(encoder, "size")})["size"].combine_chunks()
 

@@ -186,8 +186,8 @@ def test_accessors_give_what_those_of_pandas_give(frame):
     for name, options in {"a": {"handle_missing": "indicator"}, "n": {"drop": 3}, "c": {}}.items():
         ours, theirs = frame[name].onehot, table[name].onehot
         for prefix in (None, "p"):
-            encoded = ours(prefix, dtype="uint8", **options)
-            expected = theirs(prefix, dtype="uint8", **options)
+            encoded = ours(prefix=prefix, dtype="uint8", **options)
+            expected = theirs(prefix=prefix, dtype="uint8", **options)
             assert encoded.columns.tolist() == expected.columns.tolist()
             pd.testing.assert_frame_equal(encoded.compute(), expected, check_column_type=False)
         assert ours.to_numpy(**options).compute().tolist() == theirs.to_numpy(**options).tolist()
