@@ -99,10 +99,11 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
 def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | None) -> da.Array:
     """Return an Array whose blocks are the encoded partitions.
 
-    The partitions are optimized first and encoded by delayed calls: Dask fixes the blocks of
-    ``frame.map_partitions(f, meta=array)`` before it merges the partitions of small or narrow
-    files, and then looks for partitions that no longer exist ("Missing dependency"). For a single
-    partition and a delayed argument it fails to fuse the graph ("Cannot fuse tasks").
+    Delayed calls on optimized partitions avoid two problems of ``frame.map_partitions(f,
+    dask.delayed(encoder), meta=array)``. Dask merges partitions of files of which few columns are
+    read, so that the Array has fewer blocks than `frame` has partitions: chunks for the partitions
+    fail ("Missing dependency"; ``frame.to_dask_array(lengths=True)`` fails for the same reason).
+    And it cannot fuse a delayed argument with a single partition ("Cannot fuse tasks").
     """
     meta = encoder.transform(make_meta(frame), form)
     encode = dask.delayed(transform_part, pure=True)
