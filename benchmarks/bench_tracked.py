@@ -114,7 +114,7 @@ class Peers:
     def setup(self, calls: str) -> None:
         try:
             self.peer, self.ours = PEERS[calls]()
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise NotImplementedError from error
 
     def track_speed_up(self, *_: object) -> float:
