@@ -10,7 +10,7 @@
 #include "dictionary.h"
 #include "dictionary_split.h"
 #include "microkernels.h"
-#include "pages.h"
+#include "guarded_pages.h"
 #include "sort_texts.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * Ends with the number of comparisons, or at the first difference.
  */
 #include "microkernels.h"
-#include "pages.h"
+#include "guarded_pages.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Memory for the tests, on POSIX systems and on Windows: aligned to 64 bytes, or between two pages without access. */
-#ifndef OHF_TESTS_PAGES_H
-#define OHF_TESTS_PAGES_H
+#ifndef OHF_TESTS_GUARDED_PAGES_H
+#define OHF_TESTS_GUARDED_PAGES_H
 
 #include <stddef.h>
 #include <stdint.h>
