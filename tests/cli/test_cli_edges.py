@@ -25,29 +25,6 @@ COLUMNS = ["-c", "carrier", "-c", "dest"]
 # --- the input changes during the run
 
 
-@pytest.mark.parametrize("name", ["in.parquet", "in.arrow", "in.arrows", "in.csv", "in.csv.gz"])
-@pytest.mark.parametrize("fault", ["truncated", "removed"])
-def test_the_input_changes(
-    fault: str, name: str, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is an error of the input, with its name, and nothing is left of the output."""
-    source = files.write(files.make(20_000), tmp_path / name)
-
-    def change() -> None:
-        if fault == "removed":
-            source.unlink(missing_ok=True)
-        else:
-            os.truncate(source, source.stat().st_size // 3)
-
-    signalling.replace_at("after onehot_fast.cli.encode.learn", change, monkeypatch.setattr)
-    ended = call("encode", source, *COLUMNS, "-o", tmp_path / "out.parquet")
-
-    code = Exit.CORRUPT if fault == "truncated" else Exit.INPUT
-    assert (ended.code, ended.error.count("\n")) == (code, 1), ended
-    assert name in ended.error
-    assert set(os.listdir(tmp_path)) <= {name}
-
-
 @pytest.mark.skipif(os.name != "posix", reason="truncates a mapped file")
 def test_a_large_batch_is_truncated(call: Any, tmp_path: Path) -> None:
     """A batch that is too large for the memory is mapped: no signal kills the process either."""

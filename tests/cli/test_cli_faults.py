@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,39 +48,6 @@ def wanted(path: Path) -> Any:
 
 @needs_posix
 @pytest.mark.parametrize(
-    ("place", "target", "is_done"),
-    [
-        ("after onehot_fast.cli.writers.TextWriter.write", "out.csv.gz", False),
-        ("before os.replace", "out.parquet", False),
-        ("after os.replace", "out.parquet", True),
-        ("before os.rename", "out/", False),
-    ],
-)
-def test_killed(place: str, target: str, is_done: bool, small: Path, call: Any, files: Any) -> None:
-    """After `kill -9` the output is the old one or the new one, whole; the next run cleans up."""
-    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", f"{small.parent}/{target}"
-    is_folder = target.endswith("/")
-    out = small.parent / (f"{target}in.parquet" if is_folder else target)
-    assert call(*arguments).code == 0
-    complete = out.read_bytes()
-    if is_folder:
-        shutil.rmtree(out.parent)
-    else:
-        out.write_bytes(OLD)
-
-    assert signalling.run(place, signal.SIGKILL, *arguments) == (-signal.SIGKILL, "")
-    left = files.leftovers(small.parent)
-    assert len(left) == (0 if is_done else 1)
-    assert out.exists() == (not is_folder or is_done)
-    assert is_folder or out.read_bytes() == (complete if is_done else OLD)
-
-    assert call(*arguments).code == 0
-    assert out.read_bytes() == complete
-    assert files.leftovers(small.parent) == []
-
-
-@needs_posix
-@pytest.mark.parametrize(
     ("place", "left"),
     [("before os.rename", "out"), ("after os.rename", "old"), ("before shutil.rmtree", "new")],
 )
@@ -105,38 +69,6 @@ def test_killed_while_a_folder_is_replaced(
     assert call(*arguments).code == 0
     assert os.listdir(out) == ["part-000000.parquet"]
     assert files.leftovers(small.parent) == []
-
-
-@contextmanager
-def file_size_limit(size: int) -> Iterator[None]:
-    """Let this process write no larger files; the system sends no signal, for Python ignores it."""
-    resource = pytest.importorskip("resource")
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@needs_posix
-@pytest.mark.parametrize("target", ["out.parquet", "out.arrow", "out.csv", "out.csv.gz"])
-@pytest.mark.parametrize("limit", [0, 50_000])
-def test_no_room_for_the_file(
-    limit: int, target: str, big: Path, tmp_path: Path, files: Any, capsys: Any
-) -> None:
-    """Where the system refuses to write on, the old output stays and nothing is left."""
-    out = tmp_path / target
-    out.write_bytes(OLD)
-
-    with file_size_limit(limit):
-        code = main(["encode", str(big), *COLUMNS, "--overwrite", "-o", str(out)])
-    error = capsys.readouterr().err
-
-    assert (code, error.count("\n")) == (Exit.OUTPUT, 1)
-    assert target in error
-    assert out.read_bytes() == OLD
-    assert files.leftovers(tmp_path) == []
 
 
 @pytest.fixture
@@ -186,33 +118,6 @@ def outcome(ended: Any, out: Path, files: Any, right: Any) -> str:
     result = files.read(out)
     out.unlink()
     return "right" if result.equals(right) else "other"
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "in.parquet",
-        "in.arrow",
-        "in.arrows",
-        "in.arrows.gz",
-        "in.csv.gz",
-        "in.csv.zst",
-        "in.csv.bz2",
-    ],
-)
-def test_truncated(name: str, table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """Cut off anywhere, a file is an error, and not a shorter table."""
-    data = files.write(table, tmp_path / name).read_bytes()
-    draw = random.Random(1)
-    cuts = [0, 1, 4, len(data) - 1, *(draw.randrange(len(data)) for _ in range(12 * ROUNDS))]
-
-    def ended(cut: int) -> tuple[int, int]:
-        (tmp_path / name).write_bytes(data[:cut])
-        done = call("encode", tmp_path / name, *COLUMNS, "-o", tmp_path / "out.parquet")
-        return done.code, done.error.count("\n")
-
-    assert {ended(cut) for cut in cuts} == {(Exit.CORRUPT, 1)}
-    assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
 def test_flipped_bytes_with_checksums(table: Any, files: Any, call: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from pathlib import Path
@@ -113,17 +112,6 @@ def test_a_file_that_appears_meanwhile(
     monkeypatch.setattr(os, "fsync", appear)
     assert call(*["encode", "t.csv", "-o", "o.csv"]).code == Exit.OUTPUT
     assert Path("o.csv").read_text() == "of another"
-
-
-def test_an_error_of_the_disk(refused: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the disk does not confirm the content, the old output stays."""
-
-    def fail(handle: int) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
-
-    Path("o.csv").write_text("old")
-    monkeypatch.setattr(os, "fsync", fail)
-    refused("encode t.csv --overwrite -o o.csv", Exit.OUTPUT, "o.csv: Input/output error")
 
 
 def test_a_file_into_a_folder(done: Any, refused: Any) -> None:

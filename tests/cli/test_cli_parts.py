@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
-import signalling
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
@@ -117,39 +115,3 @@ def test_a_part_that_cannot_be_written(
     assert os.strerror(errno.ENOSPC) in ended.error
     assert [path.name for path in parts(out)] == ["in.parquet"]
     assert sorted(os.listdir(small.parent)) == ["in.parquet", "out"]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-@pytest.mark.parametrize(
-    ("place", "number"),
-    [
-        ("before onehot_fast.cli.folders._Files.write", signal.SIGKILL),
-        ("after onehot_fast.cli.writers.ParquetWriter.close", signal.SIGKILL),
-        ("after onehot_fast.cli.writers.ParquetWriter.close", signal.SIGTERM),
-        ("before os.rename", signal.SIGKILL),
-    ],
-)
-def test_killed(place: str, number: int, small: Path, call: Any, files: Any) -> None:
-    """There are all parts or none; a run that comes later removes what is left."""
-    out = small.parent / "out"
-    arguments = "encode", small, *COLUMNS, *PARTS, "-o", out
-    code, _ = signalling.run(place, number, *arguments)
-    is_killed = number == signal.SIGKILL
-    assert code == (-number if is_killed else 128 + number)
-    assert not out.exists()
-    assert len(files.leftovers(small.parent)) == is_killed
-    assert call(*arguments).code == 0
-    assert len(parts(out)) == 10
-    assert files.leftovers(small.parent) == []
-
-
-def test_values_that_are_refused(small: Path, call: Any, files: Any, tmp_path: Path) -> None:
-    """What stops the rows, and no part of them, leaves nothing either."""
-    encoder = tmp_path / "encoder.json"
-    first = files.write(files.make(10), tmp_path / "first.parquet")
-    saved = "--save-encoder", encoder, "-o", tmp_path / "x.parquet"
-    assert call("encode", first, *COLUMNS, *saved).code == 0
-    before = sorted(os.listdir(tmp_path))
-    ended = call("encode", small, "--encoder", encoder, *PARTS, "-o", tmp_path / "out")
-    assert ended.code == Exit.VALUE
-    assert sorted(os.listdir(tmp_path)) == before
