@@ -113,7 +113,7 @@ class TableAccessor(Generic[Frame]):
         Returns
         -------
         ndarray of n_rows
-            Of the common dtype of its columns; a missing number is NaN.
+            With the common dtype of its columns; a missing number is NaN.
 
         Raises
         ------

@@ -47,7 +47,7 @@ def decode_matrix(
         shapes = " or ".join(f"(n_rows, {width})" for width in accepted)
         raise ValueError(f"encoded must have shape {shapes}, got {encoded.shape}")
     if encoded.dtype.kind not in NUMBERS:
-        raise TypeError(f"encoded has dtype {encoded.dtype}; accepted are Booleans and numbers")
+        raise TypeError(f"encoded must hold Booleans or numbers, got dtype {encoded.dtype}")
     if encoded.shape[1] == schema.n_features:
         others = []
     if hasattr(encoded, "tocsc"):

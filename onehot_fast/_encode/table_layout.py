@@ -137,7 +137,7 @@ Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 class EncodedLayout:
     """The columns of the tables and matrices that `transform` makes of tables with these names.
 
-    Features stand where their column stands in the order of `Schema.column_order`.
+    `Schema.column_order` decides the order; the features of a column take its place.
 
     Parameters
     ----------
