@@ -47,7 +47,7 @@ class _Writer(FeatureWriter[nw.Expr]):
 
     def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
         self.value, self.is_float = value, dtype.is_float()
-        self.element = DTYPES.get(column.options.dtype.newbyteorder("=").name)
+        self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
             raise TypeError(f"dtype = {column.options.dtype} has no type in narwhals")
         super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
@@ -57,14 +57,15 @@ class _Writer(FeatureWriter[nw.Expr]):
         return is_null | self.value.is_nan() if self.is_float else is_null
 
     def is_among(self, literals: list[Any]) -> nw.Expr:
-        is_missing = self.is_missing()
+        is_present = ~self.is_missing()
         if not literals:
-            return is_missing & ~is_missing
-        if len(literals) == 1:
-            return (self.value == literals[0]) & ~is_missing
+            return is_present & ~is_present
         # pyarrow's is_in tells the two zeros apart.
         zeros = [-0.0] if self.is_float and 0.0 in literals else []
-        return self.value.is_in(literals + zeros) & ~is_missing
+        is_one = len(literals) == 1
+        return is_present & (
+            self.value == literals[0] if is_one else self.value.is_in(literals + zeros)
+        )
 
     def is_other(self, literals: list[Any]) -> nw.Expr:
         return ~self.is_missing() & ~self.is_among(literals) if literals else ~self.is_missing()

@@ -97,8 +97,9 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
         numbers = [_decimal(item, dtype.precision, dtype.scale) for item in items]
         return pl.Series("", numbers, dtype)
     if isinstance(dtype, pl.Datetime | pl.Duration):
-        is_instant = isinstance(dtype, pl.Datetime)
-        kind = "duration" if not is_instant else "instant" if dtype.time_zone is None else "zoned"
+        kind = "duration"
+        if isinstance(dtype, pl.Datetime):
+            kind = "instant" if dtype.time_zone is None else "zoned"
         step = ATTOSECONDS[dtype.time_unit]
         counts = [as_literal(item, kind) for item in items]
         whole = [None if n is None or n % step else n // step for n in counts]

@@ -120,8 +120,8 @@ def encode(
     if without_python and output in CODES:
         raise ValueError(f"output = {output!r} needs Python workers: without_python=False")
     if without_python:
-        made = new_columns(source, schema, inputs, groups, output == "vector")
-        columns = [made[~i] if i < 0 else F.col(source.columns[i]) for i in order]
+        expressions = new_columns(source, schema, inputs, groups, output == "vector")
+        columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
         return _select(source, columns, fields)
     if output not in CODES:
         encoder = _for_workers(encoder, [spark_dtype(column) for column in schema.columns])
