@@ -361,7 +361,7 @@ class OneHotMatrix:
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
         ones = np.ones(len(self)) if row_weights is None else row_weights
-        # Of two or more categorical columns, a dense diagonal follows from the pairs.
+        # The pairs of two or more categorical columns give the diagonal of a dense result.
         needs_diagonal = output == "csr" or len(self._layout.n_outputs) < 2
         values = ones[:, None][:, : int(needs_diagonal)]
         if self._numeric.shape[1]:

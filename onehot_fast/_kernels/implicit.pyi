@@ -1,34 +1,38 @@
-from typing import Any
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 WIDTH: int
 
-Floats = npt.NDArray[np.float64]
+_Floats: TypeAlias = npt.NDArray[np.float64]
+
+@final
+class Groups:
+    def __new__(cls, codes: list[npt.NDArray[Any]], n_codes: list[int], n_rows: int) -> Groups: ...
 
 def multiply(
     codes: list[npt.NDArray[Any]],
-    tables: list[Floats],
-    numeric: Floats,
-    coefficients: Floats,
-    out: Floats,
+    tables: list[_Floats],
+    numeric: _Floats,
+    coefficients: _Floats,
+    out: _Floats,
     num_threads: int,
 ) -> None: ...
 def add_up(
     codes: list[npt.NDArray[Any]],
     n_codes: list[int],
-    numeric: Floats,
-    values: Floats,
-    bins: Floats,
+    numeric: _Floats,
+    values: _Floats,
+    bins: _Floats,
     block_rows: int,
     num_threads: int,
 ) -> None: ...
 def count_pairs(
     codes: list[npt.NDArray[Any]],
     n_codes: list[int],
-    weights: Floats | None,
-    bins: Floats,
+    weights: _Floats | None,
+    bins: _Floats,
     block_rows: int,
     num_threads: int,
 ) -> None: ...

@@ -52,7 +52,7 @@ cdef struct Job:
     const double *values        # of sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
     const double *weights       # of pairs: one for each row, or NULL
-    double *bins                # of sums: (n_blocks, n_bins)
+    double *bins                # n_bins for each block
     Py_ssize_t n_bins
 
 
