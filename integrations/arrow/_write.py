@@ -74,13 +74,19 @@ def wrap(
 
 def _decoded_array(part: Decoded) -> pa.Array:
     """Return decoded rows in the type of the fitted columns if it holds the values."""
-    values = _from_numpy(part.distinct, part.name)
+    values = fitted = _from_numpy(part.distinct, part.name)
     names = part.types_in("arrow")
     if names and part.schema is not None:
         with suppress(pa.ArrowException, TypeError, ValueError):
-            fitted = _as_fitted(values, names, part.schema)
-            values = fitted if part.holds(fitted.to_pylist()) else values
-    return values if part.positions is None else values.take(pa.array(part.positions))
+            cast = _as_fitted(values, names, part.schema)
+            fitted = cast if part.holds(cast.to_pylist()) else values
+    if part.positions is None:
+        return fitted
+    positions = pa.array(part.positions)
+    try:
+        return fitted.take(positions)
+    except pa.ArrowNotImplementedError:  # pyarrow takes no rows of string and binary views
+        return values.take(positions).cast(fitted.type)
 
 
 def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> pa.Array:
