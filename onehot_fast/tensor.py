@@ -89,7 +89,7 @@ def one_hot(
 ) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,
-    depth: Any,
+    depth: Any = ...,  # required; without it, an option of another library gets its hint first
     *,
     on_value: Any = 1,
     off_value: Any = 0,
@@ -201,8 +201,8 @@ def one_hot(
 
     Notes
     -----
-    Labels of a model want ``out_of_range="error", negative_indices="error"``: by default a label
-    that is wrong makes a row that is all off, with which a model trains without a word.
+    For the labels of a model, pass ``out_of_range="error", negative_indices="error"``: by default a
+    wrong label becomes a row of zeros, with which a model trains silently.
     """
     if unknown:  # a decorator would take longer than a small call
         check_options(unknown, _OneHotKeywords.__annotations__.keys() | {"depth", "dtype", "out"})
@@ -217,6 +217,8 @@ def one_hot(
         )
         if small is not None:
             return small
+    if depth is ...:
+        raise TypeError("one_hot() requires depth, the number of classes: one_hot(indices, depth)")
     source = as_array(indices)
     array = as_indices(source)
     array, ignored = mark_ignored(array, ignore_index)

@@ -39,7 +39,9 @@ def test_names_of_arguments():
     with pytest.raises(TypeError, match="'dtype' is not an option: here it is dtype= of Encoder"):
         encoder.transform(SIZES, dtype="f4")
     with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
-        onehot_fast.one_hot([0], 3, num_classes=3)
+        onehot_fast.one_hot([0], num_classes=3)
+    with pytest.raises(TypeError, match=r"requires depth.*one_hot\(indices, depth\)"):
+        onehot_fast.one_hot([0])
     with pytest.raises(TypeError, match="'dim' is not an option: here it is axis="):
         onehot_fast.one_hot([0], 3, dim=0)
     with pytest.raises(TypeError, match="'dim' is not an option: here it is axis="):
