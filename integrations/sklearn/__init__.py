@@ -1,4 +1,4 @@
-"""scikit-learn's encoders of categories and labels, on the kernels: the same classes, faster.
+"""scikit-learn's encoders of categories and labels: the same classes, faster.
 
 >>> from onehot_fast.integrations.sklearn import LabelBinarizer, OneHotEncoder
 >>> encoder = OneHotEncoder(sparse_output=False)

@@ -1,4 +1,4 @@
-"""What the encoders of categorical features share: learn categories, look values up among them."""
+"""Learn the categories of features, and look values up among them."""
 
 from __future__ import annotations
 

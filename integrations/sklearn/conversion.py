@@ -14,7 +14,7 @@ from onehot_fast.adapter import Categories, ColumnSchema, Special, read_values
 
 __all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 
-# What unknown values of both libraries have in common.
+# scikit-learn's choices of handle_unknown → ours.
 UNKNOWN = {
     "error": "error",
     "ignore": "ignore",
@@ -24,7 +24,7 @@ UNKNOWN = {
 
 
 def check_one_hot_encoder(encoder: Any) -> None:
-    """Refuse what is no fitted OneHotEncoder."""
+    """Raise an error unless the encoder is a fitted OneHotEncoder."""
     if not isinstance(encoder, preprocessing.OneHotEncoder):
         raise TypeError(f"{encoder!r} is no sklearn.preprocessing.OneHotEncoder")
     check_is_fitted(encoder)
@@ -48,7 +48,7 @@ def from_sklearn(encoder: Any) -> Encoder:
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
     for i, categories in enumerate(shown):
         rows[: len(categories), i] = categories
-    # The rest of the rows is missing, which is refused, if at all, from then on.
+    # The other rows are missing values, which `fit` must accept here.
     known = Encoder(names, **options | {"handle_missing": "ignore"})
     known.fit({name: rows[:, i] for i, name in enumerate(names)} if is_named else rows)
     return known.set_params(handle_missing=options["handle_missing"])
@@ -72,7 +72,7 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
         if rule not in ("error", "ignore"):
             raise ValueError(
                 f"column {name!r}: what is unknown would be infrequent, and to scikit-learn what is"
-                " missing is unknown: set_params(handle_unknown='ignore') makes both all off"
+                " missing is unknown: set_params(handle_unknown='ignore') encodes both as zeros"
             )
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
@@ -158,7 +158,7 @@ def _rule(column: ColumnSchema, is_complete: bool) -> str:
     if has_infrequent and unknown not in ("error", "ignore"):
         raise ValueError(
             f"column {name!r}: to scikit-learn what is missing is unknown, and would be infrequent;"
-            " set_params(handle_unknown='ignore') makes both all off"
+            " set_params(handle_unknown='ignore') encodes both as zeros"
         )
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":

@@ -47,11 +47,11 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The discretizer is not fitted.
         TypeError, ValueError
             As scikit-learn words them.
         MemoryError
-            A dense result is larger than the free memory. Nothing has been allocated.
+            A dense result does not fit into the free memory. Nothing has been allocated.
         """
         check_is_fitted(self)
         is_table = _get_output_config("transform", estimator=self)["dense"] != "default"

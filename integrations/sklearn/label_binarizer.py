@@ -1,7 +1,7 @@
-"""scikit-learn's LabelBinarizer, with its hot paths on the codes and kernels of this package.
+"""scikit-learn's LabelBinarizer, with our hash tables and kernels.
 
-What scikit-learn's checks would say of all labels follows from the few categories where these are
-integers, Booleans, texts, or floats without fractions. All else is left to those checks.
+Labels are checked by their distinct values if these are integers, Booleans, texts, or floats
+without fractions. scikit-learn's code checks all other labels.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """Binarize labels one against all others as scikit-learn's LabelBinarizer does, faster.
 
     It is a `sklearn.preprocessing.LabelBinarizer`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code runs wherever an input is rare. Text and numbers
-    in arrays, lists and columns go a faster way, and columns of codes (category, Enum, dictionary)
-    are not hashed again. Sparse results have indices of 32 bits where these suffice.
+    errors are those of the original, whose code also runs if an input is rare. Text and numbers in
+    arrays, lists and columns are looked up in our hash tables. Columns that hold codes (category,
+    Enum, dictionary) are not hashed again. Sparse results have 32-bit indices if these suffice.
 
     See Also
     --------
-    label_binarize : The same with classes that are known beforehand.
+    label_binarize : The same with given classes.
     MultiLabelBinarizer : For any number of labels in a row.
 
     Examples
@@ -116,7 +116,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         Parameters
         ----------
         y : as for `fit`
-            A label that `fit` did not meet has no column.
+            A label that `fit` has not seen has no column.
 
         Returns
         -------
@@ -127,11 +127,11 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The binarizer is not fitted.
         TypeError, ValueError
             As scikit-learn words them.
         MemoryError
-            A dense result is larger than the free memory. Nothing has been allocated.
+            A dense result does not fit into the free memory. Nothing has been allocated.
         """
         check_is_fitted(self)
         with suppress(SklearnFallback):
@@ -139,14 +139,14 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return super().transform(y)
 
     def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
-        """Return the labels that binarized rows stand for.
+        """Return the labels of binarized rows.
 
         Parameters
         ----------
         Y : array-like or sparse matrix of shape (n_samples, n_classes)
-            Marks, or scores: of more than two classes the largest counts.
+            Binarized labels, or scores: with more than two classes the largest decides.
         threshold : float, optional
-            What a score of binary or indicator labels must exceed, by default the middle between
+            The threshold of scores of binary or indicator labels, by default the mean of
             `neg_label` and `pos_label`: 0 for decisions, 0.5 for probabilities.
 
         Returns
@@ -157,7 +157,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The binarizer is not fitted.
         ValueError
             `Y` has another number of columns.
         """
@@ -182,14 +182,14 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
 
     @property
     def _marks(self) -> Marks:
-        """What the parameters say of the result."""
+        """The parameters that decide the elements and the form of the result."""
         return Marks(self.neg_label, self.pos_label, self.sparse_output)
 
 
 def label_binarize(
     y: Any, *, classes: Any, neg_label: int = 0, pos_label: int = 1, sparse_output: bool = False
 ) -> Any:
-    """Binarize labels one against all others, with classes that are known beforehand.
+    """Binarize labels one against all others, with given classes.
 
     Does what `sklearn.preprocessing.label_binarize` does.
 
@@ -200,9 +200,9 @@ def label_binarize(
     classes : array-like of shape (n_classes,)
         The class of each column, in their order.
     neg_label : int, default 0
-        What stands where a row has not the class.
+        The element for the classes that a row does not have.
     pos_label : int, default 1
-        What stands where it has.
+        The element for the class of a row.
     sparse_output : bool, default False
         Return a CSR matrix, and not an ndarray.
 
@@ -216,7 +216,7 @@ def label_binarize(
     TypeError, ValueError
         As scikit-learn words them.
     MemoryError
-        A dense result is larger than the free memory. Nothing has been allocated.
+        A dense result does not fit into the free memory. Nothing has been allocated.
 
     Examples
     --------
@@ -243,16 +243,16 @@ class Labels(NamedTuple):
 
     @property
     def target_type(self) -> str:
-        """What `sklearn.utils.multiclass.type_of_target` says of the labels."""
+        """The result of `sklearn.utils.multiclass.type_of_target`."""
         return "multiclass" if len(self.used) > 2 else "binary"
 
     def classes(self) -> AnyArray:
-        """Return what `sklearn.utils.multiclass.unique_labels` makes of them."""
+        """Return the result of `sklearn.utils.multiclass.unique_labels`."""
         return np.sort(self.used).astype(self.used.dtype.newbyteorder("="), copy=False)
 
 
 class Marks(NamedTuple):
-    """What stands in the matrix, and its form."""
+    """The elements of the matrix, and its form."""
 
     neg_label: Any
     pos_label: Any
@@ -269,7 +269,7 @@ class Marks(NamedTuple):
 
 
 def read_labels(y: Any, marks: Marks) -> Labels:
-    """Return the labels, unless scikit-learn has to judge them or the marks (and may refuse)."""
+    """Return the labels, unless scikit-learn has to check them or the parameters."""
     values, dtype = y, getattr(y, "dtype", None)
     if not marks.are_plain():
         raise SklearnFallback
@@ -283,7 +283,7 @@ def read_labels(y: Any, marks: Marks) -> Labels:
         if values.ndim == 1 and values.size:
             return _as_labels(read_array(values).encode(), dtype)
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
-        # What becomes of other values than text is up to `check_array`.
+        # scikit-learn's `check_array` handles columns of other values than text.
         with suppress(TypeError, ValueError):
             return _as_labels(read_text(values, None).encode(), None)
     raise SklearnFallback
@@ -307,7 +307,7 @@ def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
         dtype = labels.dtype
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
         # An integer beyond a narrow dtype wraps around in it, as it does in scikit-learn,
-        # which only refuses to fill the column of a class alone with it.
+        # which raises an error only if there is a single class.
         on, off = np.array([marks.pos_label, marks.neg_label], np.int64).astype(dtype)
         if len(classes) == 1 and off != marks.neg_label:
             raise SklearnFallback

@@ -104,16 +104,16 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         Warns
         -----
         UserWarning
-            Some labels are no classes; they are ignored.
+            Some labels are not classes; they are ignored.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The binarizer is not fitted.
         TypeError
             A row is not iterable, or a label cannot be hashed.
         MemoryError
-            A dense result is larger than the free memory. Nothing has been allocated.
+            A dense result does not fit into the free memory. Nothing has been allocated.
         """
         check_is_fitted(self)
         n_classes = len(self.classes_)
@@ -140,7 +140,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The binarizer is not fitted.
         ValueError
             It has another number of columns, or another number in it.
         """

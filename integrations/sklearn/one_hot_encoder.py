@@ -1,4 +1,4 @@
-"""scikit-learn's OneHotEncoder, with its hot paths on the codes and kernels of this package."""
+"""scikit-learn's OneHotEncoder, with our hash tables and kernels."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
 
     It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code runs wherever an input or an option is rare. Text,
-    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow go a faster way,
-    and what holds codes already (category, Enum, dictionary) is not hashed again.
+    errors are those of the original, whose code also runs if an input or an option is rare. Text,
+    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow are looked up in
+    our hash tables. Columns that hold codes (category, Enum, dictionary) are not hashed again.
 
     See Also
     --------
@@ -94,11 +94,11 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The encoder is not fitted.
         TypeError, ValueError
             As scikit-learn words them.
         MemoryError
-            A dense result is larger than the free memory. Nothing has been allocated.
+            A dense result does not fit into the free memory. Nothing has been allocated.
         """
         dtype = self._kernel_dtype()
         if dtype is not None:
@@ -107,12 +107,12 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return super().transform(X)
 
     def inverse_transform(self, X: Any) -> AnyArray:
-        """Return the values that encoded rows stand for.
+        """Return the categories of encoded rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_encoded_features)
-            Of the outputs of a feature the largest counts.
+            The largest value of a feature's columns decides.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     @classmethod
     def from_sklearn(cls, encoder: Any) -> OneHotEncoder:
-        """Return what a fitted OneHotEncoder of scikit-learn is, in this class.
+        """Return a fitted OneHotEncoder of scikit-learn as this class.
 
         Parameters
         ----------
@@ -139,9 +139,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The encoder is not fitted.
         TypeError
-            It is no OneHotEncoder.
+            `encoder` is not a OneHotEncoder.
 
         Examples
         --------
@@ -155,17 +155,17 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return own
 
     def to_sklearn(self) -> Any:
-        """Return what this is as scikit-learn's own class, for tools that know only that.
+        """Return a copy of scikit-learn's own class, for tools that know only that class.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted; it shares nothing with this one.
+            Fitted; it shares no memory with this encoder.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The encoder is not fitted.
         """
         check_is_fitted(self)
         theirs = preprocessing.OneHotEncoder()
@@ -233,7 +233,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     @property
     def _unknown(self) -> str:
-        """What becomes of unknown values."""
+        """How `transform` handles unknown values."""
         if self.handle_unknown == "warn":
             # Before 1.8 none of the outputs is one, whatever the documents say.
             return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
@@ -241,7 +241,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     @property
     def _warns(self) -> bool:
-        """Whether unknown values are warned of: all zeros also stand for what is dropped."""
+        """Whether to warn of unknown values: a row of zeros also encodes the dropped category."""
         word = self.handle_unknown
         return word == "warn" or (self.drop is not None and word != "error")
 

@@ -1,4 +1,4 @@
-"""scikit-learn's OrdinalEncoder, with its hot paths on the codes of this package."""
+"""scikit-learn's OrdinalEncoder, with our hash tables."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
     """Encode categorical features as scikit-learn's OrdinalEncoder does, faster.
 
     It is a `sklearn.preprocessing.OrdinalEncoder`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code runs wherever an input or an option is rare. Text,
-    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow go a faster way,
-    and what holds codes already (category, Enum, dictionary) is not hashed again.
+    errors are those of the original, whose code also runs if an input or an option is rare. Text,
+    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow are looked up in
+    our hash tables. Columns that hold codes (category, Enum, dictionary) are not hashed again.
 
     See Also
     --------
@@ -78,7 +78,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
         Raises
         ------
         sklearn.exceptions.NotFittedError
-            It is not fitted.
+            The encoder is not fitted.
         TypeError, ValueError
             As scikit-learn words them.
         """
@@ -114,7 +114,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
         try:
             dtype = np.dtype(self.dtype)
             if dtype.kind in "iu" and dtype.isnative:
-                # NumPy refuses what does not fit, whether it occurs or not.
+                # NumPy raises an error for a value that does not fit, whether or not it occurs.
                 np.zeros(1, dtype)[:] = self.unknown_value or 0
                 np.zeros(1, dtype)[:] = self.encoded_missing_value if self._missing_indices else 0
         except (TypeError, ValueError, OverflowError):

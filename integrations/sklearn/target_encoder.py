@@ -1,4 +1,4 @@
-"""scikit-learn's TargetEncoder, which looks categories up in the hash tables of this package."""
+"""scikit-learn's TargetEncoder, with our hash tables."""
 
 from __future__ import annotations
 
