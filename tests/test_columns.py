@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from libraries import LIBRARIES
 
 from onehot_fast import Encoder
@@ -400,3 +402,46 @@ def test_a_lazy_frame_follows_the_rule():
     assert lazy.onehot(encoder).collect_schema().names() == [*NAMES, "new"]
     with pytest.warns(UserWarning, match="lacks the column 'n', which fit saw"):
         assert "n" not in lazy.drop("n").onehot(encoder).collect_schema()
+
+
+KINDS = {
+    "text": st.sampled_from(["a", "b", "c"]),
+    "whole": st.integers(-3, 3),
+    "real": st.sampled_from([0.0, 1.5, -2.0]) | st.none(),
+    "flag": st.booleans(),
+}
+
+
+@given(data=st.data())
+def test_every_form_holds_the_same_numbers(library, data):
+    """Random columns, options and orders: a matrix is the table, column by column."""
+    kinds = data.draw(st.lists(st.sampled_from([*KINDS]), min_size=1, max_size=6))
+    n_rows = data.draw(st.sampled_from([1, 3, 40]))
+    names = [f"{kind}{i}" for i, kind in enumerate(kinds)]
+    rows = {
+        name: data.draw(st.lists(KINDS[kind], min_size=n_rows, max_size=n_rows))
+        for name, kind in zip(names, kinds, strict=True)
+    }
+    for name, kind in zip(names, kinds, strict=True):
+        if kind == "real":  # at least one number, so that libraries know the type
+            rows[name][0] = 2.5
+    encoded = [name for name in names if name.startswith("text") or data.draw(st.booleans())]
+    options = {
+        "drop": data.draw(st.sampled_from([None, "first"])),
+        "dtype": data.draw(st.sampled_from(["bool", "uint8", "float32"])),
+        "remainder": data.draw(st.sampled_from(["passthrough", "drop"])),
+    }
+    encoder = Encoder(encoded, **options).fit(library.table(rows))
+    shuffled = data.draw(st.permutations(names))
+    table = library.table({name: rows[name] for name in shuffled})
+
+    frame = encoder.transform(table, "arrow")
+    columns = {
+        name: [np.nan if value is None else value for value in values]
+        for name, values in zip(frame.column_names, frame.to_pydict().values(), strict=True)
+    }
+    assert encoder.get_feature_names_out().tolist() == list(columns)
+    expected = np.array([*columns.values()], float).reshape(len(columns), n_rows).T
+    for form in MATRICES:
+        matrix = np.asarray(dense(encoder.transform(table, form)), float)
+        np.testing.assert_array_equal(matrix, expected)
