@@ -21,8 +21,8 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
 
 
-class Meanings:
-    """What the rows of an encoded column stand for, as values of the one `type`."""
+class ClassDecoder:
+    """Decodes the rows of an encoded column to values of one `type`."""
 
     def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
         self._column = column

@@ -10,7 +10,7 @@ import pyarrow as pa
 from onehot_fast import Encoder, adapter
 from onehot_fast.adapter import ColumnSchema, PassThrough, Schema, Special
 
-from ._decode import Classes, Meanings, classes_of_features, reader_of_classes
+from ._decode import ClassDecoder, Classes, classes_of_features, reader_of_classes
 from ._plan import Rows
 from ._read import as_table
 from ._write import Layout, metadata_without, reader_of_batches, table_of
@@ -92,7 +92,7 @@ class OutputColumn(NamedTuple):
 
     field: pa.Field
     read: Callable[[Rows], Any]
-    meanings: Meanings | None = None
+    meanings: ClassDecoder | None = None
 
     def of(self, rows: Rows) -> Any:
         """Return the column of a batch."""
@@ -105,7 +105,7 @@ def _output_columns(
 ) -> Iterator[OutputColumn]:
 
     def decoded(column: ColumnSchema, read: Callable[[Rows], Classes]) -> OutputColumn:
-        meanings = Meanings(column, substitutes)
+        meanings = ClassDecoder(column, substitutes)
         return OutputColumn(pa.field(str(column.name), meanings.type), read, meanings)
 
     if layout == "columns":
