@@ -90,8 +90,9 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     ]
     name = draw(st.sampled_from(NAMES))
 
-    def frame(dtype: Any) -> Any:
-        values = st.lists(st.sampled_from([*COLUMNS[dtype], None]), max_size=10)
+    def frame(dtype: Any, has_missing: bool) -> Any:
+        pool = [value for value in COLUMNS[dtype] if has_missing or value == value]
+        values = st.lists(st.sampled_from([*pool, None] if has_missing else pool), max_size=10)
         return pl.DataFrame({name: pl.Series(draw(values), dtype=dtype)})
 
     dtype = draw(st.sampled_from(dtypes))
@@ -107,11 +108,9 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     chosen = {key: draw(option) for key, option in options.items()}
     if chosen["handle_missing"] == "propagate":
         chosen["dtype"] = "float32"
-    fitted = frame(dtype)
-    if chosen["handle_missing"] == "error":
-        fitted = fitted.drop_nans().drop_nulls()
+    fitted = frame(dtype, chosen["handle_missing"] != "error")
     encoder = Encoder([name], **chosen, remainder="drop").fit(fitted)
-    return Case(encoder, name, fitted, frame(other))
+    return Case(encoder, name, fitted, frame(other, True))
 
 
 def check(case: Case, write: Callable[[Case], Any], run: Callable[[Any, Case], Any]) -> None:
