@@ -191,7 +191,7 @@ def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _is_float8(dtype: torch.dtype) -> bool:
-    return dtype.is_floating_point and dtype.itemsize == 1
+    return bool(dtype.is_floating_point and dtype.itemsize == 1)
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:

@@ -84,7 +84,7 @@ def _allocate_by_kernel(tensor: Any, num_classes: int, dtype: Any, *policies: An
 def _fill_by_kernel(tensor: Any, num_classes: int, *rest: Any) -> None:
     *policies, out = rest
     memory = _stored(out.detach()).numpy()
-    _encode(tensor, num_classes, out.dtype, *policies, out=memory)
+    _encode(tensor, num_classes, out.dtype, *[*policies, memory])
 
 
 def _empty(
@@ -99,7 +99,7 @@ def _allocate_by_torch(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
     out = _empty(tensor, num_classes, dtype, *policies)
-    encode_into(tensor, num_classes, *policies, out)
+    encode_into(tensor, num_classes, *[*policies, out])
     return out
 
 

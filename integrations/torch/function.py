@@ -230,10 +230,9 @@ def decode(
 
 def _whole(value: Any, name: str) -> int:
     """Return an argument as an int, or raise an error."""
-    if isinstance(value, (int, torch.SymInt)):
-        return value
     try:
-        return operator.index(value)
+        whole: int = value if isinstance(value, torch.SymInt) else operator.index(value)
+        return whole
     except TypeError:
         raise TypeError(f"{name} must be an int, got {checks.shown(value)}") from None
 
@@ -314,14 +313,12 @@ def _check_on_value(value: Any, dtype: torch.dtype) -> None:
 def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative: str) -> int:
     """Return the number of classes that is given or, for None and -1, inferred."""
     if value is not None:
-        value = _whole(value, "num_classes")
-        if not isinstance(value, int) or value >= 0:
-            if isinstance(value, int) and value >= 2**63:
-                raise ValueError(f"num_classes must be below 2**63, got {value}")
-            return value
-        if value != -1:
+        given = _whole(value, "num_classes")
+        if not isinstance(given, int) or 0 <= given < 2**63:
+            return given
+        if given != -1:
             raise ValueError(
-                f"num_classes must not be negative, got {value}; -1 means 1 + the largest label"
+                f"num_classes must be in [0, 2**63), got {given}; -1 means 1 + the largest label"
             )
     if negative == "normalize":
         raise ValueError(
