@@ -37,7 +37,7 @@ ABOUT_THEM = {
         [f"KBinsDiscretizer.{name}" for name in ("fit", "transform", "inverse_transform")],
     ),
     "sklearn.preprocessing.tests.test_target_encoder": (
-        60,
+        50,  # 1.9 has 65
         ["TargetEncoder.fit_transform", "TargetEncoder.transform"],
     ),
     "sklearn.preprocessing.tests.test_label": (
