@@ -30,7 +30,7 @@ ORIGINALS = {"OneHotEncoder"}
 LIMITS = {
     "lines of the package (.py, .pyx)": 34_000,
     "lines of the core without cli": 17_000,
-    "lines of cli": 4_950,
+    "lines of cli": 4_970,
     "lines of integrations": 12_400,
     "lines of code in the package": 21_000,
     "lines of C": 4_900,

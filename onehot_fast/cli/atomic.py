@@ -23,7 +23,7 @@ except ImportError:  # Windows: without locks, temporary files of killed runs ar
 else:
     locks = _fcntl
 
-__all__ = ["atomic_file", "atomic_folder", "is_replaceable", "sync"]
+__all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
 
 
 def is_replaceable(path: Path) -> bool:
@@ -48,7 +48,7 @@ def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
     with _temporary(target, is_folder=False) as path:
         yield path
-        sync(path)
+        _sync(path)
         if target.exists():
             os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
         with _last_step(target, may_replace):
@@ -59,8 +59,8 @@ def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
 def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
     """Give a temporary folder beside the target, which gets its name if the block succeeds.
 
-    The caller syncs the files in it. An old folder is renamed first, and removed last: if the
-    process is killed between the two renames, it is ``.<name>.<random>.onehot-fast-old``.
+    An old folder is renamed first, and removed last: if the process is killed between the two
+    renames, it is ``.<name>.<random>.onehot-fast-old``.
 
     Raises
     ------
@@ -70,7 +70,9 @@ def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
     target = Path(os.path.realpath(target))
     with _temporary(target, is_folder=True) as path:
         yield path
-        for folder, _, _ in os.walk(path):
+        for folder, _, names in os.walk(path):
+            for name in names:
+                _sync(Path(folder, name))
             _sync_names(Path(folder))
         old = path.with_suffix(".onehot-fast-old") if target.is_dir() else None
         with _last_step(target, may_replace or (old is not None and not os.listdir(target))):
@@ -161,7 +163,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def sync(path: Path) -> None:
+def _sync(path: Path) -> None:
     """Wait until the content of a file is on the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())

@@ -169,7 +169,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
-        n_files=MAX_OPEN if output.partition_by else 1,
+        n_files=MAX_OPEN if output.partition_by else 1 + output.is_divided,
         new=change.new,
         plain=source.readers[0].plain,
         is_text=source.format.is_text,

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable, sync
+from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable
 from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.places import (
     FORMATS,
@@ -206,7 +206,6 @@ def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
     path.touch(exist_ok=False)
     with _written(path, form) as file:
         yield file
-    sync(path)
 
 
 @contextmanager

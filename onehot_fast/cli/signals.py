@@ -79,10 +79,14 @@ def raise_if_received() -> None:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Do not raise inside the block: for cleaning up, and for steps that belong together."""
+    """Do not raise inside the block: for cleaning up, and for steps that belong together.
+
+    Signals raise in the main thread only, so that other threads need no protection.
+    """
     global _n_held
-    _n_held += 1
+    is_main = threading.current_thread() is threading.main_thread()
+    _n_held += is_main
     try:
         yield
     finally:
-        _n_held -= 1
+        _n_held -= is_main
