@@ -239,10 +239,10 @@ def _whole(value: Any, name: str) -> int:
 
 def _position(axis: Any, rank: int) -> int:
     """Return an axis, counted from the front."""
-    axis = _whole(axis, "axis")
-    if not -rank <= axis < rank:
-        raise ValueError(f"axis must be in [{-rank}, {rank}), got {axis}")
-    return axis % rank
+    position = _whole(axis, "axis")
+    if not -rank <= position < rank:
+        raise ValueError(f"axis must be in [{-rank}, {rank}), got {position}")
+    return position % rank
 
 
 def _check_tensor(tensor: Any, name: str) -> None:
