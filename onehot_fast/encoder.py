@@ -273,7 +273,8 @@ class Encoder(SklearnProtocol):
             columns = self._params["columns"]
             self._state = self._learn(table, columns)
         else:
-            state = self._learn(table, list(self._state.names), is_more=True)
+            names = self._state.names
+            state = self._learn(table, list(names), is_more=True).in_order_of(names)
             # Other columns are those of the first table.
             self._state = self._state.merge(replace(state, input=None))
         self._known_schema = None

@@ -301,9 +301,9 @@ def test_merge_keeps_the_other_columns(library):
         fitted(library).merge(other)
 
 
-def test_partial_fit_takes_the_other_columns_of_its_first_table(library):
+def test_partial_fit_takes_other_columns_and_the_order_of_its_first_table(library):
     encoder = Encoder(["plan", "kind"]).partial_fit(library.table(TRAIN))
-    encoder.partial_fit(library.table(reordered("plan", "kind")))
+    encoder.partial_fit(library.table(reordered("kind", "plan")))
 
     assert encoder.get_feature_names_out().tolist() == NAMES
 

@@ -181,6 +181,13 @@ class TableStatistics:
         n_rows = sum(state.n_rows for state in states)
         return TableStatistics(self.names, merged, n_rows, _common_input(states))
 
+    def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
+        """Return the same with the columns in another order; other names change nothing."""
+        by_name = dict(zip(self.names, self.columns, strict=True))
+        if by_name.keys() != {*names}:
+            return self
+        return replace(self, names=names, columns=tuple(by_name[name] for name in names))
+
     def in_schema_order(self) -> TableStatistics:
         """Return the same in the order of a schema, which shares its categories then."""
         return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
