@@ -30,6 +30,8 @@ MAX_SHARED_CODES = 4096
 # must cost little.
 BLOCK_ROWS = 1 << 16
 ROWS_PER_BIN = 8
+# Rows take turns in two sets of bins if both stay in the second-level cache.
+MAX_TWO_LANES = 1 << 14
 
 
 class Digits(NamedTuple):
@@ -188,8 +190,12 @@ class JointLayout:
         for first in range(0, values.shape[1], implicit.WIDTH):
             block = values[:, first : first + implicit.WIDTH]
             width = block.shape[1]
-            fill = partial(implicit.add_up, codes, sizes, numeric, block, num_threads=threads)
-            total = sums_by_block(len(block), (sum(sizes) + len(self.numeric)) * width, fill)
+            n_bins = (sum(sizes) + len(self.numeric)) * width
+            lanes = 2 if width == 1 and n_bins <= MAX_TWO_LANES else 1
+            fill = partial(
+                implicit.add_up, codes, sizes, numeric, block, num_threads=threads, n_lanes=lanes
+            )
+            total = sums_by_block(len(block), n_bins, fill, lanes)
             *parts, tail = np.split(total.reshape(-1, width), np.cumsum(sizes))
             target = result[:, first : first + width]
             target[self.numeric] = tail
@@ -216,7 +222,9 @@ def shared(
     return groups
 
 
-def sums_by_block(n_rows: int, n_bins: int, fill: Callable[[Floats, int], None]) -> Floats:
+def sums_by_block(
+    n_rows: int, n_bins: int, fill: Callable[[Floats, int], None], n_lanes: int = 1
+) -> Floats:
     """Return the sums of the bins of all blocks of rows.
 
     ``fill(bins, block_rows)`` fills the bins of every block. The blocks depend only on the sizes,
@@ -224,7 +232,7 @@ def sums_by_block(n_rows: int, n_bins: int, fill: Callable[[Floats, int], None])
     """
     n_blocks = max(n_rows // max(BLOCK_ROWS, ROWS_PER_BIN * n_bins), 1)
     block_rows = max(-(-n_rows // n_blocks), 1)
-    shape = -(-n_rows // block_rows), n_bins
+    shape = n_lanes * -(-n_rows // block_rows), n_bins
     check_size(shape, np.float64)
     bins = np.zeros(shape)
     fill(bins, block_rows)

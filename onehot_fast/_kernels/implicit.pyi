@@ -27,6 +27,7 @@ def add_up(
     bins: _Floats,
     block_rows: int,
     num_threads: int,
+    n_lanes: int = 1,
 ) -> None: ...
 def count_pairs(
     codes: list[npt.NDArray[Any]],

@@ -52,8 +52,8 @@ cdef struct Job:
     const double *values        # of sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
     const double *weights       # of pairs: one for each row, or NULL
-    double *bins                # n_bins for each block
-    Py_ssize_t n_bins
+    double *bins                # n_lanes times n_bins for each block
+    Py_ssize_t n_bins, n_lanes
 
 
 cdef class Groups:
@@ -112,16 +112,25 @@ cdef void add_rows(
 
 cdef void add_to_bins(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, const double *tile, double *bins,
+    Py_ssize_t second,
 ) noexcept nogil:
     """Add each row of the tile to the bins of its code."""
     cdef uint32_t code, n_codes = group.n_codes
     cdef Py_ssize_t i, j
     cdef double *to
     if width == 1:
-        for i in range(n):
+        # Two sums in turns: equal codes in a row would wait for each other.
+        for i in range(0, n - 1, 2):
             code = codes[i]
             if code < n_codes:
                 bins[code] += tile[i]
+            code = codes[i + 1]
+            if code < n_codes:
+                bins[second + code] += tile[i + 1]
+        if n % 2:
+            code = codes[n - 1]
+            if code < n_codes:
+                bins[code] += tile[n - 1]
         return
     for i in range(n):
         code = codes[i]
@@ -138,26 +147,27 @@ cdef void add_to_bins(
 
 cdef void add_group(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile, double *bins,
+    Py_ssize_t second,
 ) noexcept nogil:
     """Call `add_rows`, or `add_to_bins` if there are bins."""
     if bins == NULL:
         add_rows(codes, n, group, width, tile)
     else:
-        add_to_bins(codes, n, group, width, tile, bins + group.first_bin)
+        add_to_bins(codes, n, group, width, tile, bins + group.first_bin, second)
 
 
 cdef void each_group(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins) noexcept nogil:
     """Add table rows to the tile, or the tile to the bins of all groups."""
-    cdef Py_ssize_t g
+    cdef Py_ssize_t g, second = (job.n_lanes - 1) * job.n_bins
     cdef const Group *group
     for g in range(job.n_groups):
         group = &job.groups[g]
         if group.code_bytes == 1:
-            add_group(<const uint8_t *> group.codes + begin, n, group, job.width, tile, bins)
+            add_group(<const uint8_t *> group.codes + begin, n, group, job.width, tile, bins, second)
         elif group.code_bytes == 2:
-            add_group(<const uint16_t *> group.codes + begin, n, group, job.width, tile, bins)
+            add_group(<const uint16_t *> group.codes + begin, n, group, job.width, tile, bins, second)
         else:
-            add_group(<const uint32_t *> group.codes + begin, n, group, job.width, tile, bins)
+            add_group(<const uint32_t *> group.codes + begin, n, group, job.width, tile, bins, second)
 
 
 cdef void multiply_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n) noexcept nogil:
@@ -214,7 +224,7 @@ cdef void sum_block(const void *any_job, Py_ssize_t block) noexcept nogil:
     cdef Py_ssize_t row = block * job.block_rows, end = min(row + job.block_rows, job.n_rows), n
     while row < end:
         n = min(TILE // job.width, end - row)
-        sum_tile(job, row, n, job.bins + block * job.n_bins)
+        sum_tile(job, row, n, job.bins + block * job.n_lanes * job.n_bins)
         row += n
 
 
@@ -274,12 +284,12 @@ cdef int describe(
     return 0
 
 
-cdef int describe_bins(Job *job, double[:, ::1] bins, Py_ssize_t n_bins) except -1:
+cdef int describe_bins(Job *job, double[:, ::1] bins, Py_ssize_t n_bins, Py_ssize_t n_lanes) except -1:
     """Fill in the bins of sums."""
     cdef Py_ssize_t n_blocks = (job.n_rows + job.block_rows - 1) // job.block_rows
-    if bins.shape[0] != n_blocks or bins.shape[1] != n_bins:
-        raise ValueError(f"implicit: the bins must have the shape ({n_blocks}, {n_bins})")
-    job.n_bins = n_bins
+    if n_lanes not in (1, 2) or bins.shape[0] != n_blocks * n_lanes or bins.shape[1] != n_bins:
+        raise ValueError(f"implicit: the bins must have the shape ({n_blocks * n_lanes}, {n_bins})")
+    job.n_bins, job.n_lanes = n_bins, n_lanes
     job.bins = &bins[0, 0] if n_blocks and n_bins else NULL
     return 0
 
@@ -324,11 +334,12 @@ def multiply(
 
 def add_up(
     list codes, list n_codes, const double[:, ::1] numeric, const double[:, :] values, double[:, ::1] bins,
-    Py_ssize_t block_rows, int num_threads,
+    Py_ssize_t block_rows, int num_threads, Py_ssize_t n_lanes=1,
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
-    ``bins`` has a row for each block: the bins of all groups, then ``numeric.T @ values``. They must be 0.
+    ``bins`` has ``n_lanes`` (1 or 2) rows for each block: the bins of all groups, then ``numeric.T @ values``.
+    They must be 0.
     """
     cdef Groups groups = Groups(codes, n_codes, values.shape[0])
     cdef Job job
@@ -339,7 +350,7 @@ def add_up(
     for i in range(groups.n_groups):
         groups.items[i].first_bin = n_bins
         n_bins += groups.items[i].n_codes * job.width
-    describe_bins(&job, bins, n_bins + job.n_numeric * job.width)
+    describe_bins(&job, bins, n_bins + job.n_numeric * job.width, n_lanes)
     if job.n_rows == 0:
         return
     job.values, job.stride = &values[0, 0], values.strides[0] // <Py_ssize_t> sizeof(double)
@@ -365,7 +376,7 @@ def count_pairs(
             raise ValueError("implicit.count_pairs: all codes must be uint16, or all uint32")
         for b in range(a + 1, groups.n_groups):
             n_bins += <Py_ssize_t> groups.items[a].n_codes * groups.items[b].n_codes
-    describe_bins(&job, bins, n_bins)
+    describe_bins(&job, bins, n_bins, 1)
     if weights is not None and weights.shape[0] != n_rows:
         raise ValueError(f"implicit.count_pairs: {weights.shape[0]} weights for {n_rows} rows")
     job.weights = &weights[0] if weights is not None and n_rows else NULL
