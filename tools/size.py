@@ -28,22 +28,22 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 34_000,
-    "lines of the core without cli": 17_000,
-    "lines of cli": 4_970,
-    "lines of integrations": 12_400,
-    "lines of code in the package": 21_000,
-    "lines of C": 4_900,
-    "modules": 200,
-    "lines of tests (.py, .c)": 32_000,
+    "lines of the package (.py, .pyx)": 35_091,
+    "lines of the core without cli": 17_992,
+    "lines of cli": 4_960,
+    "lines of integrations": 12_139,
+    "lines of code in the package": 22_518,
+    "lines of C": 4_277,
+    "modules": 189,
+    "lines of tests (.py, .c)": 35_034,
     "units of the core in an import cycle": 0,
-    "names of the adapter that integrations use": 71,
-    "public classes with the same name": 3,
-    "lines of integrations/sklearn": 2_100,
-    "modules of integrations/sklearn": 13,
+    "names of the adapter that integrations use": 76,
+    "public classes with the same name": 4,
+    "lines of integrations/sklearn": 1_996,
+    "modules of integrations/sklearn": 11,
     "modules of cli": 24,
-    "test files that import private modules": 53,
-    "words of docs/design.md": 2_000,
+    "test files that import private modules": 51,
+    "words of docs/design.md": 1_706,
 }
 
 

@@ -83,7 +83,7 @@ cdef class Dictionary:
     Parameters
     ----------
     kind : {"string", "binary", "int64", "uint64", "float64"}
-        The kind of the values. Integers of any width, Booleans (0, 1), dates and durations are "int64" or "uint64".
+        Integers of any width, Booleans (0, 1), dates and durations are "int64" or "uint64".
     values : Strings or ndarray of int64, uint64 or float64, optional
         Values to learn first: different from each other and not missing (ValueError).
 
@@ -109,7 +109,6 @@ cdef class Dictionary:
         cdef uint64_t seed[8]
         cdef bytes variant = simd.active().encode()
         cdef int64_t n_values = 0 if values is None else len(values)
-        cdef Source source
         if kind not in KINDS:
             raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
         self.kind = kind

@@ -179,11 +179,11 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
 
 cdef void mark_uneven(const Job *job, const unsigned char *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
     """Note the rows of planes whose elements, which are words, are not all what those of an empty row must be."""
-    cdef Py_ssize_t i, label, plane_bytes = job.inner * job.width
+    cdef Py_ssize_t i, _label, plane_bytes = job.inner * job.width
     cdef const unsigned char *plane = planes
     for i in range(n):
         uneven[i] = job.off != NULL and memcmp(planes + i * job.width, job.off, job.width) != 0
-    for label in range(1, job.depth):
+    for _label in range(1, job.depth):
         plane += plane_bytes
         if job.width == 1:
             mark_unequal(plane, planes, n, uneven)

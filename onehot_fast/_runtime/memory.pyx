@@ -1,21 +1,21 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
 
-Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), which takes longer than the kernels
-need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused. The policy:
+Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), which takes longer than the
+kernels need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused. The policy:
 
-- At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle longest is
-  unmapped first. A block that was idle for 10 seconds is unmapped by the next call.
-- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block that is in steady use: one
-  that was reused, and was idle for less than a second when a call last looked. At most 1 GiB is in steady use, because
-  ``MADV_FREE`` has a price too: 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB when a second thread runs on
-  another processor of a virtual machine.
+- At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle
+  longest is unmapped first. A block that was idle for 10 seconds is unmapped by the next call.
+- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block that is in steady use:
+  one that was reused, and was idle for less than a second when a call last looked. At most 1 GiB is in steady use,
+  because ``MADV_FREE`` has a price too: 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB when a second thread
+  runs on another processor of a virtual machine.
 
-No background thread does this: CPython 3.12 and later warns when a process forks that has threads which its user did
-not start.
+No background thread does this: CPython 3.12 and later warns when a process forks that has threads which its user
+did not start.
 
-A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive. The block
-is kept or unmapped when the last view is deleted.
+A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive. The
+block is kept or unmapped when the last view is deleted.
 """
 
 import os
@@ -150,7 +150,7 @@ cdef class Cache:
         self.n_bytes += size
 
     cdef void age(self, double now) noexcept nogil:
-        """Unmap the blocks that were idle for long, and let the system reclaim those that were idle for a moment."""
+        """Unmap blocks that were idle for long, and let the system reclaim those that were idle for a moment."""
         cdef Py_ssize_t at
         self.drop_older(now - IDLE_SECONDS)
         for at in range(self.n_blocks):
