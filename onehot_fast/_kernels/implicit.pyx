@@ -280,6 +280,7 @@ cdef int describe(
         raise ValueError(f"implicit: width {width}, {numeric.shape[0]} numeric rows for {groups.n_rows} codes")
     job.groups, job.n_groups, job.n_rows = groups.items, groups.n_groups, groups.n_rows
     job.block_rows, job.width, job.n_numeric = block_rows, width, numeric.shape[1]
+    job.n_bins, job.n_lanes = 0, 1
     job.numeric = &numeric[0, 0] if numeric.shape[0] and numeric.shape[1] else NULL
     return 0
 
