@@ -424,13 +424,15 @@ def _find(
     cells = as_contiguous(cells)
     if scatter.is_needed(cells.dtype):
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
-        classes, *faults = scatter.decode(cube, on, None, default)
+        classes, empty, several, uneven = scatter.decode(cube, on, None, default)
     else:
         classes = np.empty(shape, np.int64)
         threads = parallel.resolve(None, cells.nbytes)
         element = on.reshape(1).view(np.uint8)
-        faults = dispatch.decode(cells, classes, depth, inner, element, None, default, threads)
-    return classes.reshape(shape), *faults
+        empty, several, uneven = dispatch.decode(
+            cells, classes, depth, inner, element, None, default, threads
+        )
+    return classes.reshape(shape), empty, several, uneven
 
 
 def _first_uneven(

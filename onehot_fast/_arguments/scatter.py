@@ -104,7 +104,8 @@ def decode(
     is_uneven = np.zeros_like(is_empty)
     if is_empty.any() and cube.shape[1]:
         is_uneven = is_empty & ~_equals(cube, cube[:, :1] if off is None else off).all(axis=1)
-    return classes, *(_first(fault.reshape(-1)) for fault in (is_empty, count > 1, is_uneven))
+    empty, several, uneven = (_first(each.reshape(-1)) for each in (is_empty, count > 1, is_uneven))
+    return classes, empty, several, uneven
 
 
 def _first(faults: npt.NDArray[np.bool_]) -> int:

@@ -182,9 +182,9 @@ def classes_of(
         classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
     else:
         threads = parallel.resolve(None, cells.nbytes)
-        elements = [each.reshape(1).view(np.uint8) for each in (on, off)]
+        one, zero = (each.reshape(1).view(np.uint8) for each in (on, off))
         _, several, uneven = dispatch.decode(
-            cells, classes, width, inner, *elements, ZERO_ROW, threads
+            cells, classes, width, inner, one, zero, ZERO_ROW, threads
         )
     _check_single(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T

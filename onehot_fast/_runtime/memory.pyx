@@ -2,7 +2,7 @@
 """Output buffers: aligned to 64 bytes, of huge pages when large, and recycled.
 
 Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s), which takes longer than the
-kernels need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused. The policy:
+kernels need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused:
 
 - At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle
   longest is unmapped first. A block that was idle for 10 seconds is unmapped by the next call.

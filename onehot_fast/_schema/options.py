@@ -217,7 +217,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 def _drop(value: Any, where: str) -> str | None:
     """Return the rule for the category to drop; a category is named with its column."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
-        return value  # type: ignore[no-any-return]
+        return value
     category = value[0] if isinstance(value, list | tuple) and len(value) else value
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
