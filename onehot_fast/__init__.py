@@ -15,14 +15,14 @@ try:
     from onehot_fast._runtime.memory import cache_info, empty_cache
     from onehot_fast._version import __version__
     from onehot_fast.tensor import decode, empty, infer_shape, one_hot
-except ImportError as error:
+except ImportError as _error:
     if not _IS_SOURCE:
         raise
     raise ImportError(
         f"onehot_fast was imported from its source directory, {_ROOT}, which is not installed for"
-        f" this Python ({error}). If it is installed elsewhere, start Python in another directory:"
+        f" this Python ({_error}). If it is installed elsewhere, start Python in another directory:"
         f" cd ~. Otherwise install it: python -m pip install -e {_ROOT}"
-    ) from error
+    ) from _error
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column

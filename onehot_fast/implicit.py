@@ -88,7 +88,7 @@ class OneHotMatrix:
         for array in (*codes, numeric):
             array.flags.writeable = False
         self._layout, self._codes, self._numeric, self._names = layout, [*codes], numeric, names
-        self.shape = len(numeric), layout.n_columns
+        self.shape: tuple[int, int] = (len(numeric), layout.n_columns)
 
     @classmethod
     def from_codes(
@@ -464,10 +464,13 @@ class OneHotMatrix:
 class TransposedOneHotMatrix:
     """The transpose of a `OneHotMatrix`: ``X.T @ y``."""
 
-    ndim, dtype, __array_ufunc__ = 2, OneHotMatrix.dtype, None
+    ndim: int = 2
+    dtype: np.dtype[Any] = OneHotMatrix.dtype
+    __array_ufunc__ = None
 
     def __init__(self, matrix: OneHotMatrix) -> None:
-        self.T, self.shape = matrix, matrix.shape[::-1]
+        self.T: OneHotMatrix = matrix
+        self.shape: tuple[int, int] = (matrix.shape[1], matrix.shape[0])
 
     def __repr__(self) -> str:
         """Describe the matrix."""

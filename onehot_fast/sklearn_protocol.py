@@ -40,7 +40,7 @@ class Option:
 
     def __set_name__(self, owner: type, name: str) -> None:
         """Remember the name of the attribute."""
-        self.name = name
+        self.name: str = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
         """Return the value that was passed."""
@@ -50,15 +50,15 @@ class Option:
 class SklearnProtocol:
     """The methods of an estimator that do not depend on what it learns."""
 
-    drop = Option()
-    handle_missing = Option()
-    handle_unknown = Option()
-    min_frequency = Option()
-    max_categories = Option()
-    dtype = Option()
-    prefix = Option()
-    prefix_sep = Option()
-    remainder = Option()
+    drop: Any = Option()
+    handle_missing: Any = Option()
+    handle_unknown: Any = Option()
+    min_frequency: Any = Option()
+    max_categories: Any = Option()
+    dtype: Any = Option()
+    prefix: Any = Option()
+    prefix_sep: Any = Option()
+    remainder: Any = Option()
 
     _params: dict[str, Any]  # the options as they were passed
     _options: Options  # the same, checked

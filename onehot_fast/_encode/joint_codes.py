@@ -84,16 +84,18 @@ class JointLayout:
     def __init__(
         self, n_outputs: Sequence[int], has_nan: Sequence[bool], numeric: Sequence[int] = ()
     ) -> None:
-        self.n_outputs = tuple(n_outputs)
-        self.has_nan = tuple(nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
-        self.numeric = np.array(numeric, np.intp)
-        self.n_columns = sum(n_outputs) + len(self.numeric)
+        self.n_outputs: tuple[int, ...] = tuple(n_outputs)
+        with_nan = (nan and n > 0 for nan, n in zip(has_nan, n_outputs, strict=True))
+        self.has_nan: tuple[bool, ...] = tuple(with_nan)
+        self.numeric: npt.NDArray[np.intp] = np.array(numeric, np.intp)
+        self.n_columns: int = sum(n_outputs) + len(self.numeric)
         free = np.delete(np.arange(self.n_columns + 1), self.numeric)
         first = accumulate(n_outputs, initial=0)
-        self.starts = [int(free[output]) for output, _ in zip(first, n_outputs, strict=False)]
+        outputs = zip(first, n_outputs, strict=False)
+        self.starts: list[int] = [int(free[output]) for output, _ in outputs]
         radices = [n + 1 + nan for n, nan in zip(n_outputs, self.has_nan, strict=True)]
         smallest_first = sorted(range(len(radices)), key=radices.__getitem__)
-        self.groups = shared(smallest_first, radices, MAX_SHARED_CODES)
+        self.groups: list[Digits] = shared(smallest_first, radices, MAX_SHARED_CODES)
 
     def equals(self, other: JointLayout) -> bool:
         """Tell whether codes of this layout mean the same in another one."""

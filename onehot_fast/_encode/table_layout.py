@@ -16,6 +16,7 @@ from onehot_fast._encode.write import recode
 from onehot_fast._runtime.cached import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.coding import levels
+from onehot_fast._schema.column_order import ColumnOrder
 from onehot_fast._schema.schema import ColumnSchema, Schema
 from onehot_fast.table import Table
 
@@ -164,7 +165,7 @@ class EncodedLayout:
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         self.memo: dict[str, Any] = {}
         self._source = names
-        self.order = schema.column_order(names)
+        self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
         self.columns: list[PassThrough | OutputRange] = []
@@ -174,7 +175,7 @@ class EncodedLayout:
                 self.columns += _same_dtype(schema, indices[0], indices[-1] + 1)
             else:
                 self.columns += map(PassThrough, run)
-        self.matrix_columns = [
+        self.matrix_columns: list[PassThrough | OutputRange] = [
             part
             for part in self.columns
             if not (isinstance(part, PassThrough) and part.position in self.order.unseen)

@@ -30,7 +30,8 @@ class FeatureWriter(ABC, Generic[Expression]):
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
-        self.column, self.literals = column, literals
+        self.column: ColumnSchema = column
+        self.literals: Sequence[Any] = literals
 
     @abstractmethod
     def is_missing(self) -> Expression:
