@@ -172,10 +172,22 @@ class JointLayout:
         """Write the product with `x`, of shape (n_columns, width), into `out`."""
         for first in range(0, x.shape[1], implicit.WIDTH):
             block = np.ascontiguousarray(x[:, first : first + implicit.WIDTH])
-            tables = [group.table([self._rows(block, i) for i in group.columns])
-                      for group in self.groups]  # fmt: skip
+            tables = [self._table(block, group) for group in self.groups]
+            starts = [self._is_plain(group) for group in self.groups]
             target = out[:, first : first + implicit.WIDTH]
-            implicit.multiply(codes, tables, numeric, block[self.numeric], target, threads)
+            implicit.multiply(codes, tables, starts, numeric, block[self.numeric], target, threads)
+
+    def _is_plain(self, group: Digits) -> int:
+        """Return 1 for a column of its own without NaN: its code 0 adds nothing to a product."""
+        column = group.columns[0]
+        is_alone = len(group.columns) == 1 and not self.has_nan[column]
+        return int(is_alone and self.n_outputs[column] > 0)
+
+    def _table(self, block: Floats, group: Digits) -> Floats:
+        """Return what each code of a group adds to a product; a plain column needs no copy."""
+        if self._is_plain(group):
+            return block[self.outputs(group.columns[0])]
+        return group.table([self._rows(block, i) for i in group.columns])
 
     def _rows(self, block: Floats, column: int) -> Floats:
         """Return what each digit of a column adds to a product."""

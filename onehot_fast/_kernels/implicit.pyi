@@ -14,6 +14,7 @@ class Groups:
 def multiply(
     codes: list[npt.NDArray[Any]],
     tables: list[_Floats],
+    first_codes: list[int],
     numeric: _Floats,
     coefficients: _Floats,
     out: _Floats,

@@ -38,6 +38,7 @@ cdef struct Group:
     const void *codes
     int code_bytes
     uint32_t n_codes
+    uint32_t first_code     # of a product: that of the first row of the table
     const double *table     # of a product: (n_codes, width)
     Py_ssize_t first_bin    # of sums: where its bins begin
 
@@ -86,19 +87,19 @@ cdef class Groups:
 cdef void add_rows(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile,
 ) noexcept nogil:
-    """Add to each row of the tile the table row of its code."""
+    """Add to each row of the tile the table row of its code. A code before the first wraps, and adds nothing."""
     cdef const double *table = group.table
     cdef const double *row
-    cdef uint32_t code, n_codes = group.n_codes
+    cdef uint32_t code, first = group.first_code, n_codes = group.n_codes
     cdef Py_ssize_t i, j
     if width == 1:
         for i in range(n):
-            code = codes[i]
+            code = <uint32_t> codes[i] - first
             if code < n_codes:
                 tile[i] += table[code]
         return
     for i in range(n):
-        code = codes[i]
+        code = <uint32_t> codes[i] - first
         if code >= n_codes:
             continue
         row = table + <Py_ssize_t> code * width
@@ -305,12 +306,13 @@ WIDTH = BLOCK_WIDTH   # for the caller
 
 
 def multiply(
-    list codes, list tables, const double[:, ::1] numeric, const double[:, ::1] coefficients, double[:, :] out,
-    int num_threads,
+    list codes, list tables, list first_codes, const double[:, ::1] numeric, const double[:, ::1] coefficients,
+    double[:, :] out, int num_threads,
 ):
     """Write into ``out``, whose rows are contiguous, the table rows of each group's codes added up.
 
-    ``tables`` has the (n_codes, width) table of each group. ``numeric @ coefficients`` is added.
+    ``tables`` has the (n_codes, width) table of each group, from its ``first_codes`` entry on; other codes add
+    nothing. ``numeric @ coefficients`` is added.
     """
     cdef Groups groups = Groups(codes, [len(table) for table in tables], out.shape[0])
     cdef Job job
@@ -326,6 +328,7 @@ def multiply(
         if table.shape[1] != job.width or table.shape[0] == 0:
             raise ValueError(f"implicit.multiply: table {i} must have {job.width} columns")
         groups.items[i].table = &table[0, 0]
+        groups.items[i].first_code = first_codes[i]
     if job.n_rows == 0:
         return
     job.coefficients = &coefficients[0, 0] if job.n_numeric else NULL
