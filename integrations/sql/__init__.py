@@ -12,6 +12,7 @@ FROM "reviews"
 It needs no library. `Encoder.to_sql` is the same as a method.
 """
 
-from .statements import DIALECTS, column_features, to_sql
+from .statements import DIALECTS, to_sql
+from .statements import column_features as column_features  # for the Spark integration
 
-__all__ = ["DIALECTS", "column_features", "to_sql"]
+__all__ = ["DIALECTS", "to_sql"]
