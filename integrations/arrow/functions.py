@@ -196,7 +196,7 @@ class _Function:
                 f"{len(codes)} positions came in a batch of {context.batch_length} rows"
             )
         self._check(codes)
-        is_nan = self._column.options.handle_missing == "propagate"
+        is_nan = self._column.propagates_missing
         n_outputs = self._column.n_outputs
         return self._write(CodedColumn(codes, self._lut, n_outputs, nan_where_missing=is_nan))
 
@@ -239,6 +239,7 @@ def _tells_unknown(column: ColumnSchema) -> bool:
     options = column.options
     return (
         options.handle_unknown == "error"
-        or options.handle_missing in ("error", "propagate")
+        or options.handle_missing == "error"
+        or column.propagates_missing
         or column.unknown_output != column.missing_output
     )

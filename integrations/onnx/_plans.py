@@ -66,9 +66,11 @@ def _plan_column(column: ColumnSchema) -> Plan:
     options, name = column.options, str(column.name)
     if options.handle_unknown == "error":
         unknown = REFUSED
-    if options.handle_missing in ("error", "propagate"):
-        missing = {"error": REFUSED, "propagate": NAN}[options.handle_missing]
-    needs_missing = options.handle_missing in ("indicator", "propagate")
+    if options.handle_missing == "error":
+        missing = REFUSED
+    if column.propagates_missing:
+        missing = NAN
+    needs_missing = column.propagates_missing or column.missing_output >= 0
     kind = _kind_of(name, column.known, needs_missing)
     return Plan(name, column.known.tolist(), outputs, unknown, missing, column.n_outputs, kind)
 

@@ -188,7 +188,7 @@ def classes_of(
         )
     _check_single(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
-    if column.options.handle_missing == "propagate":
+    if column.propagates_missing:
         classes[_is_null(rows[:, 0])] = NO_VALUE
     if uneven >= 0:
         _check_zeros(column, rows, classes, nan_is_null)
@@ -237,7 +237,7 @@ def decode_sparse(
         is_on = cells == 1
         is_odd = ~is_on & (cells != 0)
         classes = np.full(n_rows, ZERO_ROW, np.int64)
-        if column.options.handle_missing == "propagate":
+        if column.propagates_missing:
             classes[rows[np.isnan(cells)]] = NO_VALUE
         rows_on = rows[is_on]
         often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
@@ -336,7 +336,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
                 f" categories {known.tolist()[:SOME_VALUES]!r}"
             )
         # A null is not a dropped category: transform drops none of this form.
-        nulls = [Special.MISSING] if column.options.handle_missing == "propagate" else []
+        nulls = [Special.MISSING] if column.propagates_missing else []
         nulls += [label for label in column.zero_row_labels if isinstance(label, Special)]
         meaning = replace(grouped, zero_row_labels=tuple(nulls))
         parts[position] = Decoded(column.name, *_distinct(meaning, classes, substitutes), column)

@@ -57,8 +57,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
 def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
     """Return the most bytes of data, indices and indptr."""
     per_row = sum(
-        c.n_outputs if c.options.handle_missing == "propagate" else min(1, c.n_outputs)
-        for c in schema.columns
+        c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )
     elements = n_rows * per_row
     position = 4 if max(elements, n_positions) <= INT32_MAX else 8
