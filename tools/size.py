@@ -28,22 +28,22 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 35_091,
-    "lines of the core without cli": 17_992,
-    "lines of cli": 4_960,
-    "lines of integrations": 12_139,
-    "lines of code in the package": 22_518,
-    "lines of C": 4_277,
+    "lines of the package (.py, .pyx)": 35_300,
+    "lines of the core without cli": 18_100,
+    "lines of cli": 5_000,
+    "lines of integrations": 12_200,
+    "lines of code in the package": 22_700,
+    "lines of C": 4_300,
     "modules": 189,
-    "lines of tests (.py, .c)": 35_034,
+    "lines of tests (.py, .c)": 35_200,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 76,
     "public classes with the same name": 4,
-    "lines of integrations/sklearn": 1_996,
+    "lines of integrations/sklearn": 2_000,
     "modules of integrations/sklearn": 11,
     "modules of cli": 24,
     "test files that import private modules": 51,
-    "words of docs/design.md": 1_706,
+    "words of docs/design.md": 2_000,
 }
 
 
