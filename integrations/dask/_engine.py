@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import checks, part_of_table
+from onehot_fast.adapter import checks, part_of_table, read_table
 
 __all__ = [
     "as_frame",
@@ -105,15 +105,63 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
     fail ("Missing dependency"; ``frame.to_dask_array(lengths=True)`` fails for the same reason).
     And it cannot fuse a delayed argument with a single partition ("Cannot fuse tasks").
     """
-    meta = encoder.transform(make_meta(frame), form)
-    encode = dask.delayed(transform_part, pure=True)
+    no_rows = make_meta(frame)
+    arguments: tuple[Any, ...]
+    if form in MATRICES:
+        meta = encoder.transform(_nullable_as_float64(no_rows, encoder), form)
+        encode = dask.delayed(_matrix_part, pure=True)
+        arguments = (form, meta.dtype, num_threads)
+    else:
+        meta = encoder.transform(no_rows, form)
+        encode = dask.delayed(transform_part, pure=True)
+        arguments = (form, num_threads)
     shared = dask.delayed(encoder, pure=True, traverse=False)
-    parts = [encode(part, shared, form, num_threads) for part in frame.to_delayed()]
+    parts = [encode(part, shared, *arguments) for part in frame.to_delayed()]
     name = f"onehot-{tokenize(parts)}"
     aliases = {(name, i, 0): part.key for i, part in enumerate(parts)}
     graph = HighLevelGraph.from_collections(name, aliases, dependencies=parts)
     chunks = (_known_lengths(frame, len(parts)), (meta.shape[1],))
     return da.Array(graph, name, chunks, meta=meta)
+
+
+def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
+    """Return a frame without rows, with float64 for each other column that may hold nulls.
+
+    A null turns Booleans and integers into float64, and the dtype of a matrix must not depend on
+    whether a partition holds one.
+    """
+    encoded = {*(encoder.columns or ())}
+    nullable = {
+        name: "float64"
+        for name, dtype in no_rows.dtypes.items()
+        if name not in encoded and hasattr(dtype, "numpy_dtype") and dtype.numpy_dtype.kind in "biu"
+    }
+    return no_rows.astype(nullable)
+
+
+def _matrix_part(
+    part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
+) -> Any:
+    """Return a partition as a matrix of a dtype; raise an error if that would change values."""
+    matrix = transform_part(part, encoder, form, num_threads)
+    if matrix.dtype == dtype:
+        return matrix
+    if np.can_cast(matrix.dtype, dtype):
+        return matrix.astype(dtype)
+    encoded = {*(encoder.columns or ())}
+    table = read_table(part)
+    others = []
+    for position, (name, column) in enumerate(part.items()):
+        values = None if name in encoded else table.numbers(position)
+        if values is not None and not np.can_cast(values.dtype, dtype):
+            state = "holds nulls" if column.isna().any() else f"has dtype {column.dtype}"
+            others.append((name, state))
+    found = ", ".join(f"column {name!r} {state}" for name, state in others)
+    raise ValueError(
+        f"{found} in a partition, but the matrix has dtype {dtype}, the common dtype of the columns"
+        ' that Dask knows: convert the columns before you call transform, e.g. frame.astype({"'
+        f'{others[0][0]}": "float64"}})'
+    )
 
 
 def on_partitions(

@@ -110,6 +110,59 @@ def test_columns_follow_the_rule(frame):
         assert "n" not in encoder.transform(frame[["a", "c"]]).columns
 
 
+NULLABLE = ["Int64", "UInt8", "boolean", "int64[pyarrow]", "bool[pyarrow]", "Float64"]
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "csc", "csr_matrix"])
+@pytest.mark.parametrize("dtype", NULLABLE)
+def test_a_null_of_another_column_is_nan_in_a_matrix(dtype, output):
+    """Each block has the dtype that is known before, whether its partition holds a null or not."""
+    rows = pd.DataFrame({"z": pd.array([1, 0, None, 1], dtype=dtype), "c": [*"abab"]})
+    frame = dd.from_pandas(rows, npartitions=2)
+    matrix = Encoder(["c"], dtype="uint8").fit(frame).transform(frame, output)
+
+    assert matrix.dtype == np.float64
+    assert [matrix.blocks[i].compute().dtype for i in range(2)] == [np.float64] * 2
+    computed = dense(matrix.compute())
+    assert computed.dtype == np.float64
+    expected = [[1, 1, 0], [0, 0, 1], [np.nan, 1, 0], [1, 0, 1]]
+    np.testing.assert_array_equal(computed, expected)
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr"])
+@pytest.mark.parametrize("dtype", ["int64", "bool", "int16", "float32"])
+def test_numpy_columns_keep_their_dtype_in_a_matrix(dtype, output):
+    rows = pd.DataFrame({"z": np.array([1, 0, 0, 1], dtype), "c": [*"abab"]})
+    frame = dd.from_pandas(rows, npartitions=2)
+    matrix = Encoder(["c"], dtype="bool").fit(frame).transform(frame, output)
+
+    assert matrix.dtype == matrix.compute().dtype == dtype
+    assert dense(matrix.compute())[:, 0].tolist() == rows.z.tolist()
+
+
+def test_a_partition_of_another_dtype_never_changes_values(tmp_path):
+    """Its values are converted where that is safe; else an error names the column."""
+    texts = {"c": ["a", "b"]}
+    whole = pd.DataFrame({"z": [5, 6], **texts})
+    narrow = in_partitions([whole, whole.astype({"z": "int8"})])
+    encoder = Encoder(["c"]).fit(narrow)
+    matrix = encoder.transform(narrow, "numpy").compute()
+    assert matrix.dtype == np.int64
+    assert matrix[:, 0].tolist() == [5, 6, 5, 6]
+
+    with_null = pd.DataFrame({"z": [np.nan, 4], **texts})
+    paths = [str(tmp_path / name) for name in ("0.parquet", "1.parquet")]
+    for path, rows in zip(paths, (whole, with_null), strict=True):
+        rows.to_parquet(path)
+    message = r"""column 'z' holds nulls in a partition.*astype\({"z": "float64"}\)"""
+    for broken in (in_partitions([whole, with_null]), dd.read_parquet(paths)):
+        for output in ("numpy", "csr"):
+            with pytest.raises(ValueError, match=message):
+                encoder.transform(broken, output).compute()
+            converted = encoder.transform(broken.astype({"z": "float64"}), output).compute()
+            np.testing.assert_array_equal(dense(converted)[:, 0], [5, 6, np.nan, 4])
+
+
 def test_categories_are_known_and_the_same_in_all_partitions(frame):
     options = {"handle_missing": "indicator", "handle_unknown": "ignore", "min_frequency": {"c": 2}}
     encoder = Encoder(["a", "c"], **options).fit(frame)
