@@ -5,9 +5,10 @@ The memory is given back with the last reference to any array over it.
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
@@ -40,6 +41,7 @@ PANDAS_KEY = b"pandas"
 # How pyarrow spells the types that have no alias.
 DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), ordered=([01])>")
 ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
+FIXED_BINARY_NAME = re.compile(r"fixed_size_binary\[(\d{1,9})\]")
 DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
 # Rows of so many outputs share their columns.
 MOST_SHARED = 1 << 14
@@ -107,6 +109,8 @@ def type_of_name(name: str) -> pa.DataType:
         return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
     if match := ZONED_NAME.fullmatch(name):
         return pa.timestamp(*match.groups())
+    if match := FIXED_BINARY_NAME.fullmatch(name):
+        return pa.binary(int(match[1]))
     if match := DECIMAL_NAME.fullmatch(name):
         make = {"decimal128": pa.decimal128, "decimal256": pa.decimal256}[match[1]]
         return make(int(match[2]), int(match[3]))
@@ -194,11 +198,21 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
     is_object = values.dtype == object
     try:
         try:
-            return pa.array(values, from_pandas=is_object)
+            array = pa.array(values, from_pandas=is_object)
+            if is_object and pa.types.is_timestamp(array.type) and _has_nanoseconds(values):
+                # pyarrow infers microseconds, and would drop what pandas.Timestamp has beyond them.
+                return pa.array(values, pa.timestamp("ns", array.type.tz), from_pandas=True)
+            return array
         except OverflowError:  # of integers pyarrow tries int64 alone
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
         raise TypeError(f"column {name!r} has no type in Arrow: {error}") from error
+
+
+def _has_nanoseconds(values: Iterable[Any]) -> bool:
+    """Tell whether a value is a pandas.Timestamp with nanoseconds beyond its microseconds."""
+    times = (value for value in values if isinstance(value, datetime.datetime))
+    return any(getattr(time, "nanosecond", 0) for time in times if time == time)  # NaT has NaN
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:

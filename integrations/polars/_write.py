@@ -39,6 +39,8 @@ DTYPES = frozenset(
         *("Date", "Time", "Datetime", "Duration", "Decimal"),
     }
 )
+# The limit of pandas.Timestamp and of Datetime("ns"), less the last incomplete microsecond.
+MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
 # Rows of so many outputs share their columns.
 MOST_SHARED = 1 << 14
 
@@ -201,7 +203,27 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
     if kinds in ({np.datetime64}, {np.timedelta64}):
         missing = kinds.pop()("NaT")
         return numpy_series(name, np.array([missing if item is None else item for item in items]))
-    return pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
+    try:
+        series = pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
+    except RuntimeError as error:  # BindingsError of polars, e.g. for Decimal("1E+999999999")
+        raise ValueError(f"column {name!r} has no dtype in polars: {error}") from error
+    return _with_nanoseconds(series, items) if series.dtype == pl.Datetime else series
+
+
+def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
+    """Return times with the nanoseconds that pandas.Timestamp has and polars does not read."""
+    rest = [getattr(item, "nanosecond", 0) for item in items]
+    if not any(rest):
+        return series
+    dtype: Any = series.dtype
+    microseconds = series.dt.timestamp("us")
+    if not microseconds.is_between(-MAX_MICROSECONDS, MAX_MICROSECONDS).all():
+        raise ValueError(
+            f"column {series.name!r} has both nanoseconds and years outside 1678 to 2261, which no"
+            " dtype of polars holds: decode it to pandas or NumPy"
+        )
+    counts = microseconds * 1000 + pl.Series(rest, dtype=pl.Int64)
+    return counts.cast(pl.Datetime("ns", dtype.time_zone)).alias(series.name)
 
 
 def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -74,6 +74,7 @@ def test_types_of_arrow():
         ([datetime.timedelta(1)], pa.duration("ms")),
         ([Decimal("1.50"), None], pa.decimal128(7, 2)),
         (["a", None], pa.large_string()),
+        ([b"ab", None], pa.binary(2)),
     ]
     for values, kind in cases:
         decoded = check_types(
@@ -104,6 +105,53 @@ def test_types_of_polars():
             lambda frame: frame.schema["c"],
         )
         assert decoded["c"].to_list() == pl.Series(values, dtype=dtype).to_list()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+02:00"])
+@pytest.mark.parametrize("library", ["arrow", "pandas"])
+def test_nanoseconds_of_zoned_times(library, zone):
+    """Arrow and polars return them, also before 1970 and in a repeated hour."""
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    pl = pytest.importorskip("polars")
+    counts = [1, 2, -1, 1_729_990_800_000_000_001, 1_729_987_200_000_000_001, 10**18, None]
+    limits = [1 - 2 * 10**18, pd.Timestamp.max.value - 10**14]
+    table = pa.table({"c": pa.array(counts + limits, pa.timestamp("ns", zone))})
+    fitted = table if library == "arrow" else table.to_pandas()
+    encoder = Encoder(["c"], handle_missing="indicator").fit(fitted)
+    for again in (encoder, Encoder.from_json(encoder.to_json())):
+        encoded = again.transform(table)
+        decoded = again.inverse_transform(encoded)["c"]
+        assert decoded.type == pa.timestamp("ns", zone)
+        assert decoded.cast(pa.int64()).to_pylist() == counts + limits
+        series = again.inverse_transform(pl.from_arrow(encoded))["c"]
+        assert series.dtype == pl.Datetime("ns", "UTC" if zone == "+02:00" else zone)
+        assert series.to_physical().to_list() == counts + limits
+        decoded = again.inverse_transform(encoded.to_pandas())["c"]
+        assert [t.value for t in decoded if t is not pd.NaT] == [*counts[:-1], *limits]
+
+
+def test_nanoseconds_beside_a_distant_year():
+    """No type holds both: they are not rounded."""
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    pa = pytest.importorskip("pyarrow")
+    times = [pd.Timestamp(1, tz="UTC"), pd.Timestamp("2500-01-01", tz="UTC").as_unit("us")]
+    values = np.array(times, object)
+    encoder = Encoder(["c"]).fit({"c": values})
+    encoded = encoder.transform({"c": values}, "pandas")
+
+    with pytest.raises(ValueError, match="column 'c' has both nanoseconds and years outside"):
+        encoder.inverse_transform(pl.from_pandas(encoded))
+    with pytest.raises(TypeError, match="column 'c' has no type in Arrow"):
+        encoder.inverse_transform(pa.Table.from_pandas(encoded))
+
+
+def test_a_decimal_that_polars_cannot_hold():
+    pl = pytest.importorskip("polars")
+    encoder = Encoder(["c"]).fit({"c": np.array([Decimal("1E+999999999")], object)})
+    rows = pl.DataFrame(np.ones((1, 1), "u1"), encoder.get_feature_names_out().tolist())
+
+    with pytest.raises(ValueError, match="column 'c' has no dtype in polars"):
+        encoder.inverse_transform(rows)
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u2", "f4", "f2", "?", "M8[s]", "m8[h]", "u8"])
