@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,10 @@ from skl2onnx.operator_converters import (
     k_bins_discretiser,
     label_binariser,
     ordinal_encoder,
-    target_encoder,
 )
 from skl2onnx.shape_calculators import k_bins_discretiser as k_bins_shapes
 from skl2onnx.shape_calculators import label_binariser as label_shapes
 from skl2onnx.shape_calculators import ordinal_encoder as ordinal_shapes
-from skl2onnx.shape_calculators import target_encoder as target_shapes
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
@@ -39,10 +38,6 @@ LABELS = (
 ORDINALS = (
     ordinal_shapes.calculate_sklearn_ordinal_encoder_output_shapes,
     ordinal_encoder.convert_sklearn_ordinal_encoder,
-)
-TARGETS = (
-    target_shapes.calculate_sklearn_target_encoder_output_shapes,
-    target_encoder.convert_sklearn_target_encoder,
 )
 
 
@@ -81,12 +76,29 @@ def _register() -> None:
     for kind in (Encoder, ours.OneHotEncoder):
         alias = f"OnehotFast{kind.__name__}"
         skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
-    kinds = (ours.KBinsDiscretizer, ours.LabelBinarizer, ours.OrdinalEncoder, ours.TargetEncoder)
-    for kind, functions in zip(kinds, (BINS, LABELS, ORDINALS, TARGETS), strict=True):
+    converters = {
+        ours.KBinsDiscretizer: BINS,
+        ours.LabelBinarizer: LABELS,
+        ours.OrdinalEncoder: ORDINALS,
+    }
+    with contextlib.suppress(ImportError):  # older skl2onnx does not convert TargetEncoder
+        converters[ours.TargetEncoder] = _target_converters()
+    for kind, functions in converters.items():
         skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
     # A ColumnTransformer would give it its columns as one tensor, of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)
+
+
+def _target_converters() -> tuple[Any, Any]:
+    """Return what skl2onnx makes of scikit-learn's TargetEncoder."""
+    from skl2onnx.operator_converters import target_encoder
+    from skl2onnx.shape_calculators import target_encoder as shapes
+
+    return (
+        shapes.calculate_sklearn_target_encoder_output_shapes,
+        target_encoder.convert_sklearn_target_encoder,
+    )
 
 
 def _infer_output(operator: Any) -> None:

@@ -226,7 +226,8 @@ def _has_text(part: Decoded) -> bool:
 def _new_array(values: Any) -> Any:
     """Return values as pandas keeps them."""
     array: Any = pd.Series(values, copy=False).array
-    return array.to_numpy() if isinstance(array, pd.arrays.NumpyExtensionArray) else array
+    # Not isinstance: before pandas 3 the arrays of strings are a subclass.
+    return array.to_numpy() if type(array) is pd.arrays.NumpyExtensionArray else array
 
 
 def _input_columns(

@@ -487,6 +487,8 @@ def test_skops_loads_what_it_trusts_by_the_public_class(name):
 @pytest.mark.parametrize("kind", [OneHotEncoder, OrdinalEncoder, TargetEncoder])
 def test_one_row_does_no_work_for_each_category(kind, form, monkeypatch):
     """After the first call neither the categories of the encoder nor of the row are read again."""
+    if form == "category":
+        pytest.importorskip("pandas", "3.0")  # older ones have other missing values in categories
     rows = [(f"category {i}", None if i % 7 == 0 else f"{i}") for i in range(200)]
     table = table_of(rows, "pandas" if form == "category" else form)
     table = table.astype("category") if form == "category" else table
