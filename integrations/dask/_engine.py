@@ -88,6 +88,7 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     form: Any = "dask" if output is None else output
     checks.check_choice(form, "output", (*TABLES, *ARRAYS))
     if form in TABLES:
+        encoder.schema.column_order(list(frame.columns)).warn_if_absent()
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
     needed = {*(encoder.columns or ())}
     if form in MATRICES and encoder.schema.has_other_columns:

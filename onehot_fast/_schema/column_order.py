@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from onehot_fast._runtime.caller import warn
+from onehot_fast._runtime.parallel import is_part_of_table
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,11 @@ class ColumnOrder:
             )
 
     def warn_if_absent(self) -> None:
-        """Warn if the table lacks columns that `fit` saw, which the result then lacks too."""
-        if self.absent:
+        """Warn if the table lacks columns that `fit` saw, which the result then lacks too.
+
+        A part of a table does not warn: the engine warns once, when it plans the whole table.
+        """
+        if self.absent and not is_part_of_table():
             warn(f"the table lacks {_listed(self.absent)}, which fit saw; so does the result")
 
 

@@ -110,6 +110,15 @@ def test_columns_follow_the_rule(frame):
         assert "n" not in encoder.transform(frame[["a", "c"]]).columns
 
 
+@pytest.mark.parametrize("output", [None, "category"])
+def test_an_absent_column_gives_one_warning(frame, output):
+    encoder = Encoder(["a", "c"]).fit(frame)
+    with pytest.warns(UserWarning, match="lacks the column 'n'") as caught:
+        encoder.transform(frame[["a", "c"]], output).compute(scheduler="synchronous")
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
 NULLABLE = ["Int64", "UInt8", "boolean", "int64[pyarrow]", "bool[pyarrow]", "Float64"]
 
 
