@@ -374,6 +374,7 @@ class Encoder(SklearnProtocol):
         output: Output | None = None,
         num_threads: int | None = None,
     ) -> Any: ...
+    @at_most(3, "fit_transform(table, y) takes all else by keyword, such as output='csr'")
     def fit_transform(
         self,
         table: Any,

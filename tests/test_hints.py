@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 
 import numpy as np
@@ -46,6 +47,31 @@ def test_names_of_arguments():
         onehot_fast.one_hot([0], 3, dim=0)
     with pytest.raises(TypeError, match="'dim' is not an option: here it is axis="):
         onehot_fast.decode([[0, 1]], dim=0)
+
+
+def test_fit_transform_and_multi_hot_have_the_same_hints():
+    with pytest.raises(TypeError, match="'dtype' is not an option: here it is dtype= of Encoder"):
+        Encoder(["size"]).fit_transform(SIZES, dtype="int8")
+    with pytest.raises(TypeError, match=r"'csr' is one argument too many: .*output='csr'"):
+        Encoder(["size"]).fit_transform(SIZES, None, "csr")
+    with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
+        onehot_fast.multi_hot([[0]], num_classes=2)
+    with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
+        onehot_fast.multi_hot(rows=[[0]], num_classes=2)
+
+
+def test_no_hint_names_an_option_that_the_function_lacks():
+    pd = pytest.importorskip("pandas")
+    importlib.import_module("onehot_fast.integrations.pandas")
+    calls = [
+        ("dim", lambda: onehot_fast.multi_hot([[0]], 2, dim=0)),
+        ("num_classes", lambda: onehot_fast.decode([[0, 1]], num_classes=2)),
+        ("num_classes", lambda: pd.Series(["a"]).onehot(num_classes=2)),
+        ("all_off", lambda: onehot_fast.one_hot([0], 2, all_off=-1)),
+    ]
+    for name, call in calls:
+        with pytest.raises(TypeError, match=f"'{name}' is not an option: accepted are"):
+            call()
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,17 @@ class Dialect:
 
     def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
         """Return whether a column equals one of some literals."""
+        # In one list with a float, decimals would be compared as floats.
+        is_decimal = kind == "decimal"
+        floats = [each for each in literals if is_decimal and self.double_type in each]
+        if not floats:
+            return self._is_listed(column, literals, kind)
+        exact = [each for each in literals if each not in floats]
+        lists = [self._is_listed(column, each, kind) for each in (exact, floats) if each]
+        return f"({' OR '.join(lists)})" if exact else lists[0]
+
+    def _is_listed(self, column: str, literals: Sequence[str], kind: str | None) -> str:
+        """Return whether a column equals one of some literals of one type."""
         listed = ", ".join(literals)
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
@@ -130,6 +141,8 @@ class Dialect:
         return str(value) if value in self.integers else None
 
     def decimal(self, value: Decimal) -> str | None:
+        if value.is_infinite():  # a DOUBLE column can hold it; a DECIMAL column never equals it
+            return self.float(float(value))
         held = as_literal(value, "decimal38")
         return None if held is None else f"{held:f}"
 
@@ -230,13 +243,13 @@ class Spark(Dialect):
             )
         return "`" + name.replace("`", "``") + "`"
 
-    def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
-        is_same = super().is_among(column, literals, kind)
+    def _is_listed(self, column: str, literals: Sequence[str], kind: str | None) -> str:
+        is_same = super()._is_listed(column, literals, kind)
         if kind != "decimal" or not any("." in literal for literal in literals):
             return is_same
         # Spark rounds 1.5 to the scale of a DECIMAL(38, 0). As float64 it is not 2.
         doubles = [f"CAST('{literal}' AS DOUBLE)" for literal in literals]
-        return f"({is_same} AND {super().is_among(f'CAST({column} AS DOUBLE)', doubles, kind)})"
+        return f"({is_same} AND {super()._is_listed(f'CAST({column} AS DOUBLE)', doubles, kind)})"
 
     def text(self, value: str) -> str | None:
         if SPARK_PLAIN.fullmatch(value):
@@ -290,6 +303,8 @@ class BigQuery(Dialect):
         return str(value) if value in INT64 else self.decimal(Decimal(value))
 
     def decimal(self, value: Decimal) -> str | None:
+        if value.is_infinite():
+            return self.float(float(value))
         is_held = value.copy_abs() <= BIGNUMERIC_MAX and _scale(value) <= BIGNUMERIC_SCALE
         return f"BIGNUMERIC '{value:f}'" if is_held else None
 

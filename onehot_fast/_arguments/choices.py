@@ -34,7 +34,9 @@ ELSEWHERE = {
     "num_classes": "depth=",
     "all_off": "default=",
 }
-# The same for the forms of output.
+# Options of `one_hot` and `decode` that most other functions do not have.
+TENSOR_OPTIONS = ("depth=", "axis=", "default=")
+# Names of the forms of output in other libraries.
 FORMS_ELSEWHERE = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
@@ -52,8 +54,9 @@ def check_options(options: Iterable[str], accepted: Collection[str]) -> None:
     """Refuse an option that does not exist, and name the one that may be meant."""
     for name in options:
         if name not in accepted:
-            if name in ELSEWHERE:
-                raise TypeError(f"{name!r} is not an option: here it is {ELSEWHERE[name]}")
+            here = ELSEWHERE.get(name)
+            if here and (here not in TENSOR_OPTIONS or here[:-1] in accepted):
+                raise TypeError(f"{name!r} is not an option: here it is {here}")
             hint = did_you_mean(name, accepted)
             raise TypeError(f"{name!r} is not an option:{hint} accepted are {_listed(accepted)}")
 
@@ -72,7 +75,8 @@ def at_most(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[
             if len(args) > n_arguments:
                 raise TypeError(f"{args[n_arguments]!r} is one argument too many: {hint}")
             if not (options.keys() <= accepted.keys() or "options" in accepted):
-                check_options(options, [*accepted][1:])
+                unknown = [name for name in options if name not in accepted]
+                check_options(unknown, [*accepted][1:])
             return function(*args, **options)
 
         return checked

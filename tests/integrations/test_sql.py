@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import sqlite3
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -124,6 +125,13 @@ def test_decimals_that_few_columns_hold(duck: Any, postgres: Session) -> None:
     expected = encoder.transform({"x": [*map(Decimal, rows)]})
     np.testing.assert_array_equal(np.array(found.fetchall()), expected)
 
+    doubles = [1.5, -7.0, np.inf, -np.inf, 3.0]
+    source = "FROM (SELECT UNNEST(?::DOUBLE[]) AS x) AS t"
+    found = duck.execute(f"SELECT {encoder.to_sql()} {source}", [doubles])
+    expected = encoder.transform({"x": np.array(doubles)})
+    assert expected[2].tolist() != expected[3].tolist()
+    np.testing.assert_array_equal(np.array(found.fetchall()), expected)
+
     rows += ["1e309", "1e-330", "1e40", "Infinity", "NaN"]
     source = f"FROM UNNEST(CAST(ARRAY{rows} AS NUMERIC[])) AS t (x)"
     statement = f"SELECT {encoder.to_sql('postgres')} {source}"
@@ -133,6 +141,31 @@ def test_decimals_that_few_columns_hold(duck: Any, postgres: Session) -> None:
     statement = f"SELECT {whole.to_sql('postgres')} {source}"
     expected = whole.transform({"x": [*map(Decimal, rows)]})
     np.testing.assert_array_equal(np.array(postgres.execute(statement), int), expected)
+
+
+@pytest.mark.parametrize(("dialect", "double"), [("spark", "DOUBLE"), ("bigquery", "FLOAT64")])
+def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect: str, double: str) -> None:
+    """In one list with a float, the engines would compare the decimals as floats."""
+    values = [Decimal("Infinity"), Decimal(2), Decimal(3)]
+    encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": values})
+
+    two, three = ("2", "3") if dialect == "spark" else ("BIGNUMERIC '2'", "BIGNUMERIC '3'")
+    condition = f"(`x` IN ({two}, {three}) OR `x` = CAST('Infinity' AS {double}))"
+    assert condition in encoder.to_sql(dialect)
+
+
+def test_features_whose_names_differ_only_by_case(duck: Any) -> None:
+    """A list of names of the view tells them apart."""
+    encoder = Encoder(["c"], dtype="int8", handle_unknown="ignore").fit({"c": ["a", "A"]})
+    for dialect, execute in [
+        ("duckdb", duck.execute),
+        ("sqlite", sqlite3.connect(":memory:").execute),
+    ]:
+        execute("CREATE TEMPORARY TABLE letters AS SELECT 'a' AS c")
+        statement = encoder.to_sql(dialect, table="letters")
+        assert execute(statement).fetchall() == [(0, 1)]
+        execute(f"CREATE TEMPORARY VIEW cased (upper_a, lower_a) AS {statement}")
+        assert execute("SELECT lower_a, upper_a FROM cased").fetchall() == [(1, 0)]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
