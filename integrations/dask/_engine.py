@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import checks, part_of_table, read_table
+from onehot_fast.adapter import ColumnSchema, checks, part_of_table, read_table
 
 __all__ = [
     "as_frame",
@@ -206,8 +206,8 @@ def inverse_transform(
 ) -> dd.DataFrame:
     """Return the decoded collection, of an Array too a DataFrame.
 
-    Its dtypes do not depend on the rows: a column is of objects where one of the three words may
-    occur in it, whether it does or not.
+    Its dtypes do not depend on the rows. If one of the three words may occur in a column, the
+    column has dtype object, unless the word is None and the fitted dtype can hold nulls.
     """
     words = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     if not isinstance(encoded, da.Array):
@@ -226,12 +226,30 @@ def _decode_part(part: Any, encoder: Encoder, words: dict[str, Any]) -> pd.DataF
     """Return the values of a partition."""
     decoded = encoder.inverse_transform(part, **words)
     frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
-    may_be_mixed = {
-        column.name: object
-        for column in encoder.schema.columns
-        if any(isinstance(label, Special) for label in (*column.zero_row_labels, *column.specials))
-    }
-    return frame.astype(may_be_mixed)
+    specials = {column.name: _decoded_specials(column) for column in encoder.schema.columns}
+    dtypes: dict[Any, Any] = {name: object for name, found in specials.items() if found}
+    if dtypes and isinstance(part, pd.DataFrame):
+        no_rows = encoder.inverse_transform(part.iloc[:0], **words)
+        for column in encoder.schema.columns:
+            is_null = all(words[found.name.lower()] is None for found in specials[column.name])
+            is_typed = any(name.startswith("pandas:") for name in column.types)
+            if is_null and is_typed and _holds_null(no_rows[column.name].dtype):
+                dtypes[column.name] = no_rows[column.name].dtype
+    return frame.astype(dtypes)
+
+
+def _decoded_specials(column: ColumnSchema) -> list[Special]:
+    """Return what a decoded value may be besides a category."""
+    of_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)]
+    return [*of_zeros[:1], *column.specials]
+
+
+def _holds_null(dtype: Any) -> bool:
+    """Return whether a dtype of pandas has a value for nulls."""
+    try:
+        return bool(pd.Series([None], dtype=object).astype(dtype).isna().all())
+    except (TypeError, ValueError):
+        return False
 
 
 def count_rows(table: Any) -> int:

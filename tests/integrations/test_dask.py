@@ -119,6 +119,28 @@ def test_an_absent_column_gives_one_warning(frame, output):
     assert caught[0].filename == __file__
 
 
+def test_decoded_columns_have_the_fitted_dtypes():
+    """Where the dtype can hold the nulls that may occur; else they are objects."""
+    rows = pd.DataFrame(
+        {
+            "short": pd.array([1, 2, 1, 2], "int8"),
+            "float": pd.array([1, 2, 2, 1], "float32"),
+            "level": pd.Categorical([*"abab"], categories=["b", "a"], ordered=True),
+            "day": pd.to_datetime(["2020", "2021", "2020", "2021"]).astype("datetime64[s]"),
+            "nullable": pd.array([None, None, 1, 2], "Int16"),
+        }
+    )
+    table = dd.from_pandas(rows, npartitions=2)
+    for output in (None, "category"):
+        encoder = Encoder([*rows]).fit(table)
+        decoded = encoder.inverse_transform(encoder.transform(table, output))
+        computed = decoded.compute()
+        assert_same_schema(decoded, computed)
+        pd.testing.assert_frame_equal(computed, rows.astype({"short": object}))
+    encoded = encoder.transform(table)
+    assert encoder.inverse_transform(encoded, missing="none").dtypes.unique().tolist() == [object]
+
+
 NULLABLE = ["Int64", "UInt8", "boolean", "int64[pyarrow]", "bool[pyarrow]", "Float64"]
 
 
