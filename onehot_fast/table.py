@@ -106,6 +106,9 @@ class Table:
         numbers = column.numbers() if isinstance(column, Values) else None
         if numbers is None and self.library == "numpy" and not self.is_encodable(position):
             return _numbers_of_list(self.values(position))
+        if numbers is None and ":Sparse[" in self.type_of(position):
+            dense = self.values(position)
+            return dense if dense.dtype.kind in "biuf" else None
         return numbers
 
     def coded_once(self) -> Table:
@@ -186,7 +189,7 @@ def read_table(table: Any) -> Table:
         return _array_table(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
-    hint = " (np.array(rows, object) is one, and so is a list of records: dicts)"
+    hint = " (np.array(rows, object) is one, and so is a list of records: at least one dict)"
     raise TypeError(
         f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
         " are a mapping from names to columns, an ndarray of one or two dimensions or of a"

@@ -445,3 +445,47 @@ def test_every_form_holds_the_same_numbers(library, data):
     for form in MATRICES:
         matrix = np.asarray(dense(encoder.transform(table, form)), float)
         np.testing.assert_array_equal(matrix, expected)
+
+
+def test_columns_that_numpy_cannot_hold_raise_the_same_error():
+    """A list, a wide integer or a column of nulls is named like any column that is not numeric."""
+    pl = pytest.importorskip("polars")
+    others = {"lists": [[1], [2]], "nulls": [None, None]}
+    if hasattr(pl, "Int128"):
+        others["wide"] = pl.Series([1, 2], dtype=pl.Int128)
+    for name, values in others.items():
+        frame = pl.DataFrame({"p": ["a", "b"], name: values})
+        with pytest.raises(ValueError, match=rf"column '{name}' is not numeric \(dtype"):
+            Encoder(["p"]).fit_transform(frame, output="numpy")
+
+
+@pytest.mark.parametrize("form", MATRICES)
+def test_sparse_columns_of_pandas_are_numbers(form):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"p": ["a", "b"], "n": pd.arrays.SparseArray([0.0, np.nan])})
+
+    matrix = dense(Encoder(["p"]).fit_transform(frame, output=form))
+
+    np.testing.assert_array_equal(matrix, [[1, 0, 0], [0, 1, np.nan]])
+
+
+def test_columns_of_one_name_are_not_lost_in_a_mapping():
+    """A mapping cannot hold both of them; the features alone are decoded."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[1, "a", 2]], columns=["n", "p", "n"])
+    encoder = Encoder(["p"]).fit(frame)
+    matrix = encoder.transform(frame, "numpy")
+
+    assert matrix.tolist() == [[1, 1, 2]]
+    with pytest.raises(ValueError, match="one column named 'n', and the matrix has several"):
+        encoder.inverse_transform(matrix)
+    assert encoder.inverse_transform(matrix[:, 1:2])["p"].tolist() == ["a"]
+
+
+def test_names_that_are_scalars_of_numpy_survive_json():
+    pd = pytest.importorskip("pandas")
+    columns = pd.Index(["p", np.int64(3)], dtype=object)
+    encoder = Encoder(["p"]).fit(pd.DataFrame([["a", 1]], columns=columns))
+
+    names = Encoder.from_json(encoder.to_json()).get_feature_names_out()
+    assert names.tolist() == ["p_a", 3]

@@ -61,6 +61,11 @@ def decode_matrix(
     names = [column.name for column in schema.columns]
     columns = dict(zip(names, decode(schema, features, substitutes), strict=True))
     for name, output in others:
+        if name in columns:
+            raise ValueError(
+                f"a mapping holds one column named {name!r}, and the matrix has several: pass the"
+                " features alone, or decode a table"
+            )
         column = encoded[:, [output]]
         columns[name] = (column.toarray() if hasattr(column, "toarray") else column).ravel()
     return {name: columns[name] for name in (schema.fitted_names or ())} if others else columns

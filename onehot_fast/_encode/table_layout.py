@@ -243,11 +243,17 @@ def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
 
 def _numbers(table: Table, position: int) -> AnyArray:
     """Return a column for a matrix, or raise an error if it is not numeric."""
-    values = table.numbers(position)
+    try:
+        values = table.numbers(position)
+    except MemoryError:
+        raise
+    except Exception:  # each library has its own error for a column that NumPy cannot hold
+        values = None
     if values is None:
         name = table.names[position]
+        kind = table.type_of(position).partition(":")[2] or table.values(position).dtype
         raise ValueError(
-            f"column {name!r} is not numeric (dtype {table.values(position).dtype}), and a matrix"
+            f"column {name!r} is not numeric (dtype {kind}), and a matrix"
             " includes only Boolean, integer and float columns: encode it (columns=[...]), leave"
             " out all columns that are not encoded (remainder='drop'), or keep a table, as with"
             " output='pandas'"

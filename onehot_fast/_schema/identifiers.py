@@ -53,7 +53,8 @@ def check_dense(schema: Schema) -> None:
     if schema.n_features <= MAX_DENSE_FEATURES:
         return
     if schema.uses_default_columns and len(schema.fitted_names or ()) > 1:
-        remedy = f"{FEWER_FEATURES}, or output='csr' for a sparse matrix"
+        sparse = "or a sparse matrix: output='csr', of a frame's accessor .onehot.to_csr()"
+        remedy = f"{FEWER_FEATURES}, {sparse}"
         check_features(schema.columns, MAX_DENSE_FEATURES, remedy)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.categories import Categories
-from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.keys import is_missing, plain
 from onehot_fast._categories.scalar_json import Json, from_json, to_json
 from onehot_fast._schema.options import DROP_RULES, NAMES, NEVER_MISSING, DropValue, Options
 from onehot_fast._schema.statistics import ColumnStatistics, InputTable, TableStatistics
@@ -229,7 +229,7 @@ def _input_to_json(table: InputTable | None) -> Json:
     """Return the columns of the table that `fit` saw; null if the other ones are unknown."""
     if table is None:
         return None
-    return {"named": table.has_names, "columns": [to_json(name) for name in table.names]}
+    return {"named": table.has_names, "columns": [to_json(plain(name)) for name in table.names]}
 
 
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
