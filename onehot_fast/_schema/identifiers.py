@@ -53,8 +53,7 @@ def check_dense(schema: Schema) -> None:
     if schema.n_features <= MAX_DENSE_FEATURES:
         return
     if schema.uses_default_columns and len(schema.fitted_names or ()) > 1:
-        sparse = "or a sparse matrix: output='csr', of a frame's accessor .onehot.to_csr()"
-        remedy = f"{FEWER_FEATURES}, {sparse}"
+        remedy = f"{FEWER_FEATURES}, or output='csr' (.onehot.to_csr()) for a sparse matrix"
         check_features(schema.columns, MAX_DENSE_FEATURES, remedy)
 
 
