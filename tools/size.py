@@ -28,14 +28,14 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 35_300,
+    "lines of the package (.py, .pyx)": 35_400,
     "lines of the core without cli": 18_100,
     "lines of cli": 5_000,
-    "lines of integrations": 12_200,
-    "lines of code in the package": 22_700,
+    "lines of integrations": 12_300,
+    "lines of code in the package": 22_800,
     "lines of C": 4_300,
     "modules": 189,
-    "lines of tests (.py, .c)": 35_200,
+    "lines of tests (.py, .c)": 35_400,
     "units of the core in an import cycle": 0,
     "names of the adapter that integrations use": 76,
     "public classes with the same name": 4,
