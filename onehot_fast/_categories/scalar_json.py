@@ -115,6 +115,8 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
     if zone is None or isinstance(zone, datetime.timezone):
         return {}
     name = getattr(zone, "key", None) or getattr(zone, "zone", None)
+    if name is None and zone.utcoffset(None) is not None:  # a fixed offset of pytz
+        return {}
     if name is None:
         raise TypeError(
             f"{shown(value)} has a zone without a name, which cannot be written as JSON"
