@@ -135,8 +135,8 @@ class Encoder(SklearnProtocol):
     prefix_sep : str, default "_"
         The text between prefix and category.
     remainder : {"passthrough", "drop"}, default "passthrough"
-        Whether the result includes the columns that are not encoded. Columns stand in the order of
-        `fit`, features where their column stood. A matrix can include Boolean, integer and float
+        Whether the result includes the columns that are not encoded. Columns come in the order of
+        `fit`, features in place of their column. A matrix can include Boolean, integer and float
         columns; any other one raises an error.
 
     Raises
@@ -677,7 +677,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def features(self) -> Listing:
-        """What each feature stands for: a dict of arrays with one row for each feature.
+        """The meaning of each feature: a dict of arrays with one entry for each feature.
 
         "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
         the other kinds), "name", "count" (the number of rows in `fit` that set it to one; -1 if
@@ -713,7 +713,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def vocabulary(self) -> Listing:
-        """What each code stands for: a dict of arrays, one row for each, in their order.
+        """The meaning of each code: a dict of arrays with one entry for each code, in order.
 
         "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
         the other kinds), "code" and "index": see `transform`.

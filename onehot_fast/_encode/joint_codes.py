@@ -173,18 +173,19 @@ class JointLayout:
         for first in range(0, x.shape[1], implicit.WIDTH):
             block = np.ascontiguousarray(x[:, first : first + implicit.WIDTH])
             tables = [self._table(block, group) for group in self.groups]
-            starts = [self._is_plain(group) for group in self.groups]
+            first_codes = [int(self._is_plain(group)) for group in self.groups]
             target = out[:, first : first + implicit.WIDTH]
-            implicit.multiply(codes, tables, starts, numeric, block[self.numeric], target, threads)
+            coefficients = block[self.numeric]
+            implicit.multiply(codes, tables, first_codes, numeric, coefficients, target, threads)
 
-    def _is_plain(self, group: Digits) -> int:
-        """Return 1 for a column of its own without NaN: its code 0 adds nothing to a product."""
+    def _is_plain(self, group: Digits) -> bool:
+        """Tell whether a group is one column without NaN: its code 0 adds nothing to a product."""
         column = group.columns[0]
         is_alone = len(group.columns) == 1 and not self.has_nan[column]
-        return int(is_alone and self.n_outputs[column] > 0)
+        return is_alone and self.n_outputs[column] > 0
 
     def _table(self, block: Floats, group: Digits) -> Floats:
-        """Return what each code of a group adds to a product; a plain column needs no copy."""
+        """Return the row that each code of a group adds to a product; a plain one is a view."""
         if self._is_plain(group):
             return block[self.outputs(group.columns[0])]
         return group.table([self._rows(block, i) for i in group.columns])

@@ -29,9 +29,9 @@ class CodedColumn:
     n_outputs : int
         How many output columns there are.
     nan_where_missing : bool
-        Whether all outputs of a row without a value are NaN.
+        Whether all outputs of a row with a missing value are NaN.
     shifted_luts : dict of int to ndarray of int32, optional
-        What `lut_from` returned, for whoever keeps the look-up table and uses it again.
+        The results of `lut_from`, kept with the look-up table for the next call.
     """
 
     codes: AnyArray

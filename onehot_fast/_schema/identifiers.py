@@ -14,7 +14,7 @@ MANY_FEATURES = 250
 # The limits for the features of columns that were chosen by default.
 MAX_DENSE_FEATURES = 1_000
 MAX_FEATURES = 100_000
-# A message names so many columns.
+# The numbers of columns that a warning and an error name.
 SOME, MANY = 3, 20
 FEWER_FEATURES = (
     "pass columns=[...] to choose the columns, or max_categories= or min_frequency= for fewer"
@@ -78,7 +78,7 @@ def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema
 
 
 def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
-    """Tell whether a column has so many features, and nearly as many categories as rows."""
+    """Tell whether a column has many features, and more than half as many categories as rows."""
     return column.n_outputs > MANY_FEATURES and 2 * len(column.known) > n_rows
 
 

@@ -72,7 +72,7 @@ class ColumnSchema:
     types : frozenset of str
         The types of the fitted columns: see `Table.type_of`.
     zero_row_labels : tuple
-        What a row of zeros can stand for, the likeliest first: a category or a `Special`.
+        The meanings of a row of zeros, the likeliest first: a category or a `Special`.
     """
 
     name: Hashable
