@@ -444,7 +444,7 @@ def _first_uneven(
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
         return row, "elements that differ"
-    rows = np.moveaxis(cells, axis, -1)
+    rows = np.atleast_2d(np.moveaxis(cells, axis, -1))
     classes = _find(cells, axis, on, -1)[0].reshape(-1)
     empty = row + np.flatnonzero(classes[row:] < 0)
     for start in range(0, len(empty), step := max(1, _BLOCK // cells.shape[axis])):

@@ -10,4 +10,4 @@ import sys
 from pathlib import Path
 
 # The oracles and strategies of the tests are modules there.
-sys.path.append(str(Path(__file__).parents[2] / "tests"))
+sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))

@@ -79,7 +79,7 @@ def test_examples_give_what_they_show(name: str) -> None:
     Examples().run_all(doctest.DocTestFinder(exclude_empty=True).find(module))
 
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 DOCS = README.parent / "docs"
 # Those of distributed.md run chapter by chapter, below; Spark's need a session.
 PAGES = sorted(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 pytest.importorskip("setuptools", "77")  # reads the licence of pyproject.toml
 REPOSITORY = "https://host.example/owner/name"
 MAKE_METADATA = """

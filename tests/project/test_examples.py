@@ -15,7 +15,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "tutorial_flights.py"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from onehot_fast import Encoder, multi_hot, one_hot
 
-PAGE = Path(__file__).parents[1] / "docs" / "tables.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
 def test_the_table_of_defaults_says_what_happens() -> None:

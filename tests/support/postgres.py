@@ -50,6 +50,7 @@ class Session:
             text=True,
             encoding="utf-8",
             user=user,
+            cwd=socket,
             env=os.environ | {"PGCLIENTENCODING": "UTF8", "PGOPTIONS": "-c statement_timeout=60s"},
         )
 

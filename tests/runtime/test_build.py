@@ -15,7 +15,7 @@ from programs import run, start
 
 import onehot_fast
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 INFO = onehot_fast.build_info()
 PYX = sorted((ROOT / "onehot_fast").rglob("*.pyx"))
 

@@ -17,7 +17,7 @@ from programs import run
 from onehot_fast._runtime.registry import ENGINES, READERS
 from onehot_fast.adapter import Engine, Integration
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "onehot_fast"
 INTEGRATIONS = ROOT / "integrations"
 

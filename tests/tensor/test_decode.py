@@ -231,6 +231,12 @@ def test_rows_of_other_elements_are_rejected(call, default, data):
         )
 
 
+def test_a_vector_of_other_elements_is_rejected():
+    with pytest.raises(ValueError, match=r"equal to on_value = 1, but 0.0 and 5.0"):
+        onehot_fast.decode(np.array([0.0, 5.0]))
+    assert onehot_fast.decode(np.array([0.0, -0.0])) == -1
+
+
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8", ">f8", "g", "c8", "u1", "i8", "U3", "O"])
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("default", [-1, 0, 7])

@@ -12,7 +12,7 @@ from programs import run
 
 from onehot_fast._runtime.registry import REQUIRED, require
 
-PYPROJECT = Path(__file__).parents[1] / "pyproject.toml"
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
 # To stand before a program: these cannot be found, whether they are installed or not.
 WITHOUT_LIBRARIES = """

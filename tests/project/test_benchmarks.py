@@ -19,7 +19,7 @@ import oracle
 import programs
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SUITES = sorted(path.stem for path in (ROOT / "benchmarks").glob("bench_*.py"))
 # Enough rows for every class of all but the widest workload.
 SCALE = 0.0005

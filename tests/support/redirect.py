@@ -61,8 +61,7 @@ def run_redirected(plugin: str, folder: Path, *arguments: str, **environment: st
     """Run a library's tests in another process, in a folder without any configuration of pytest."""
     command = [sys.executable, "-P", "-m", "pytest", "-p", plugin]
     command += ["-p", "no:cacheprovider", "-q", "--pyargs", *arguments]
-    here = Path(__file__).parent
-    path = os.pathsep.join(map(str, (here, here / "integrations")))
+    plugins = str(Path(__file__).parent)
     done = subprocess.run(
         command,
         capture_output=True,
@@ -70,7 +69,7 @@ def run_redirected(plugin: str, folder: Path, *arguments: str, **environment: st
         check=False,
         timeout=500,
         cwd=folder,
-        env={**os.environ, **environment, "PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
+        env={**os.environ, **environment, "PYTHONPATH": plugins, "PYTEST_ADDOPTS": ""},
     )
     report = done.stdout + done.stderr
     words = r"(\d+) (passed|failed|errors?)\b"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from programs import HANG
 
-TOOLS = Path(__file__).parents[1] / "tools"
+TOOLS = Path(__file__).parents[2] / "tools"
 CASES = {
     "tensors": 25,
     "calls": 2,
