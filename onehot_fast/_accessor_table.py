@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import ONE_LIST, at_most, check_no_options, check_options
+from onehot_fast._arguments.choices import (
+    COLUMNS_HINT,
+    check_no_options,
+    check_options,
+    max_positional,
+)
 from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder, Output
 
@@ -50,7 +55,7 @@ class TableAccessor(Generic[Frame]):
         """Say what there is to call."""
         return "<onehot of a table: call it with the columns to encode, or fit>"
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def __call__(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -94,7 +99,7 @@ class TableAccessor(Generic[Frame]):
         encoded: Frame = self._encoded(columns, None, num_threads, options)
         return encoded
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def to_numpy(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -123,7 +128,7 @@ class TableAccessor(Generic[Frame]):
         matrix: npt.NDArray[Any] = self._with_float32(columns, "numpy", num_threads, options)
         return matrix
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def to_csr(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -139,7 +144,7 @@ class TableAccessor(Generic[Frame]):
         """
         return self._with_float32(columns, "csr", num_threads, options)
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def to_arrow(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -182,7 +187,7 @@ class TableAccessor(Generic[Frame]):
         encoder = self._new_encoder(columns, options)
         return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def fit(
         self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:

@@ -45,10 +45,10 @@ from onehot_fast._encode.table_layout import (
     Part,
     PassThrough,
 )
-from onehot_fast._runtime.cached import cached_property
-from onehot_fast._runtime.parallel import each as map_columns
+from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require, require_release
+from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema import identifiers, lookup
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.conditions import FeatureWriter

@@ -22,8 +22,8 @@ from onehot_fast._arrow.array import Array
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize_chunks
 from onehot_fast._categories.strings import Strings
-from onehot_fast._runtime.cached import cached_property
 from onehot_fast._runtime.registry import READERS, integration, reader_of
+from onehot_fast._runtime.utils import cached_property
 
 __all__ = ["Column", "Values", "as_values", "read_column", "read_values"]
 

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypeVar, overlo
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import ONE_LIST, at_most, check_choice, shown, with_article
+from onehot_fast._arguments.choices import (
+    COLUMNS_HINT,
+    check_choice,
+    max_positional,
+    shown,
+    with_article,
+)
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._encode import decode, write
 from onehot_fast._encode.codes import codes as write_codes
@@ -24,7 +30,13 @@ from onehot_fast._encode.table_layout import (
     matrix_names,
     matrix_parts,
 )
-from onehot_fast._runtime.registry import EXPRESSIVE, engine_of, integration, reader_of, wrappers
+from onehot_fast._runtime.registry import (
+    EXPRESSION_BACKENDS,
+    engine_of,
+    integration,
+    reader_of,
+    wrappers,
+)
 from onehot_fast._schema import coding, overview, serialize
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.identifiers import check_default_columns, check_dense
@@ -176,7 +188,7 @@ class Encoder(SklearnProtocol):
     array([0, 1, 0, 1])
     """
 
-    @at_most(2, ONE_LIST)
+    @max_positional(2, COLUMNS_HINT)
     def __init__(
         self,
         columns: ColumnChoice = None,
@@ -374,7 +386,7 @@ class Encoder(SklearnProtocol):
         output: Output | None = None,
         num_threads: int | None = None,
     ) -> Any: ...
-    @at_most(3, "fit_transform(table, y) takes all else by keyword, such as output='csr'")
+    @max_positional(3, "fit_transform(table, y) takes all else by keyword, such as output='csr'")
     def fit_transform(
         self,
         table: Any,
@@ -435,7 +447,9 @@ class Encoder(SklearnProtocol):
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any: ...
-    @at_most(3, "transform(table, output) takes no more; the dtype is an option of the encoder")
+    @max_positional(
+        3, "transform(table, output) takes no more; the dtype is an option of the encoder"
+    )
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any:
@@ -825,7 +839,7 @@ class Encoder(SklearnProtocol):
         """The categories of each column in their order, infrequent and dropped ones included."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
 
-    @at_most(1, "save(path) writes a file")
+    @max_positional(1, "save(path) writes a file")
     def to_json(self) -> str:
         """Return the encoder as JSON: its options and what it learned.
 
@@ -1077,7 +1091,7 @@ class Encoder(SklearnProtocol):
         {'size_L': [0, 1, 0], 'size_S': [1, 0, 0]}
         """
         library = type(frame).__module__.partition(".")[0]
-        if library not in EXPRESSIVE:
+        if library not in EXPRESSION_BACKENDS:
             raise TypeError(
                 f"{with_article(frame)} has no expressions; accepted are frames of polars and of"
                 " narwhals: narwhals.from_native(frame)"

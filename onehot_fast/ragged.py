@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack, ov
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import at_most, check_choice, number_dtype
+from onehot_fast._arguments.choices import check_choice, max_positional, number_dtype
 from onehot_fast._arguments.indices import as_indices, resolve_depth
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.factorize import Factorized
@@ -74,7 +74,7 @@ def multi_hot(
     output: Literal["csc"],
     **keywords: Unpack[_MultiHotKeywords],
 ) -> csc_array: ...
-@at_most(2, "multi_hot(rows, depth) takes all else by keyword")
+@max_positional(2, "multi_hot(rows, depth) takes all else by keyword")
 def multi_hot(
     rows: Any,
     depth: Any = None,

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments import fastpath, scatter
-from onehot_fast._arguments.choices import at_most, check_choice, check_options, with_article
+from onehot_fast._arguments.choices import check_choice, check_options, max_positional, with_article
 from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
     Policy,
@@ -279,7 +279,7 @@ def _write(
         scatter.fill(cells, target, on, off)
 
 
-@at_most(2, "decode(tensor, axis) takes all else by keyword")
+@max_positional(2, "decode(tensor, axis) takes all else by keyword")
 def decode(
     tensor: Any,
     axis: int = -1,

@@ -243,7 +243,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     1      5   False    True  True
     """
 
-    @checks.at_most(2, checks.ONE_LIST)
+    @checks.max_positional(2, checks.COLUMNS_HINT)
     def __call__(
         self,
         columns: Any = None,

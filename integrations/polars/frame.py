@@ -74,7 +74,7 @@ class LazyFrameNamespace:
         """Say what there is to call."""
         return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
 
-    @checks.at_most(2, checks.ONE_LIST)
+    @checks.max_positional(2, checks.COLUMNS_HINT)
     def __call__(
         self,
         columns: Iterable[str] | Encoder | None = None,
@@ -123,7 +123,7 @@ class LazyFrameNamespace:
         encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 
-    @checks.at_most(2, checks.ONE_LIST)
+    @checks.max_positional(2, checks.COLUMNS_HINT)
     def fit(
         self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:

@@ -13,12 +13,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 # How several columns are named.
-ONE_LIST = "the columns are one list, columns=['a', 'b']"
+COLUMNS_HINT = "the columns are one list, columns=['a', 'b']"
 # So many letters of a value are shown.
-SHOWN_LETTERS = 40
+MAX_SHOWN_LETTERS = 40
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # How other libraries spell what has another name here.
-ELSEWHERE = {
+FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
     "dummy_na": "handle_missing='indicator'",
     "drop_nulls": "handle_missing='ignore', the default; 'indicator' gives nulls a column",
@@ -37,7 +37,7 @@ ELSEWHERE = {
 # Options of `one_hot` and `decode` that most other functions do not have.
 TENSOR_OPTIONS = ("depth=", "axis=", "default=")
 # Names of the forms of output in other libraries.
-FORMS_ELSEWHERE = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
+FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
 def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
@@ -45,7 +45,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{name} = {shown(value)} is not a string: accepted are {_listed(choices)}")
     if value not in choices:
-        form = FORMS_ELSEWHERE.get(value)
+        form = FOREIGN_OUTPUT_NAMES.get(value)
         hint = f" did you mean {form!r}?" if form in choices else did_you_mean(value, choices)
         raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
 
@@ -54,14 +54,14 @@ def check_options(options: Iterable[str], accepted: Collection[str]) -> None:
     """Refuse an option that does not exist, and name the one that may be meant."""
     for name in options:
         if name not in accepted:
-            here = ELSEWHERE.get(name)
+            here = FOREIGN_OPTION_NAMES.get(name)
             if here and (here not in TENSOR_OPTIONS or here[:-1] in accepted):
                 raise TypeError(f"{name!r} is not an option: here it is {here}")
             hint = did_you_mean(name, accepted)
             raise TypeError(f"{name!r} is not an option:{hint} accepted are {_listed(accepted)}")
 
 
-def at_most(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Refuse more positional arguments than so many, self among them, with a hint.
 
     A keyword that the function does not have is refused too, with the one that may be meant.
@@ -155,7 +155,7 @@ def human_size(n_bytes: int) -> str:
 def shown(value: object) -> str:
     """Return a value as a message shows it, shortened where it is long."""
     text = repr(value)
-    return text if len(text) <= SHOWN_LETTERS else f"{text[: SHOWN_LETTERS - 1]}…"
+    return text if len(text) <= MAX_SHOWN_LETTERS else f"{text[: MAX_SHOWN_LETTERS - 1]}…"
 
 
 def _listed(choices: Iterable[str]) -> str:

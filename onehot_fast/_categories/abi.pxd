@@ -66,7 +66,7 @@ cdef extern from "dictionary.h":
 
 cdef extern from "dictionary_objects.h":
     enum:
-        OHF_MOST_MISSING
+        OHF_MAX_MISSING
 
     ctypedef struct ohf_memo:
         pass
@@ -75,7 +75,7 @@ cdef extern from "dictionary_objects.h":
         const char *rows
         Py_ssize_t stride
         bint is_text
-        void *missing[OHF_MOST_MISSING]
+        void *missing[OHF_MAX_MISSING]
         int n_missing
         ohf_memo *memo
         uint8_t *scratch

@@ -26,7 +26,7 @@ from onehot_fast._categories.keys import (
 )
 from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
-from onehot_fast._runtime.cached import cached_property
+from onehot_fast._runtime.utils import cached_property
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.int64]

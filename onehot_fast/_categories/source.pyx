@@ -14,7 +14,7 @@ from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
 from onehot_fast._categories.abi cimport (
     OHF_BYTES_S,
-    OHF_MOST_MISSING,
+    OHF_MAX_MISSING,
     OHF_OFFSETS32,
     OHF_OFFSETS64,
     OHF_UCS4,
@@ -169,8 +169,8 @@ cdef class Source:
     cdef int read_objects(self, object array, str kind, tuple missing) except -1:
         """Read a NumPy array of objects, or a tuple."""
         cdef int i
-        if len(missing) > OHF_MOST_MISSING:
-            raise ValueError(f"at most {OHF_MOST_MISSING} objects can be missing values, not {len(missing)}")
+        if len(missing) > OHF_MAX_MISSING:
+            raise ValueError(f"at most {OHF_MAX_MISSING} objects can be missing values, not {len(missing)}")
         self.form = IN_OBJECTS
         self.n_rows = len(array)
         self.owner = array.copy() if IS_FREE_THREADED and type(array) is not tuple else array

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._encode.write import recode
-from onehot_fast._runtime.cached import cached_property
+from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.coding import levels
 from onehot_fast._schema.column_order import ColumnOrder

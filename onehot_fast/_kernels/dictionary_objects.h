@@ -11,13 +11,13 @@
 
 #include "dictionary.h"
 
-/* A memo is given up that knew less than a sixteenth of the first OHF_GLANCE rows, or less than half of OHF_TRIAL rows:
+/* A memo is given up that knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of OHF_MEMO_WINDOW rows:
  * so many, as thousands of objects that come for the first time fill it. It has about a place for each row, for objects
  * that share one take turns in it, and are read each time; the one beside it takes the second of two. Of 4,000 objects
  * wherever they lie 6 % share one of 2**16 places, and 38 % one of 2**13. */
 enum {
-    OHF_BLOCK = 256, OHF_LEAST_MEMO_BITS = 10, OHF_MOST_MEMO_BITS = 16, OHF_GLANCE = 2048, OHF_TRIAL = 16384,
-    OHF_AHEAD = 32, OHF_MOST_MISSING = 4
+    OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048, OHF_MEMO_WINDOW = 16384,
+    OHF_AHEAD = 32, OHF_MAX_MISSING = 4
 };
 
 typedef struct {
@@ -29,7 +29,7 @@ typedef struct {
     const char *rows;         /* of pointers to objects */
     Py_ssize_t stride;
     int is_text;              /* exact str, else exact bytes */
-    PyObject *missing[OHF_MOST_MISSING];    /* missing by identity, beside None and NaN */
+    PyObject *missing[OHF_MAX_MISSING];    /* missing by identity, beside None and NaN */
     int n_missing;
     ohf_memo *memo;           /* 2**(64 - memo_shift) entries, or NULL */
     int memo_shift;
@@ -140,8 +140,8 @@ static inline ohf_memo *ohf_beside(const ohf_objects *objects, const ohf_memo *e
 /* Make the memo for so many rows; without memory for it there is none. */
 static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
 {
-    int bits = OHF_LEAST_MEMO_BITS;
-    while (bits < OHF_MOST_MEMO_BITS && (int64_t)1 << bits < n_rows)
+    int bits = OHF_MIN_MEMO_BITS;
+    while (bits < OHF_MAX_MEMO_BITS && (int64_t)1 << bits < n_rows)
         bits++;
     objects->memo_shift = 64 - bits;
     objects->memo = PyMem_RawCalloc((size_t)1 << bits, sizeof *objects->memo);
@@ -202,11 +202,11 @@ static inline void ohf_spread_block(ohf_objects *objects, const ohf_block *block
         entry->code = block->codes[i];
     }
     objects->tried += n_rows;
-    if (objects->hits * (objects->tried < OHF_TRIAL ? 16 : 2) < objects->tried && objects->tried >= OHF_GLANCE) {
+    if (objects->hits * (objects->tried < OHF_MEMO_WINDOW ? 16 : 2) < objects->tried && objects->tried >= OHF_MEMO_FIRST_CHECK) {
         PyMem_RawFree(objects->memo);
         objects->memo = NULL;
     }
-    if (objects->tried >= OHF_TRIAL)
+    if (objects->tried >= OHF_MEMO_WINDOW)
         objects->tried = objects->hits = 0;
 }
 

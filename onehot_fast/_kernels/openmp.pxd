@@ -75,7 +75,7 @@ cdef extern from *:
 
     /* GNU OpenMP ends the process where the system refuses it a thread. So as many are started and ended before
      * the first team of a size; the C library keeps their stacks for the team. */
-    enum { OHF_MOST_PROBED = 1023 };
+    enum { OHF_MAX_PROBED = 1023 };
     static __thread int ohf_probed = 0;        /* threads beside this one */
 
     static void *ohf_wait(void *lock)
@@ -88,8 +88,8 @@ cdef extern from *:
     static int ohf_can_start(int n_threads)
     {
         pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-        pthread_t threads[OHF_MOST_PROBED];
-        int n = 0, most = n_threads < OHF_MOST_PROBED ? n_threads : OHF_MOST_PROBED;
+        pthread_t threads[OHF_MAX_PROBED];
+        int n = 0, most = n_threads < OHF_MAX_PROBED ? n_threads : OHF_MAX_PROBED;
         if (n_threads <= ohf_probed)
             return 1;
         pthread_mutex_lock(&lock);

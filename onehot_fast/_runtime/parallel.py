@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 WORTH_THREADS = 8 << 20
 
 # More than any team is good for; GNU OpenMP crashes where the system refuses it a thread.
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 
 
 # Whether this thread starts no other thread, and whether its rows are a part of a table.
@@ -99,10 +99,12 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
         raise TypeError(f"num_threads must be an integer or None, not {kind}") from None
     if asked < 1:
         raise ValueError(f"num_threads = {asked} must be at least 1")
-    return min(asked, MOST_THREADS)
+    return min(asked, MAX_THREADS)
 
 
-def each(work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int) -> list[Result]:
+def parallel_map(
+    work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int
+) -> list[Result]:
     """Return what the work makes of each item, side by side where it reads many bytes in all.
 
     It is for work of libraries that release the GIL; an error is that of the first item with one.

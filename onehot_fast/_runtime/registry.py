@@ -27,7 +27,7 @@ REQUIRED = {
     "torch": ("torch", "2.5"),
 }
 # Those that make expressions for frames of their library.
-EXPRESSIVE = ("polars", "narwhals")
+EXPRESSION_BACKENDS = ("polars", "narwhals")
 # By these any other object offers its data (the Arrow PyCapsule interface).
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
@@ -97,8 +97,8 @@ def _reader_of_type(source: type) -> str | None:
     name = _named_in(READERS, source)
     if name is not None or _named_in(ENGINES, source) is not None:
         return name
-    speaks_arrow = any(hasattr(source, method) for method in ARROW_METHODS)
-    return "arrow" if speaks_arrow and exists("arrow") else None
+    has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
+    return "arrow" if has_arrow_capsule and exists("arrow") else None
 
 
 def engine_of(source: object) -> ModuleType | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from onehot_fast._runtime.caller import warn
 from onehot_fast._runtime.parallel import is_part_of_table
+from onehot_fast._runtime.utils import warn
 
 
 @dataclass(frozen=True)

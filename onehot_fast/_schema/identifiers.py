@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onehot_fast._runtime.caller import warn
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.schema import ColumnSchema, Schema
 from onehot_fast._schema.statistics import TableStatistics
 

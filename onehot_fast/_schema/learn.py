@@ -54,7 +54,7 @@ def learn_table(
         kind = table.type_of(position)
         return replace(statistics, types=frozenset([kind])) if kind else statistics
 
-    columns = parallel.each(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
+    columns = parallel.parallel_map(learned, positions, len(names) * table.n_rows * VALUE_BYTES)
     uses_default_columns = chosen is None and table.has_names
     source = InputTable(table.names, table.has_names, table.library, uses_default_columns)
     return TableStatistics(names, tuple(columns), table.n_rows, source)

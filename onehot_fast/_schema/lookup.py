@@ -53,7 +53,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
     each = zip(positions, schema.columns, known, strict=True)
     n_bytes = len(positions) * table.n_rows * VALUE_BYTES
     try:
-        columns = parallel.each(lambda one: coded(*one), each, n_bytes)
+        columns = parallel.parallel_map(lambda one: coded(*one), each, n_bytes)
     except UnknownValueError as error:
         raise with_all_unknown(error, schema.columns, read) from None
     if schema.warns:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._runtime.caller import warn
 from onehot_fast._runtime.parallel import is_part_of_table
+from onehot_fast._runtime.utils import warn
 from onehot_fast._schema.listing import Listing
 from onehot_fast._schema.schema import ColumnSchema
 from onehot_fast._schema.statistics import ColumnStatistics, Counts, counted

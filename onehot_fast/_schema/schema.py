@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import shown
 from onehot_fast._categories.categories import Categories
-from onehot_fast._runtime.cached import cached_property
+from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.column_order import ColumnOrder, column_order
 from onehot_fast._schema.grouping import Groups, group, infrequent, which_to_drop
 from onehot_fast._schema.options import ColumnOptions, declared_categories

@@ -105,7 +105,7 @@ print(codes, child(lambda: encode(2)))
     ),
     "a child needs nothing that another thread was working out": (
         """
-from onehot_fast._runtime.cached import cached_property
+from onehot_fast._runtime.utils import cached_property
 entered, go = threading.Event(), threading.Event()
 class Slow:
     @cached_property

@@ -212,13 +212,15 @@ def test_inside_a_parallel_region():
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_each_item_is_worked_on_in_order(n_bytes):
-    assert parallel.each(lambda item: item * item, range(50), n_bytes) == [i * i for i in range(50)]
+    assert parallel.parallel_map(lambda item: item * item, range(50), n_bytes) == [
+        i * i for i in range(50)
+    ]
 
 
 @pytest.mark.parametrize("n_bytes", [0, 2**40], ids=["small", "large"])
 def test_the_error_is_that_of_the_first_item(n_bytes):
     with pytest.raises(ValueError, match="'a'"):
-        parallel.each(int, ["1", "a", "b"], n_bytes)
+        parallel.parallel_map(int, ["1", "a", "b"], n_bytes)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS is not kept elsewhere")

@@ -1,0 +1,40 @@
+"""Two tools of the standard library, adapted: cached properties, and warnings."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["cached_property", "warn"]
+
+PACKAGE = __name__.partition(".")[0]
+
+if TYPE_CHECKING:
+    from functools import cached_property
+else:
+
+    class cached_property(functools.cached_property):
+        """`functools.cached_property` without the lock of Python 3.11.
+
+        All instances share that lock: threads would wait for each other's encoders, and a child
+        that is forked while a thread holds it would wait forever.
+        """
+
+        def __get__(self, instance: Any, owner: Any = None) -> Any:
+            """Compute the value; all threads get the value of the first one that finishes."""
+            if instance is None:
+                return self
+            return instance.__dict__.setdefault(self.attrname, self.func(instance))
+
+
+def warn(message: str | UserWarning) -> None:
+    """Warn at the line that called this package."""
+    frame, level = sys._getframe(), 1
+    while (
+        frame.f_back is not None
+        and frame.f_globals.get("__name__", "").partition(".")[0] == PACKAGE
+    ):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
