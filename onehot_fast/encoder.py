@@ -1035,7 +1035,7 @@ class Encoder(SklearnProtocol):
         Texts are compared by their characters, whatever the collation of the column. A rejected
         value makes the query fail if the first feature of its column is selected. In SQLite days
         and instants are texts ("2024-01-31 12:00:00"), as its functions write them, and NaN is
-        NULL. The documentation page "The fitted encoder elsewhere" shows what depends on the
+        NULL. The documentation page "Encode in a database with SQL" shows what depends on the
         types and settings of a database.
 
         Examples

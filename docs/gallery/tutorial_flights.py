@@ -117,4 +117,4 @@ f"late with a probability of {probability:.0%}"
 
 # %%
 # Next: :doc:`the user guide </guide>` by task, or how to
-# :doc:`run the encoder in a database or as an ONNX model </elsewhere>`.
+# :doc:`run the encoder in a database </sql>` or :doc:`as an ONNX model </onnx>`.

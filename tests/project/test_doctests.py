@@ -109,7 +109,7 @@ def test_examples_print_what_the_page_says(name: str) -> None:
 
 
 PAGE = DOCS / "distributed.md"
-CHAPTERS = ["Dask", "Ray Data", "DuckDB", "polars"]
+CHAPTERS = ["Dask", "Ray Data", "DuckDB"]
 
 
 @pytest.mark.filterwarnings("ignore")  # those of the engines
