@@ -25,8 +25,7 @@ require("sklearn")
 
 from .conversion import from_sklearn, to_sklearn
 from .kbins_discretizer import KBinsDiscretizer
-from .label_binarizer import LabelBinarizer, label_binarize
-from .multilabel_binarizer import MultiLabelBinarizer
+from .label_binarizer import LabelBinarizer, MultiLabelBinarizer, label_binarize
 from .one_hot_encoder import OneHotEncoder
 from .ordinal_encoder import OrdinalEncoder
 from .target_encoder import TargetEncoder

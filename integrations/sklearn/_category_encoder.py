@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from ._columns import (
     python_type,
     read_table,
 )
+from ._originals import BaseEncoder
 
 Positions: TypeAlias = npt.NDArray[np.int32]
 
@@ -141,19 +142,11 @@ class CategoryLookup:
         return is_exact and (both[0] == OBJECT) == (both[1] == OBJECT)
 
 
-class CategoryEncoder:
-    """A base class in front of scikit-learn's `_BaseEncoder`, which remains the fallback."""
+class CategoryEncoder(BaseEncoder):
+    """An encoder in front of scikit-learn's, which remains the fallback."""
 
-    categories: Any
-    categories_: list[AnyArray]
-    _check_infrequent_enabled: Any
-    _fit_infrequent_category_mapping: Any
-    _infrequent_enabled: bool
-    _infrequent_indices: Any
-    _default_to_infrequent_mappings: Any
-    _drop_idx_after_grouping: Any
-    _missing_indices: Any
-    _n_features_outs: Any
+    # Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
+    STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
     # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows that
     # are fitted, while `fit_transform` runs, and a look-up for each feature.
     __slots__ = ("_fitted_rows", "_lookups")
@@ -164,6 +157,54 @@ class CategoryEncoder:
         """Return scikit-learn's attributes."""
         return vars(self).copy()
 
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        # Read the rows once.
+        if fit_params or self._overrides("fit", "transform"):
+            return super().fit_transform(X, y, **fit_params)
+        self._fitted_rows = None
+        try:
+            self.fit(X, y)
+            rows = self._fitted_rows
+        finally:
+            del self._fitted_rows
+        dtype = self._result_dtype()
+        return super().transform(X) if rows is None or dtype is None else self._encode(rows, dtype)
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : array-like or table of shape (n_samples, n_features)
+            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
+
+        Returns
+        -------
+        ndarray, or csr_matrix if ``sparse_output=True``
+            The encoded rows: a CSR array if scikit-learn is configured so, a table after
+            `set_output`.
+
+        Raises
+        ------
+        sklearn.exceptions.NotFittedError, TypeError, ValueError
+            As scikit-learn words them.
+        MemoryError
+            A dense result does not fit into the free memory. Nothing has been allocated.
+        """
+        dtype = self._result_dtype()
+        if dtype is not None:
+            with suppress(SklearnFallback):
+                return self._encode(self._look_up(X), dtype)
+        return super().transform(X)
+
+    def _result_dtype(self) -> DType | None:
+        """Return the dtype of the result, or None if scikit-learn has to make it."""
+        raise NotImplementedError
+
+    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
+        """Return the result for coded rows."""
+        raise NotImplementedError
+
     def _fit(
         self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
     ) -> dict[str, Any]:
@@ -171,10 +212,7 @@ class CategoryEncoder:
         if ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True}):
             with suppress(SklearnFallback):
                 return self._fit_columns(X, handle_unknown, bool(options))
-        fitted: dict[str, Any] = super()._fit(  # type: ignore[misc]
-            X, handle_unknown, ensure_all_finite, **options
-        )
-        return fitted
+        return super()._fit(X, handle_unknown, ensure_all_finite, **options)
 
     def _fit_columns(self, X: Any, handle_unknown: str, is_nan_apart: bool) -> dict[str, Any]:
         """Learn the categories of columns that are read without scikit-learn."""
@@ -188,7 +226,7 @@ class CategoryEncoder:
         rows = [codes for _, codes in learned]
         if handle_unknown == "error" and any(codes.has_unknown for codes in rows):
             raise SklearnFallback
-        self.categories_ = [categories for categories, _ in learned]  # type: ignore[misc]
+        self.categories_ = [categories for categories, _ in learned]
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         fitted = {"n_samples": len(rows[0].codes)}
@@ -200,15 +238,6 @@ class CategoryEncoder:
         if hasattr(self, "_fitted_rows"):
             self._fitted_rows = rows
         return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
-
-    def _fit_rows(self, X: Any, y: Any) -> list[CategoryCodes] | None:
-        """Fit, and return the rows; None if scikit-learn has read them."""
-        self._fitted_rows = None
-        try:
-            self.fit(X, y)  # type: ignore[attr-defined]  # of scikit-learn's class
-            return self._fitted_rows
-        finally:
-            del self._fitted_rows
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
         """Return the rows of a table as codes of the known categories."""

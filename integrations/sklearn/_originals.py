@@ -1,19 +1,11 @@
-"""The classes of scikit-learn that ours stand in front of, whose types are in the stub beside."""
+"""scikit-learn's classes that ours replace; the stub beside this module has their types."""
 
-from sklearn.preprocessing import (
-    KBinsDiscretizer,
-    LabelBinarizer,
-    MultiLabelBinarizer,
-    OneHotEncoder,
-    OrdinalEncoder,
-    TargetEncoder,
-)
+from sklearn.preprocessing import KBinsDiscretizer as KBinsDiscretizer
+from sklearn.preprocessing import LabelBinarizer as LabelBinarizer
+from sklearn.preprocessing import MultiLabelBinarizer as MultiLabelBinarizer
+from sklearn.preprocessing import OneHotEncoder as OneHotEncoder
+from sklearn.preprocessing import OrdinalEncoder as OrdinalEncoder
+from sklearn.preprocessing import TargetEncoder as TargetEncoder
+from sklearn.preprocessing._encoders import _BaseEncoder as BaseEncoder
 
-__all__ = [
-    "KBinsDiscretizer",
-    "LabelBinarizer",
-    "MultiLabelBinarizer",
-    "OneHotEncoder",
-    "OrdinalEncoder",
-    "TargetEncoder",
-]
+__all__ = ["BaseEncoder"]

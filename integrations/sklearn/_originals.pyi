@@ -30,8 +30,24 @@ class _OfLabels(_Estimator):
     def fit_transform(self, y: Any) -> Any: ...
     def transform(self, y: Any) -> Any: ...
 
-class OneHotEncoder(_OfTables):
+class BaseEncoder(_OfTables):
     categories: Any
+    categories_: list[AnyArray]
+    _check_infrequent_enabled: Any
+    _default_to_infrequent_mappings: Any
+    _drop_idx_after_grouping: Any
+    _fit_infrequent_category_mapping: Any
+    _infrequent_enabled: bool
+    _infrequent_indices: Any
+    _missing_indices: Any
+    _n_features_outs: Any
+
+    def _fit(
+        self, X: Any, handle_unknown: str = ..., ensure_all_finite: Any = ..., **options: Any
+    ) -> dict[str, Any]: ...
+    def _transform(self, X: Any, *args: Any, **kwargs: Any) -> tuple[AnyArray, AnyArray]: ...
+
+class OneHotEncoder(BaseEncoder):
     drop: Any
     sparse_output: bool
     dtype: Any
@@ -39,7 +55,6 @@ class OneHotEncoder(_OfTables):
     min_frequency: float | None
     max_categories: int | None
     feature_name_combiner: Any
-    categories_: list[AnyArray]
     drop_idx_: AnyArray | None
     infrequent_categories_: list[AnyArray | None]
 
@@ -56,15 +71,13 @@ class OneHotEncoder(_OfTables):
         feature_name_combiner: Any = "concat",
     ) -> None: ...
 
-class OrdinalEncoder(_OfTables):
-    categories: Any
+class OrdinalEncoder(BaseEncoder):
     dtype: Any
     handle_unknown: str
     unknown_value: Any
     encoded_missing_value: Any
     min_frequency: float | None
     max_categories: int | None
-    categories_: list[AnyArray]
     infrequent_categories_: list[AnyArray | None]
 
     def __init__(
@@ -79,15 +92,12 @@ class OrdinalEncoder(_OfTables):
         max_categories: int | None = None,
     ) -> None: ...
 
-class TargetEncoder(_Estimator):
-    categories: Any
+class TargetEncoder(BaseEncoder):
     target_type: str
     smooth: Any
     cv: Any
-    categories_: list[AnyArray]
     classes_: AnyArray | None
     encodings_: list[AnyArray]
-    feature_names_in_: AnyArray
     target_mean_: Any
     target_type_: str
 
@@ -100,10 +110,6 @@ class TargetEncoder(_Estimator):
         shuffle: Any = ...,
         random_state: Any = ...,
     ) -> None: ...
-    def fit(self, X: Any, y: Any) -> Self: ...
-    def fit_transform(self, X: Any, y: Any, **params: Any) -> Any: ...
-    def transform(self, X: Any) -> Any: ...
-    def get_feature_names_out(self, input_features: Any = None) -> AnyArray: ...
     def _fit_encodings_all(self, X: Any, y: Any) -> Any: ...
     def _transform_X_ordinal(
         self,

@@ -32,27 +32,6 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """
 
     def transform(self, X: Any) -> Any:
-        """Bin rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers, none of them missing.
-
-        Returns
-        -------
-        csr_matrix or ndarray
-            By `encode`, as `sklearn.preprocessing.KBinsDiscretizer.transform` describes it.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The discretizer is not fitted.
-        TypeError, ValueError
-            As scikit-learn words them.
-        MemoryError
-            A dense result does not fit into the free memory. Nothing has been allocated.
-        """
         check_is_fitted(self)
         is_table = _get_output_config("transform", estimator=self)["dense"] != "default"
         if self.encode == "ordinal" or is_table:

@@ -1,21 +1,24 @@
-"""scikit-learn's LabelBinarizer, with our hash tables and kernels.
+"""scikit-learn's LabelBinarizer and MultiLabelBinarizer, with our hash tables and kernels.
 
-Labels are checked by their distinct values if these are integers, Booleans, texts, or floats
-without fractions. scikit-learn's code checks all other labels.
+A LabelBinarizer checks labels by their distinct values if these are integers, Booleans, texts, or
+floats without fractions. scikit-learn's code checks all other labels.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import _fit_context
 from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, reader_of, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, number_labels, reader_of, write
 
 from ._columns import (
     OBJECT,
@@ -30,8 +33,9 @@ from ._columns import (
     wrap_csr,
 )
 from ._originals import LabelBinarizer as SklearnLabelBinarizer
+from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
 
-__all__ = ["LabelBinarizer", "label_binarize"]
+__all__ = ["LabelBinarizer", "MultiLabelBinarizer", "label_binarize"]
 
 INT64_END = 2.0**63
 # The kinds of labels whose dtype the result keeps. 1.8 keeps unsigned ones, in which -1 is 255;
@@ -69,98 +73,26 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     """
 
     def fit(self, y: Any) -> LabelBinarizer:
-        """Learn the classes.
-
-        Parameters
-        ----------
-        y : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_classes)
-            One label a row, or an indicator matrix.
-
-        Returns
-        -------
-        LabelBinarizer
-            Itself.
-
-        Raises
-        ------
-        TypeError, ValueError
-            As scikit-learn words them.
-        """
         self._learn(y)
         return self
 
     def fit_transform(self, y: Any) -> Any:
-        """Learn the classes and binarize the same labels, which are read once.
-
-        Parameters
-        ----------
-        y : as for `fit`
-
-        Returns
-        -------
-        ndarray or csr_matrix of shape (n_samples, n_classes)
-            See `transform`.
-        """
         own = type(self)
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
             return self.fit(y).transform(y)  # a subclass has its own
         labels = self._learn(y)
         with suppress(SklearnFallback):
             if labels is not None:
-                return binarize(labels, self.classes_, self._marks)
+                return self._binarize(labels, self.classes_)
         return super().transform(y)
 
     def transform(self, y: Any) -> Any:
-        """Binarize labels.
-
-        Parameters
-        ----------
-        y : as for `fit`
-            A label that `fit` has not seen has no column.
-
-        Returns
-        -------
-        ndarray or csr_matrix of shape (n_samples, n_classes)
-            Binary labels have one column, that of the second class. The dtype is that of signed
-            integers in an array, else int64.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The binarizer is not fitted.
-        TypeError, ValueError
-            As scikit-learn words them.
-        MemoryError
-            A dense result does not fit into the free memory. Nothing has been allocated.
-        """
         check_is_fitted(self)
         with suppress(SklearnFallback):
-            return binarize(read_labels(y, self._marks), self.classes_, self._marks)
+            return self._binarize(self._read(y), self.classes_)
         return super().transform(y)
 
     def inverse_transform(self, Y: Any, threshold: float | None = None) -> Any:
-        """Return the labels of binarized rows.
-
-        Parameters
-        ----------
-        Y : array-like or sparse matrix of shape (n_samples, n_classes)
-            Binarized labels, or scores: with more than two classes the largest decides.
-        threshold : float, optional
-            The threshold of scores of binary or indicator labels, by default the mean of
-            `neg_label` and `pos_label`: 0 for decisions, 0.5 for probabilities.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes), or csr_matrix
-            The labels; an indicator matrix is sparse if that of `fit` was.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The binarizer is not fitted.
-        ValueError
-            `Y` has another number of columns.
-        """
         check_is_fitted(self)
         is_plain = self.y_type_ == "multiclass" and not self.sparse_input_
         is_csr = sparse.issparse(Y) and Y.format == "csr" and Y.ndim == 2
@@ -172,7 +104,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     def _learn(self, y: Any) -> Labels | None:
         """Learn the classes and return the labels, if they could be read without scikit-learn."""
         with suppress(SklearnFallback):
-            labels = read_labels(y, self._marks)
+            labels = self._read(y)
             self.y_type_: str = labels.target_type
             self.sparse_input_ = False
             self.classes_: AnyArray = labels.classes()
@@ -180,27 +112,134 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         super().fit(y)
         return None
 
-    @property
-    def _marks(self) -> Marks:
-        """The parameters that decide the elements and the form of the result."""
-        return Marks(self.neg_label, self.pos_label, self.sparse_output)
+    def _read(self, y: Any) -> Labels:
+        """Return the labels, unless scikit-learn has to check them or the parameters."""
+        low, high = self.neg_label, self.pos_label
+        if not (type(low) is type(high) is int and -INT64_END <= low < high < INT64_END):
+            raise SklearnFallback
+        is_sparse = self.sparse_output
+        if type(is_sparse) is not bool or (is_sparse and (low != 0 or high == 0)):
+            raise SklearnFallback
+        return read_labels(y)
+
+    def _binarize(self, labels: Labels, declared: Any) -> Any:
+        """Return a row for each label.
+
+        The element in the column of a label's class is positive. Of two classes only the second
+        has a column, and a class alone has one without positives.
+        """
+        classes = _as_classes(declared, labels)
+        n = len(classes)
+        if not n or len(np.unique(classes)) < n or (classes != classes).any():
+            raise SklearnFallback
+        columns = Categories.of(classes).find(Categories.of(labels.categories))
+        if n < 3 and labels.target_type == "binary":
+            columns, n = np.where(columns == 1, 0, -1), 1
+        column = CodedColumn(labels.codes, np.append(columns, -1).astype(np.int32), n)
+        if self.sparse_output:
+            parts = write.csr([column], np.int64)
+            parts[0].fill(self.pos_label)
+            return wrap_csr(parts, (len(labels.codes), n))
+        dtype = labels.dtype
+        dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
+        # An integer beyond a narrow dtype wraps around in it, as it does in scikit-learn,
+        # which raises an error only if there is a single class.
+        on, off = np.array([self.pos_label, self.neg_label], np.int64).astype(dtype)
+        if len(classes) == 1 and off != self.neg_label:
+            raise SklearnFallback
+        return write.rows([column], dtype, on=on, off=off)
+
+
+class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
+    """Turn rows of labels into an indicator matrix as MultiLabelBinarizer does, faster.
+
+    It is a `sklearn.preprocessing.MultiLabelBinarizer`: parameters, attributes, results, warnings
+    and errors are those of the original.
+
+    See Also
+    --------
+    LabelBinarizer : For one label in each row.
+    onehot_fast.multi_hot : Rows of labels to any dtype, or to counts.
+
+    Notes
+    -----
+    The columns of a sparse result are sorted within each row.
+
+    Examples
+    --------
+    >>> binarizer = MultiLabelBinarizer()
+    >>> binarizer.fit_transform([{"new", "red"}, [], ("red",)])
+    array([[1, 1],
+           [0, 0],
+           [0, 1]])
+    >>> binarizer.classes_
+    array(['new', 'red'], dtype=object)
+    >>> binarizer.inverse_transform(np.array([[0, 1], [1, 1]]))
+    [('red',), ('new', 'red')]
+    """
+
+    def fit(self, y: Any) -> MultiLabelBinarizer:
+        super().fit(y if self.classes is not None else _as_rows(y))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit_transform(self, y: Any) -> Any:
+        if self.classes is not None:
+            return self.fit(y).transform(y)
+        self._cached_dict = None
+        numbers: dict[Any, int] = {}
+        offsets, codes = number_labels(list(_as_rows(y)), numbers)
+        dtype = int if all(isinstance(label, int) for label in numbers) else object
+        classes = np.empty(len(numbers), dtype)
+        classes[:] = list(numbers)
+        distinct, positions = np.unique(classes, return_inverse=True)
+        self.classes_: AnyArray = distinct
+        return self._matrix(offsets, codes, positions)
+
+    def transform(self, y: Any) -> Any:
+        check_is_fitted(self)
+        n_classes = len(self.classes_)
+        numbers = dict(self._build_cache())
+        offsets, codes = number_labels(list(_as_rows(y)), numbers)
+        if len(numbers) > n_classes:
+            unknown = sorted(list(numbers)[n_classes:], key=str)
+            warnings.warn(f"unknown class(es) {unknown} will be ignored", stacklevel=2)
+        return self._matrix(offsets, codes, np.arange(n_classes))
+
+    def inverse_transform(self, yt: Any) -> list[tuple[Any, ...]]:
+        check_is_fitted(self)
+        indicated = _indicated(yt) if yt.shape[1] == len(self.classes_) else None
+        if indicated is None:
+            decoded: list[tuple[Any, ...]] = super().inverse_transform(yt)
+            return decoded
+        lengths, columns = indicated
+        flat = tuple(self.classes_[columns])
+        ends = np.cumsum(lengths).tolist()
+        return [flat[start:stop] for start, stop in pairwise((0, *ends))]
+
+    def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
+        """Return the indicator matrix of rows of codes; a code has its column in `positions`."""
+        lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
+        column = CodedColumn(codes, lut, n_classes)
+        if not self.sparse_output:
+            return write.multi_hot(offsets, column, np.int64)
+        parts = write.multi_hot_csr(offsets, column, np.int64)
+        return wrap_csr(parts, (len(offsets) - 1, n_classes))
 
 
 def label_binarize(
     y: Any, *, classes: Any, neg_label: int = 0, pos_label: int = 1, sparse_output: bool = False
 ) -> Any:
-    """Binarize labels one against all others, with given classes.
-
-    Does what `sklearn.preprocessing.label_binarize` does.
+    """Binarize labels as `LabelBinarizer` and scikit-learn's function do, with given classes.
 
     Parameters
     ----------
     y : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_classes)
         One label a row, or an indicator matrix.
     classes : array-like of shape (n_classes,)
-        The class of each column, in their order.
+        The class of each column.
     neg_label : int, default 0
-        The element for the classes that a row does not have.
+        The element for the other classes.
     pos_label : int, default 1
         The element for the class of a row.
     sparse_output : bool, default False
@@ -227,10 +266,12 @@ def label_binarize(
     array([[1],
            [0]])
     """
-    marks = Marks(neg_label, pos_label, sparse_output)
+    binarizer = LabelBinarizer(
+        neg_label=neg_label, pos_label=pos_label, sparse_output=sparse_output
+    )
     with suppress(SklearnFallback):
-        return binarize(read_labels(y, marks), classes, marks)
-    return sklearn_label_binarize(y, classes=classes, **marks._asdict())
+        return binarizer._binarize(binarizer._read(y), classes)
+    return sklearn_label_binarize(y, classes=classes, **binarizer.get_params())
 
 
 class Labels(NamedTuple):
@@ -251,28 +292,9 @@ class Labels(NamedTuple):
         return np.sort(self.used).astype(self.used.dtype.newbyteorder("="), copy=False)
 
 
-class Marks(NamedTuple):
-    """The elements of the matrix, and its form."""
-
-    neg_label: Any
-    pos_label: Any
-    sparse_output: Any
-
-    def are_plain(self) -> bool:
-        """Tell whether these are parameters that scikit-learn accepts."""
-        if not (type(self.neg_label) is type(self.pos_label) is int):
-            return False
-        is_known_form = type(self.sparse_output) is bool
-        can_be_sparse = self.pos_label != 0 and self.neg_label == 0
-        in_range = -INT64_END <= self.neg_label < self.pos_label < INT64_END
-        return is_known_form and in_range and (can_be_sparse or not self.sparse_output)
-
-
-def read_labels(y: Any, marks: Marks) -> Labels:
-    """Return the labels, unless scikit-learn has to check them or the parameters."""
+def read_labels(y: Any) -> Labels:
+    """Return the labels, unless scikit-learn has to check them."""
     values, dtype = y, getattr(y, "dtype", None)
-    if not marks.are_plain():
-        raise SklearnFallback
     if type(y) in (list, tuple):
         values = _uniform(y)
         dtype = None if type(y) is list else values.dtype
@@ -287,34 +309,6 @@ def read_labels(y: Any, marks: Marks) -> Labels:
         with suppress(TypeError, ValueError):
             return _as_labels(read_text(values, None).encode(), None)
     raise SklearnFallback
-
-
-def binarize(labels: Labels, declared: Any, marks: Marks) -> Any:
-    """Return a row for each label.
-
-    The element in the column of a label's class is positive. Of two classes only the second has a
-    column, and a class alone has one without positives.
-    """
-    classes = _as_classes(declared, labels)
-    n = len(classes)
-    if not n or len(np.unique(classes)) < n or (classes != classes).any():
-        raise SklearnFallback
-    columns = Categories.of(classes).find(Categories.of(labels.categories))
-    if n < 3 and labels.target_type == "binary":
-        columns, n = np.where(columns == 1, 0, -1), 1
-    column = CodedColumn(labels.codes, np.append(columns, -1).astype(np.int32), n)
-    if not marks.sparse_output:
-        dtype = labels.dtype
-        dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
-        # An integer beyond a narrow dtype wraps around in it, as it does in scikit-learn,
-        # which raises an error only if there is a single class.
-        on, off = np.array([marks.pos_label, marks.neg_label], np.int64).astype(dtype)
-        if len(classes) == 1 and off != marks.neg_label:
-            raise SklearnFallback
-        return write.rows([column], dtype, on=on, off=off)
-    parts = write.csr([column], np.int64)
-    parts[0].fill(marks.pos_label)
-    return wrap_csr(parts, (len(labels.codes), n))
 
 
 def _as_classes(declared: Any, labels: Labels) -> AnyArray:
@@ -374,3 +368,25 @@ def _is_whole(numbers: AnyArray) -> bool:
 def _as_text(categories: AnyArray | Strings) -> AnyArray:
     """Return texts in NumPy's own dtype, which compares them without asking Python."""
     return np.asarray(categories.tolist())
+
+
+def _as_rows(y: Any) -> Any:
+    """Return rows that Python iterates over; Arrow and polars would yield objects of their own."""
+    to_list = getattr(y, "to_pylist", getattr(y, "to_list", None))
+    return y if reader_of(y) is None or to_list is None else to_list()
+
+
+def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
+    """Return how many labels each row has, and the columns of all; None if not all are 0 or 1."""
+    if sparse.issparse(yt):
+        matrix = yt.tocsr()
+        # As in scikit-learn, a zero that is stored stands for a label.
+        is_binary = ((matrix.data == 0) | (matrix.data == 1)).all()
+        return (np.diff(matrix.indptr), matrix.indices) if is_binary else None
+    if not isinstance(yt, np.ndarray) or yt.ndim != 2:
+        return None
+    positions = np.flatnonzero(yt if yt.dtype == np.bool_ else yt != 0)  # NaN is not 0 either
+    if not (yt.reshape(-1)[positions] == 1).all():
+        return None
+    rows, columns = np.divmod(positions, max(yt.shape[1], 1))
+    return np.bincount(rows, minlength=len(yt)), columns

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 from onehot_fast.adapter import CodedColumn, write
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import FLOATS, VERSION, AnyArray, DType, SklearnFallback, wrap_csr
+from ._columns import FLOATS, VERSION, AnyArray, DType, wrap_csr
 from ._originals import OneHotEncoder as SklearnOneHotEncoder
 from .conversion import check_one_hot_encoder
 
 __all__ = ["OneHotEncoder"]
 
-# Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
-STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 # The kernels count at most this many output columns.
 MAX_OUTPUTS = np.iinfo(np.int32).max
 
@@ -54,71 +51,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
            [None, 2]], dtype=object)
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit and transform the same rows, which are read once.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
-        y : object, optional
-            Ignored.
-        **fit_params : object
-            As for `sklearn.base.TransformerMixin.fit_transform`.
-
-        Returns
-        -------
-        csr_matrix or ndarray of shape (n_samples, n_encoded_features)
-            See `transform`.
-        """
-        if fit_params or self._overrides("fit", "transform"):
-            return super().fit_transform(X, y, **fit_params)
-        rows, dtype = self._fit_rows(X, y), self._kernel_dtype()
-        if rows is None or dtype is None:
-            return super().transform(X)
-        return self._encode(rows, dtype)
-
-    def transform(self, X: Any) -> Any:
-        """Encode rows.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
-
-        Returns
-        -------
-        csr_matrix or ndarray of shape (n_samples, n_encoded_features)
-            A CSR array if scikit-learn is configured so, a table after `set_output`.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The encoder is not fitted.
-        TypeError, ValueError
-            As scikit-learn words them.
-        MemoryError
-            A dense result does not fit into the free memory. Nothing has been allocated.
-        """
-        dtype = self._kernel_dtype()
-        if dtype is not None:
-            with suppress(SklearnFallback):
-                return self._encode(self._look_up(X), dtype)
-        return super().transform(X)
-
     def inverse_transform(self, X: Any) -> AnyArray:
-        """Return the categories of encoded rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_encoded_features)
-            The largest value of a feature's columns decides.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            As `sklearn.preprocessing.OneHotEncoder.inverse_transform` describes them.
-        """
         check_is_fitted(self)
         decoded = decode_ones(self, X)
         return super().inverse_transform(X) if decoded is None else decoded
@@ -215,9 +148,8 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             outputs = np.where(outputs == dropped[i], np.int32(-1), outputs - is_behind)
         return outputs
 
-    def _kernel_dtype(self) -> DType | None:
-        """Return the dtype of the result, or None where scikit-learn has to make it."""
-        if not hasattr(self, "_n_features_outs") or self._overrides(*STEPS):
+    def _result_dtype(self) -> DType | None:
+        if not hasattr(self, "_n_features_outs") or self._overrides(*self.STEPS):
             return None
         if sum(self._n_features_outs) > MAX_OUTPUTS:
             return None

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from onehot_fast import empty
 
 from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
-from ._columns import AnyArray, DType, SklearnFallback
+from ._columns import AnyArray, DType
 from ._originals import OrdinalEncoder as SklearnOrdinalEncoder
 
 __all__ = ["OrdinalEncoder"]
-
-# Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
-STEPS = "_check_X", "_transform", "_map_infrequent_categories"
 
 
 class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
@@ -40,56 +35,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
            [-1.,  0.]])
     """
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit and transform the same rows, which are read once.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
-        y : object, optional
-            Ignored.
-        **fit_params : object
-            As for `sklearn.base.TransformerMixin.fit_transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            See `transform`.
-        """
-        if fit_params or self._overrides("fit", "transform"):
-            return super().fit_transform(X, y, **fit_params)
-        rows, dtype = self._fit_rows(X, y), self._code_dtype()
-        return super().transform(X) if rows is None or dtype is None else self._encode(rows, dtype)
-
-    def transform(self, X: Any) -> Any:
-        """Encode rows.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            Of `dtype`; a table after `set_output`.
-
-        Raises
-        ------
-        sklearn.exceptions.NotFittedError
-            The encoder is not fitted.
-        TypeError, ValueError
-            As scikit-learn words them.
-        """
-        dtype = self._code_dtype()
-        if dtype is not None:
-            with suppress(SklearnFallback):
-                return self._encode(self._look_up(X), dtype)
-        return super().transform(X)
-
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
-        """Return the matrix of coded rows."""
         out = empty((len(rows[0].codes), len(rows)), dtype)
         for i, codes in enumerate(rows):
             out[:, i] = codes.map(partial(self._values, i, dtype))
@@ -107,9 +53,8 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
             values[positions == len(self.categories_[i])] = self.unknown_value
         return values
 
-    def _code_dtype(self) -> DType | None:
-        """Return the dtype of the result, or None where scikit-learn has to make it."""
-        if not hasattr(self, "_missing_indices") or self._overrides(*STEPS):
+    def _result_dtype(self) -> DType | None:
+        if not hasattr(self, "_missing_indices") or self._overrides(*self.STEPS):
             return None
         try:
             dtype = np.dtype(self.dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -11,14 +10,11 @@ import numpy as np
 
 from onehot_fast import empty
 
-from ._category_encoder import CategoryEncoder, Positions
-from ._columns import AnyArray, SklearnFallback
+from ._category_encoder import CategoryCodes, CategoryEncoder, Positions
+from ._columns import AnyArray, DType
 from ._originals import TargetEncoder as SklearnTargetEncoder
 
 __all__ = ["TargetEncoder"]
-
-# Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
-STEPS = "_check_X", "_transform", "_transform_X_ordinal", "_map_infrequent_categories"
 
 
 class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
@@ -45,37 +41,21 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
            [2.75]])
     """
 
-    def transform(self, X: Any) -> Any:
-        """Encode rows.
+    STEPS = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
+    # Cross-fitting is scikit-learn's.
+    fit_transform = SklearnTargetEncoder.fit_transform
 
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_features)
-            An ndarray, a list of lists, or a table of pandas, polars or Arrow.
+    def _result_dtype(self) -> DType | None:
+        is_ready = hasattr(self, "encodings_") and not self._overrides(*self.STEPS)
+        return np.dtype(np.float64) if is_ready else None
 
-        Returns
-        -------
-        ndarray of float64, shape (n_samples, n_features) or (n_samples, n_features * n_classes)
-            The encoding of each value, and the mean of the target for an unknown one; of a
-            multiclass target, one column for each class. A table after `set_output`.
-
-        Raises
-        ------
-        AttributeError
-            The encoder is not fitted.
-        TypeError, ValueError
-            As scikit-learn words them.
-        """
-        if hasattr(self, "encodings_") and not self._overrides(*STEPS):
-            with suppress(SklearnFallback):
-                rows = self._look_up(X)
-                means = np.atleast_1d(self.target_mean_)  # of each class
-                encoded = empty((len(rows[0].codes), len(self.encodings_)), np.float64)
-                for i, codes in enumerate(rows):
-                    part = slice(i * len(means), (i + 1) * len(means))
-                    encoded[:, part] = codes.map(partial(_encode, self.encodings_[part], means))
-                return encoded
-        return super().transform(X)
+    def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
+        means = np.atleast_1d(self.target_mean_)  # of each class
+        encoded = empty((len(rows[0].codes), len(self.encodings_)), dtype)
+        for i, codes in enumerate(rows):
+            part = slice(i * len(means), (i + 1) * len(means))
+            encoded[:, part] = codes.map(partial(_encode, self.encodings_[part], means))
+        return encoded
 
     def _fit_encodings_all(self, X: Any, y: Any) -> Any:
         """Fit as scikit-learn's method of this name does, and read the rows once."""
@@ -89,10 +69,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         """Return the positions of the rows that `fit` has read, and which of them are known."""
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
-            result: tuple[AnyArray, AnyArray] = super()._transform(  # type: ignore[misc]
-                X, *args, **kwargs
-            )
-            return result
+            return super()._transform(X, *args, **kwargs)
         positions = np.empty((len(rows[0].codes), len(rows)), np.int32)
         is_known = np.ones(positions.shape, bool)
         for i, codes in enumerate(rows):
