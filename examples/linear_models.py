@@ -1,8 +1,8 @@
 """Linear models on a one-hot matrix that stores only codes: Newton, ridge, and a file in batches.
 
 Run it with ``python examples/linear_models.py`` if onehot-fast[arrow] and SciPy are installed;
-``--rows`` sets the size. If scikit-learn or glum is installed too, the same models are fitted with
-them, and the losses and the times stand side by side.
+``--rows`` sets the size. If scikit-learn or glum is installed too, they fit the same models, and
+their losses and times are printed beside ours.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PENALTY = 1.0  # of the squared coefficients, in all models
 
 
 def draw(n_rows: int, seed: int = 0) -> tuple[pa.Table, Floats, Floats]:
-    """Return a table of categories, a yes or no for each row, and a price."""
+    """Return a table of categories, a binary target and a price."""
     generator = np.random.default_rng(seed)
     score, columns = np.zeros(n_rows), {}
     for name, n in CATEGORIES.items():
@@ -37,8 +37,8 @@ def draw(n_rows: int, seed: int = 0) -> tuple[pa.Table, Floats, Floats]:
         score += effects[codes]
         words = pa.array([f"{name} {i:03}" for i in range(n)])
         columns[name] = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), words)
-    said_yes = (generator.random(n_rows) < 1 / (1 + np.exp(-score))).astype(float)
-    return pa.table(columns), said_yes, score + generator.normal(size=n_rows)
+    is_yes = (generator.random(n_rows) < 1 / (1 + np.exp(-score))).astype(float)
+    return pa.table(columns), is_yes, score + generator.normal(size=n_rows)
 
 
 def newton(X: OneHotMatrix, y: Floats, penalty: float = PENALTY, steps: int = 25) -> Floats:

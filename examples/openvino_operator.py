@@ -1,8 +1,8 @@
-"""The operator as a node of OpenVINO: a model whose OneHot runs on the kernels of this package.
+"""Use the kernels of this package for OneHot in an OpenVINO model.
 
-Run it with ``python examples/openvino_operator.py`` where onehot-fast and openvino are installed.
-OpenVINO calls a Python operator from its CPU plugin, so that all else of the model stays as it is:
-here a projection of the one-hot rows. The result must be that of OpenVINO's own OneHot.
+Run ``python examples/openvino_operator.py`` if onehot-fast and openvino are installed. OpenVINO
+calls a Python operator from its CPU plugin. The rest of the model, here a projection of the one-hot
+rows, does not change. The result must equal that of OpenVINO's OneHot.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ WIDTH = 8  # of the projection
 
 
 class FastOneHot(openvino.Op):  # type: ignore[misc]  # it has no types
-    """OneHot-16 over int64 indices, to float32; its name is not OpenVINO's, which knows that."""
+    """OneHot-16 from int64 indices to float32. Its name must differ from OpenVINO's operator."""
 
     def __init__(self, indices: Any = None) -> None:
         super().__init__(self, [] if indices is None else [indices])
 
     def validate_and_infer_types(self) -> None:
-        """Tell the type and the shape of the output, which may have unknown dimensions."""
+        """Set the type and shape of the output, which may have unknown dimensions."""
         shape = [*self.get_input_partial_shape(0), openvino.Dimension(DEPTH)]
         self.set_output_type(0, openvino.Type.f32, openvino.PartialShape(shape))
 
     def clone_with_new_inputs(self, inputs: Any) -> FastOneHot:
-        """Return the same node in another place."""
+        """Return a copy of the node with other inputs."""
         return FastOneHot(inputs[0])
 
     def visit_attributes(self, visitor: Any) -> bool:
-        """Have no attribute to show."""
+        """Return True: the node has no attributes."""
         return True
 
     def has_evaluate(self) -> bool:
-        """Say that OpenVINO may call `evaluate`."""
+        """Return True: OpenVINO calls `evaluate`."""
         return True
 
     def evaluate(self, outputs: Any, inputs: Any) -> bool:
-        """Write the one-hot rows into the memory that OpenVINO has for them."""
+        """Write the one-hot rows into OpenVINO's output."""
         indices = inputs[0].data
         outputs[0].shape = (*indices.shape, DEPTH)
         outputs[0].data[...] = one_hot(indices, DEPTH, np.float32(1), np.float32(0), axis=-1)
@@ -53,14 +53,14 @@ class FastOneHot(openvino.Op):  # type: ignore[misc]  # it has no types
 
 
 def model(one_hot_node: Any, indices: Any) -> Any:
-    """Return a compiled model: one-hot rows, and what a layer makes of them."""
+    """Return a compiled model: the one-hot node and a projection."""
     weights = np.random.default_rng(0).normal(size=(DEPTH, WIDTH)).astype(np.float32)
     projected = opset16.matmul(one_hot_node, opset16.constant(weights), False, False)
     return openvino.Core().compile_model(openvino.Model([projected], [indices]), "CPU")
 
 
 def own(indices: Any) -> Any:
-    """Return OpenVINO's own node."""
+    """Return OpenVINO's OneHot node."""
     return opset16.one_hot(
         indices,
         opset16.constant(np.int64(DEPTH)),
@@ -72,7 +72,7 @@ def own(indices: Any) -> Any:
 
 
 def main() -> None:
-    """Run both models on the same indices, of which some are no class."""
+    """Run both models on the same indices, some of them outside the classes."""
     labels = np.random.default_rng(1).integers(-2, DEPTH + 2, ROWS)
     rows, results = [], []
     for name, node in (("OpenVINO", own), ("onehot_fast", FastOneHot)):
@@ -84,7 +84,7 @@ def main() -> None:
     print_table(("OneHot of", "rows", "time with the projection"), rows)
     if not np.array_equal(*results):
         raise AssertionError("the results differ")
-    print("\nThe results are the same.")
+    print("\nThe results are equal.")
 
 
 if __name__ == "__main__":

