@@ -20,9 +20,8 @@ from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import ColumnSchema
-from onehot_fast.column import Column, as_values, read_values
+from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
-from onehot_fast.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -249,12 +248,9 @@ class SeriesAccessor(ListAccessor[Frame]):
         As there is one column, `drop` may be a category of it too, ``["first"]`` if it is spelled
         like a rule.
         """
-        table = Table(
-            (name,), len(column), lambda _: True, lambda _: column, lambda _: as_values(column)
-        )
         drop = options.get("drop")
         by_column = drop if isinstance(drop, Mapping) else {name: drop}
-        encoder = Encoder([name], **{**options, "drop": by_column}).fit(table)
+        encoder = Encoder([name], **{**options, "drop": by_column}).fit({name: column})
         [schema] = encoder.schema.columns
         coded = code_column(schema, column)
         identity = CodedColumn(coded.codes, None, coded.n_outputs, coded.nan_where_missing)

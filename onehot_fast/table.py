@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -30,63 +30,93 @@ NUMBERS = (numbers.Number, np.bool_, type(None))
 MANY_NAMES = 20
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Named columns of one length, read only when they are asked for.
+class Table(ABC):
+    """Named columns of one length, read only when they are needed; each integration subclasses it.
 
     Parameters
     ----------
-    names : tuple of hashable
-        One for each column, in order; names may repeat.
+    names : sequence of hashable
+        The name of each column, in order; names may repeat.
     n_rows : int
         The length of every column.
-    is_encodable : callable, position → bool
-        Whether a column is encoded where nobody says which: texts, objects and declared categories
-        are, numbers and Booleans are not.
-    read : callable, position → Column or Values
-        Reads one column: its codes, if it has any, or its values. Called once for each column that
-        is encoded.
-    values : callable, position → ndarray of shape (n_rows,)
-        One column as it is, for the decoder and for tables of another library.
-    library : str, default "numpy"
-        The integration that read the table, and that wraps what is made of it.
     source : object, optional
         The table itself, for ``wrap``. The core does not look at it.
-    block : callable, positions → ndarray of shape (n_columns, n_rows) or None, optional
-        Several columns, at least one, of one dtype of numbers or Booleans; None if they are not.
-        `values` may take much longer for each of them.
-    cells : callable, position → sequence of n_rows or None, optional
-        A few rows of a column as objects of Python, None or NaN for a missing value; None if it
-        is faster to read the column.
-    type_of : callable, position → str, optional
-        The type of a column, by which `wrap` of the same library makes it again: the library, a
-        colon, and how the library spells the type. "" if any other type would do.
-    has_names : bool, default True
+
+    Attributes
+    ----------
+    library : str
+        The integration that wraps results.
+    has_names : bool
         False if the columns have only positions: those of a plain array or of a bare `Column`.
-    uncoded : Table, optional
-        The table that `coded_once` was called on.
+    owner : object
+        The frame of a wrapper such as narwhals, to which `source` belongs.
     """
 
-    names: tuple[Hashable, ...]
-    n_rows: int
-    is_encodable: Callable[[int], bool]
-    read: Callable[[int], Column | Values]
-    values: Callable[[int], AnyArray]
-    library: str = "numpy"
-    source: Any = None
-    block: Callable[[Sequence[int]], AnyArray | None] = lambda positions: None
-    cells: Callable[[int], Sequence[Any] | None] = lambda position: None
-    type_of: Callable[[int], str] = lambda position: ""
-    has_names: bool = True
-    uncoded: Table | None = None
+    library = "numpy"
+    has_names = True
+    owner: Any = None
+    # The columns read so far, if `coded_once` returned the table.
+    _coded: dict[int, Column] | None = None
 
-    @cached_property
+    def __init__(self, names: Iterable[Hashable], n_rows: int, source: Any = None) -> None:
+        self.names = tuple(names)
+        self.n_rows = n_rows
+        self.source = source
+
+    @abstractmethod
+    def is_encodable(self, position: int) -> bool:
+        """Tell whether a column is encoded by default.
+
+        Strings, objects and declared categories are; numbers and Booleans are not.
+        """
+
+    @abstractmethod
+    def read(self, position: int) -> Column | Values:
+        """Return the codes of a column if it has any, otherwise its values."""
+
+    @abstractmethod
+    def values(self, position: int) -> AnyArray:
+        """Return a column as an array, for the decoder and for tables of another library."""
+
+    def block(self, positions: Sequence[int]) -> AnyArray | None:
+        """Return columns of one dtype of numbers or Booleans as the rows of one array.
+
+        None if the dtypes differ, or if `values` of each column is as fast.
+        """
+        return None
+
+    def cells(self, position: int) -> Sequence[Any] | None:
+        """Return the values of a column as Python objects; None if `read` is faster.
+
+        It is called for tables of a few rows. A missing value is None or NaN.
+        """
+        return None
+
+    def type_of(self, position: int) -> str:
+        """Return the type of a column, from which ``wrap`` of the same library restores it.
+
+        The library, a colon, and the library's name of the type; "" if any type would do.
+        """
+        return ""
+
+    def numbers(self, position: int) -> AnyArray | None:
+        """Return a column of Booleans, integers or floats; None for a column of another type.
+
+        A missing value is NaN, and turns integers and Booleans into float64.
+        """
+        try:
+            column = self.read(position)
+        except (TypeError, ValueError, NotImplementedError):  # a type that cannot be encoded
+            return None
+        return column.numbers() if isinstance(column, Values) else None
+
+    @property
     def encodable(self) -> tuple[bool, ...]:
-        """For each column, whether it is encoded where nobody says which."""
+        """For each column, whether it is encoded by default."""
         return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
-        """Return where the one column of this name is.
+        """Return the position of the column with this name.
 
         Raises
         ------
@@ -95,26 +125,19 @@ class Table:
         """
         return column_position(self.names, name)
 
-    def numbers(self, position: int) -> AnyArray | None:
-        """Return a column of Booleans, integers or floats, NaN where a value is missing.
-
-        A missing value turns integers and Booleans into float64. None for a column of another type.
-        """
-        if self.uncoded is not None:
-            return self.uncoded.numbers(position)
-        column = self.read(position)
-        numbers = column.numbers() if isinstance(column, Values) else None
-        if numbers is None and self.library == "numpy" and not self.is_encodable(position):
-            return _numbers_of_list(self.values(position))
-        if numbers is None and ":Sparse[" in self.type_of(position):
-            dense = self.values(position)
-            return dense if dense.dtype.kind in "biuf" else None
-        return numbers
+    def column(self, position: int) -> Column | Values:
+        """Return a column as `read` does; see `coded_once`."""
+        if self._coded is None:
+            return self.read(position)
+        if position not in self._coded:
+            self._coded[position] = self.read(position).encode()
+        return self._coded[position]
 
     def coded_once(self) -> Table:
-        """Return the table for `fit` and `transform` in one: no value is hashed a second time."""
-        coded = cache(lambda position: self.read(position).encode())
-        return replace(self, read=coded, cells=lambda position: None, uncoded=self)
+        """Return the table for `fit` and `transform` in one: each column is hashed once."""
+        once = copy(self)
+        once._coded = {}
+        return once
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
@@ -186,7 +209,7 @@ def read_table(table: Any) -> Table:
     if isinstance(table, list) and table and all(isinstance(row, Mapping) for row in table):
         return _records_table(table)
     if isinstance(table, Column):
-        return _array_table(["x0"], [table], table, has_names=False)
+        return ArrayTable(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
     hint = " (np.array(rows, object) is one, and so is a list of records: at least one dict)"
@@ -210,14 +233,14 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
     lengths = {name: len(column) for name, column in table.items()}
     if len({*lengths.values()}) > 1:
         raise ValueError(f"the columns differ in length: {lengths!r}")
-    return _array_table(list(table), columns, table)
+    return ArrayTable(list(table), columns, table)
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
     """Return records, whose keys become columns in the order in which they appear."""
     names = list(dict.fromkeys(chain.from_iterable(records)))
     columns = [[record.get(name) for record in records] for name in names]
-    return _array_table(names, columns, records, len(records))
+    return ArrayTable(names, columns, records, len(records))
 
 
 def _is_scalar(value: Any) -> bool:
@@ -235,56 +258,67 @@ def _ndarray_table(table: AnyArray) -> Table:
     """Return an array of rows; nothing but its fields tells its columns apart."""
     if table.dtype.names is not None and table.ndim == 1:
         fields = [table[name] for name in table.dtype.names]
-        return _array_table(list(table.dtype.names), fields, table)
+        return ArrayTable(list(table.dtype.names), fields, table)
     if table.ndim not in (1, 2):
         raise ValueError(f"the table has shape {table.shape}; accepted are one or two dimensions")
     rows = table[:, np.newaxis] if table.ndim == 1 else table
     columns = [rows[:, i] for i in range(rows.shape[1])]
     names = [f"x{i}" for i in range(len(columns))]
-    return _array_table(names, columns, table, len(table), has_names=False)
+    return ArrayTable(names, columns, table, len(table), has_names=False)
 
 
-def _array_table(
-    names: Sequence[Hashable],
-    columns: Sequence[Any],
-    source: Any,
-    n_rows: int | None = None,
-    *,
-    has_names: bool = True,
-) -> Table:
-    """Return a table of these columns; without names, each of them is encodable."""
-    if n_rows is None:
-        n_rows = len(columns[0]) if columns else 0
-    return Table(
-        tuple(names),
-        n_rows,
-        lambda i: not has_names or _is_encodable(columns[i]),
-        lambda i: read_values(columns[i]),
-        lambda i: as_values(columns[i]),
-        source=source,
-        cells=lambda i: columns[i] if isinstance(columns[i], list | tuple) else None,
-        type_of=lambda i: _type_of(columns[i]),
-        has_names=has_names,
-    )
+class ArrayTable(Table):
+    """Arrays, sequences and `Column` objects; without names, each of them is encodable."""
 
+    def __init__(
+        self,
+        names: Iterable[Hashable],
+        columns: Sequence[Any],
+        source: Any,
+        n_rows: int | None = None,
+        *,
+        has_names: bool = True,
+    ) -> None:
+        if n_rows is None:
+            n_rows = len(columns[0]) if columns else 0
+        super().__init__(names, n_rows, source)
+        self._columns = columns
+        self.has_names = has_names
 
-def _type_of(column: Any) -> str:
-    """Return the type of an array of numbers, Booleans or times."""
-    is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
-    return f"numpy:{column.dtype.name}" if is_native else ""
+    def is_encodable(self, position: int) -> bool:
+        """Tell whether a column is encoded by default: numbers are not."""
+        column = self._columns[position]
+        if not self.has_names:
+            return True
+        if isinstance(column, list | tuple):
+            return not all(isinstance(value, NUMBERS) for value in column)
+        dtype = getattr(column, "dtype", None)
+        return dtype is None or getattr(dtype, "kind", "O") in "OSUT"
 
+    def read(self, position: int) -> Column | Values:
+        """Return a column as codes or values."""
+        return read_values(self._columns[position])
 
-def _numbers_of_list(values: AnyArray) -> AnyArray | None:
-    """Return the numbers of a list, None where it holds something else, such as decimals."""
-    if values.dtype != object:
-        return None
-    numbers = np.array([math.nan if is_missing(value) else value for value in values.tolist()])
-    return numbers if numbers.dtype.kind in "biuf" else None
+    def values(self, position: int) -> AnyArray:
+        """Return a column as an array."""
+        return as_values(self._columns[position])
 
+    def cells(self, position: int) -> Sequence[Any] | None:
+        """Return a list or tuple as it is."""
+        column = self._columns[position]
+        return column if isinstance(column, list | tuple) else None
 
-def _is_encodable(column: Any) -> bool:
-    """Tell whether a column is encoded where nobody says which; numbers are not."""
-    if isinstance(column, list | tuple):
-        return not all(isinstance(value, NUMBERS) for value in column)
-    dtype = getattr(column, "dtype", None)
-    return dtype is None or getattr(dtype, "kind", "O") in "OSUT"
+    def type_of(self, position: int) -> str:
+        """Return the dtype of an array of numbers, Booleans or times."""
+        column = self._columns[position]
+        is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
+        return f"numpy:{column.dtype.name}" if is_native else ""
+
+    def numbers(self, position: int) -> AnyArray | None:
+        """Return the numbers of an array or of a list; None if it holds something else."""
+        numbers = super().numbers(position)
+        if numbers is not None or self.is_encodable(position):
+            return numbers
+        values = self.values(position).tolist()
+        found = np.array([math.nan if is_missing(value) else value for value in values])
+        return found if found.dtype.kind in "biuf" else None

@@ -80,38 +80,49 @@ def as_table(table: Any) -> pa.Table:
 
 def read_table(table: Any) -> Table:
     """Return any object with Arrow data as a `Table`, without reading a column."""
-    rows = as_table(table)
-    return Table(
-        tuple(rows.schema.names),
-        rows.num_rows,
-        lambda position: _is_encodable(rows.schema.field(position).type),
-        lambda position: read_column(rows.column(position)),
-        lambda position: as_values(rows.column(position)),
-        "arrow",
-        rows,
-        lambda positions: _side_by_side(rows, positions),
-        lambda position: _cells(rows.column(position)),
-        lambda position: f"arrow:{rows.schema.field(position).type}",
-    )
+    return ArrowTable(as_table(table))
 
 
-def _cells(column: pa.ChunkedArray) -> list[Any] | None:
-    """Return the values of a few rows, None if Python has no objects for them."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except (ArithmeticError, ValueError, NotImplementedError):
-        return None
-    return values
+class ArrowTable(Table):
+    """A table of pyarrow."""
 
+    library = "arrow"
 
-def _side_by_side(rows: pa.Table, positions: Sequence[int]) -> AnyArray | None:
-    """Return columns of one type of numbers or Booleans as the rows of an array."""
-    every = range(len(positions))
-    blocks = [chunk.block(every) for chunk in read_arrow(rows.select(positions))]
-    parts = [block for block in blocks if block is not None]
-    if not parts or len(parts) < len(blocks):
-        return None
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+    def __init__(self, table: pa.Table) -> None:
+        super().__init__(table.schema.names, table.num_rows, table)
+
+    def is_encodable(self, position: int) -> bool:
+        """Tell whether the type holds texts, bytes or a dictionary."""
+        return _is_encodable(self.source.schema.field(position).type)
+
+    def type_of(self, position: int) -> str:
+        """Return the type as text."""
+        return f"arrow:{self.source.schema.field(position).type}"
+
+    def read(self, position: int) -> Column | Values:
+        """Return a column as codes or values."""
+        return read_column(self.source.column(position))
+
+    def values(self, position: int) -> AnyArray:
+        """Return a column as an array."""
+        return as_values(self.source.column(position))
+
+    def block(self, positions: Sequence[int]) -> AnyArray | None:
+        """Return columns of one type of numbers or Booleans as the rows of an array."""
+        every = range(len(positions))
+        blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
+        parts = [block for block in blocks if block is not None]
+        if not parts or len(parts) < len(blocks):
+            return None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+    def cells(self, position: int) -> list[Any] | None:
+        """Return the values of a few rows, None if Python has no objects for them."""
+        try:
+            values: list[Any] = self.source.column(position).to_pylist()
+        except (ArithmeticError, ValueError, NotImplementedError):
+            return None
+        return values
 
 
 def _is_encodable(kind: pa.DataType) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 import narwhals as nw
@@ -26,13 +25,6 @@ from onehot_fast.adapter import (
 __all__ = ["read_column", "read_lists", "read_table", "wrap"]
 
 
-@dataclass(frozen=True, eq=False)
-class NarwhalsTable(Table):
-    """A native table that came as a frame of narwhals; its `source` is the native frame."""
-
-    frame: Any = None
-
-
 def read_table(table: Any) -> Table:
     """Return a DataFrame or Series of narwhals as a `Table`, without reading a column."""
     if isinstance(table, nw.LazyFrame):
@@ -43,8 +35,8 @@ def read_table(table: Any) -> Table:
     if isinstance(table, nw.Series) and table.name:
         table = table.to_frame()  # arrays of pyarrow have no name
     native = read_native_table(_native(table))
-    attributes = {field.name: getattr(native, field.name) for field in fields(Table)}
-    return NarwhalsTable(**{**attributes, "library": "narwhals"}, frame=table)
+    native.library, native.owner = "narwhals", table
+    return native
 
 
 def read_column(column: Any) -> Column | Values:
@@ -66,7 +58,7 @@ def wrap(
     """Return the parts as a frame of narwhals, of the version of its API that came in."""
     library = reader_of(table.source) or "arrow"
     native = integration(library).wrap(table, parts, memo, num_threads)
-    api = sys.modules[type(getattr(table, "frame", None)).__module__]
+    api = sys.modules[type(table.owner).__module__]
     return getattr(api, "from_native", nw.from_native)(native, eager_only=True)
 
 

@@ -50,81 +50,80 @@ def read_table(table: Any) -> Table:
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
-    frame = _Frame(table)
-    return Table(
-        tuple(python_values(table.columns)),
-        frame.n_rows,
-        frame.is_encodable,
-        frame.read,
-        frame.values,
-        "pandas",
-        table,
-        frame.block,
-        frame.cells,
-        frame.type_of,
-    )
+    return PandasTable(table)
 
 
-class _Frame:
-    """A DataFrame as `Table` asks for it: by the positions of its columns."""
+class PandasTable(Table):
+    """A DataFrame, read by the positions of its columns."""
+
+    library = "pandas"
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self.frame = frame
-        self.n_rows = len(frame)
+        super().__init__(python_values(frame.columns), len(frame), frame)
 
     @cached_property
-    def dtypes(self) -> list[Any]:
-        return self.frame.dtypes.tolist()
+    def _dtypes(self) -> list[Any]:
+        return self.source.dtypes.tolist()
 
     @cached_property
-    def every(self) -> list["pd.Series[Any]"]:
-        return [series for _, series in self.frame.items()]
+    def _every_series(self) -> list["pd.Series[Any]"]:
+        return [series for _, series in self.source.items()]
 
-    def column(self, position: int) -> "pd.Series[Any]":
-        is_wide = self.frame.shape[1] > FEW_COLUMNS
-        return self.frame.iloc[:, position] if is_wide else self.every[position]
+    def _series(self, position: int) -> "pd.Series[Any]":
+        is_wide = self.source.shape[1] > FEW_COLUMNS
+        return self.source.iloc[:, position] if is_wide else self._every_series[position]
 
     def is_encodable(self, position: int) -> bool:
-        return is_encodable(self.dtypes[position])
+        """Tell whether the dtype holds texts, objects or categories."""
+        return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as text; of texts and objects pandas chooses the same again."""
-        dtype = self.dtypes[position]
+        """Return the dtype as text; pandas chooses the dtype of texts and objects itself."""
+        dtype = self._dtypes[position]
         if isinstance(dtype, pd.CategoricalDtype):
             order = "ordered" if dtype.ordered else "unordered"
             return f"pandas:category[{dtype.categories.dtype}, {order}]"
         return "" if str(dtype) in ("object", "str") else f"pandas:{dtype}"
 
     def read(self, position: int) -> Column | Values:
-        return read_column(self.column(position))
+        """Return a column as codes or values."""
+        return read_column(self._series(position))
 
     def values(self, position: int) -> npt.NDArray[Any]:
-        return self.column(position).to_numpy()
+        """Return a column as pandas converts it."""
+        return self._series(position).to_numpy()
+
+    def numbers(self, position: int) -> npt.NDArray[Any] | None:
+        """Return a column of numbers or Booleans, sparse ones too."""
+        if not isinstance(self._dtypes[position], pd.SparseDtype):
+            return super().numbers(position)
+        dense = self.values(position)
+        return dense if dense.dtype.kind in "biuf" else None
 
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
         """Return columns of one dtype as the rows of an array."""
-        part = self.part(list(positions))
+        part = self._part(list(positions))
         rows = part.to_numpy().T if part.size <= SMALL_CELLS else None
-        # Of Booleans nothing else becomes; pandas takes 0.1 ms to name the dtypes.
+        # Only Booleans become Booleans; pandas takes 0.1 ms to name the dtypes.
         if rows is not None and rows.dtype == bool:
             return rows
         if len(set(part.dtypes.tolist())) > 1:
             return None
         return part.to_numpy().T if rows is None else rows
 
-    def part(self, positions: list[int]) -> pd.DataFrame:
+    def _part(self, positions: list[int]) -> pd.DataFrame:
         first, stop = positions[0], positions[-1] + 1
         if positions != [*range(first, stop)]:
-            return self.frame.iloc[:, positions]
-        is_whole = len(positions) == self.frame.shape[1]
-        return self.frame if is_whole else self.frame.iloc[:, first:stop]
+            return self.source.iloc[:, positions]
+        is_whole = len(positions) == self.source.shape[1]
+        return self.source if is_whole else self.source.iloc[:, first:stop]
 
     def cells(self, position: int) -> list[Any] | None:
-        """Return the values of a column one by one, if that takes less time than to read it."""
+        """Return the values of a column one by one, if that is faster than to read it."""
         if self.n_rows > FEW_ROWS:
             return None
         try:
-            return [self.frame.iat[row, position] for row in range(self.n_rows)]
+            return [self.source.iat[row, position] for row in range(self.n_rows)]
         except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python has not
             return None
 

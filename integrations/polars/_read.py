@@ -11,7 +11,6 @@ do not come that way, because
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,7 +18,15 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from onehot_fast.adapter import Column, Rows, Table, Values, read_arrow, read_values
+from onehot_fast.adapter import (
+    Column,
+    Rows,
+    Table,
+    Values,
+    cached_property,
+    read_arrow,
+    read_values,
+)
 
 __all__ = [
     "is_encodable",
@@ -68,41 +75,63 @@ def read_table(table: Any) -> Table:
             f"a polars.{type(table).__name__} has no rows; accepted are a DataFrame and a"
             " Series: collect it, or see LazyFrame.onehot, which encodes what comes later"
         )
-    dtypes = cache(lambda: table.dtypes)  # of all columns at once
-    types = cache(lambda: list(map(type, dtypes())))  # compared ten times as fast
-    return Table(
-        tuple(table.columns),
-        table.height,
-        lambda i: is_encodable(dtypes()[i]),
-        lambda i: read_column(table.to_series(i)),
-        lambda i: _values(table.to_series(i)),
-        "polars",
-        table,
-        lambda positions: _side_by_side(table, types(), positions),
-        lambda i: table.to_series(i).to_list(),
-        lambda i: f"polars:{'Enum' if types()[i] is pl.Enum else dtypes()[i]}",
-    )
+    return PolarsTable(table)
 
 
-def _side_by_side(
-    table: pl.DataFrame, types: list[Any], positions: Sequence[int]
-) -> AnyArray | None:
-    """Return columns of one dtype as the rows of an array."""
-    kind, *others = {types[i] for i in positions}
-    if others or kind not in PRIMITIVE:
-        return None
-    # To choose columns takes polars longer than to export some more of them.
-    is_all = len(types) <= 2 * len(positions) and set(PRIMITIVE).issuperset(types)
-    part = table if is_all else table[:, list(positions)]
-    if "\0" in "".join(part.columns):  # such a name aborts the process
-        part = part.clone()
-        part.columns = list(map(str, range(part.width)))
-    chosen = positions if is_all else range(part.width)
-    blocks = [chunk.block(chosen) for chunk in read_arrow(part)]
-    parts = [block for block in blocks if block is not None]
-    if not parts or len(parts) < len(blocks):
-        return None
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+class PolarsTable(Table):
+    """A DataFrame of polars."""
+
+    library = "polars"
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        super().__init__(frame.columns, frame.height, frame)
+
+    @cached_property
+    def _dtypes(self) -> list[Any]:
+        return self.source.dtypes  # of all columns at once
+
+    def is_encodable(self, position: int) -> bool:
+        """Tell whether the dtype holds texts, objects or declared categories."""
+        return is_encodable(self._dtypes[position])
+
+    def type_of(self, position: int) -> str:
+        """Return the dtype as text, of an Enum without its categories."""
+        dtype = self._dtypes[position]
+        return f"polars:{'Enum' if type(dtype) is pl.Enum else dtype}"
+
+    def read(self, position: int) -> Column | Values:
+        """Return a column as codes or values."""
+        return read_column(self.source.to_series(position))
+
+    def values(self, position: int) -> AnyArray:
+        """Return a column as NumPy has it; the zone of a time is kept in objects."""
+        series = self.source.to_series(position)
+        if getattr(series.dtype, "time_zone", None) is not None:
+            return _objects(series.to_list())
+        return series.to_numpy()
+
+    def cells(self, position: int) -> list[Any]:
+        """Return the values of a few rows."""
+        return self.source.to_series(position).to_list()
+
+    def block(self, positions: Sequence[int]) -> AnyArray | None:
+        """Return columns of one dtype as the rows of an array."""
+        types = [*map(type, self._dtypes)]  # compared ten times as fast as dtypes
+        kind, *others = {types[i] for i in positions}
+        if others or kind not in PRIMITIVE:
+            return None
+        # To choose columns takes polars longer than to export some more of them.
+        is_all = len(types) <= 2 * len(positions) and set(PRIMITIVE).issuperset(types)
+        part = self.source if is_all else self.source[:, list(positions)]
+        if "\0" in "".join(part.columns):  # such a name aborts the process
+            part = part.clone()
+            part.columns = list(map(str, range(part.width)))
+        chosen = positions if is_all else range(part.width)
+        blocks = [chunk.block(chosen) for chunk in read_arrow(part)]
+        parts = [block for block in blocks if block is not None]
+        if not parts or len(parts) < len(blocks):
+            return None
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def read_column(series: Any) -> Column | Values:
@@ -143,13 +172,6 @@ def read_labels(series: pl.Series, sep: str | None) -> Rows:
         return Rows.read(series, sep=sep)
     offsets, elements = _flatten(series)
     return Rows(offsets, read_column(elements.alias(series.name)).encode())
-
-
-def _values(series: pl.Series) -> AnyArray:
-    """Return a Series as NumPy has it; the zone of a time is kept in objects."""
-    if getattr(series.dtype, "time_zone", None) is not None:
-        return _objects(series.to_list())
-    return series.to_numpy()
 
 
 def _objects(values: list[Any]) -> npt.NDArray[np.object_]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack
@@ -180,7 +179,8 @@ def _encode_batch(
     schema: Schema, layout: Layout, num_threads: int | None, series: pl.Series
 ) -> pl.Series:
     [column] = schema.columns
-    table = dataclasses.replace(read_table(series), names=(column.name,))
+    table = read_table(series)
+    table.names = (column.name,)
     with part_of_table(one_thread=False):
         coded = lookup.code_table(table, schema)
     if layout == "array":

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
@@ -46,28 +47,32 @@ def as_frame(table: Any) -> DataFrame:
     )
 
 
-def without_rows(frame: DataFrame, n_rows: int = 0) -> Table:
-    """Return the columns of a frame as a table: all that can be told before anything runs."""
-    fields = frame.schema.fields
+class SparkTable(Table):
+    """The columns of a frame with missing values only: all that is known before anything runs."""
 
-    def read(position: int) -> Column | Values:
-        kind = fields[position].dataType
+    library = "spark"
+
+    def __init__(self, frame: DataFrame, n_rows: int = 0) -> None:
+        super().__init__(frame.columns, n_rows, frame)
+        self._types = [field.dataType for field in frame.schema.fields]
+
+    def is_encodable(self, position: int) -> bool:
+        """Tell whether a column holds texts or bytes."""
+        return type(self._types[position]).__name__ in TEXTS
+
+    def read(self, position: int) -> Column | Values:
+        """Return a column of missing values, or raise an error if its type cannot be encoded."""
+        kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
                 f"Spark type {kind.simpleString()} cannot be encoded; accepted are strings,"
                 " binaries, Booleans, numbers, dates, times and day-time intervals"
             )
-        return Column(np.full(n_rows, -1, np.int8), np.empty(0, object))
+        return Column(np.full(self.n_rows, -1, np.int8), np.empty(0, object))
 
-    return Table(
-        tuple(frame.columns),
-        n_rows,
-        lambda position: type(fields[position].dataType).__name__ in TEXTS,
-        read,
-        lambda position: np.empty(0, object),
-        "spark",
-        frame,
-    )
+    def values(self, position: int) -> npt.NDArray[Any]:
+        """Return no values."""
+        return np.empty(0, object)
 
 
 def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -15,9 +14,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Column, Table, read_values
+from onehot_fast.adapter import Column, read_values
 
-from ._columns import as_frame, without_rows
+from ._columns import SparkTable, as_frame
 from ._workers import STATE, learn_batches, merge_states
 
 # States of up to so many bytes come to the driver at once; where one is larger, the tasks merge
@@ -30,16 +29,16 @@ MOST_COLLECTED = 1 << 27
 def learn(encoder: Encoder, table: Any) -> Encoder:
     """Return an encoder that has learned all rows; see `onehot_fast.adapter.Engine`."""
     frame = as_frame(table)
-    encoder.partial_fit(without_rows(frame))
+    encoder.partial_fit(SparkTable(frame))
     names = list(encoder.columns or ())
     if not names:
         return Encoder(**{**encoder.get_params(), "columns": []}).partial_fit(
-            without_rows(frame, frame.count())
+            SparkTable(frame, frame.count())
         )
     positions = [frame.columns.index(str(name)) for name in names]
     if _spark_counts(frame, positions, encoder):
-        return encoder.partial_fit(_counted(frame, positions))
-    part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(without_rows(frame))
+        return encoder.partial_fit(CountedTable(frame, positions))
+    part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(SparkTable(frame))
     columns = positional(frame, positions)
     states = columns.mapInArrow(lambda batches: learn_batches(part, batches), STATE)
     return encoder.merge(*(pickle.loads(state) for state in collected(states)))
@@ -59,21 +58,24 @@ def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) 
     )
 
 
-def _counted(frame: DataFrame, positions: list[int]) -> Table:
-    """Return the distinct values of each column, with how often they occur, as a table."""
-    pairs = ", ".join(f"{position}, c{position}" for position in positions)
-    values = positional(frame, positions).selectExpr(f"stack({len(positions)}, {pairs})")
-    found = values.toDF("column", "value").groupBy("column", "value").count().toArrow()
-    n_rows = pc.sum(found.filter(pc.field("column") == positions[0])["count"]).as_py() or 0
+class CountedTable(SparkTable):
+    """The distinct values of some columns of strings, with how often Spark counted each."""
 
-    def read(position: int) -> Column:
+    def __init__(self, frame: DataFrame, positions: list[int]) -> None:
+        pairs = ", ".join(f"{position}, c{position}" for position in positions)
+        values = positional(frame, positions).selectExpr(f"stack({len(positions)}, {pairs})")
+        counted = values.toDF("column", "value").groupBy("column", "value").count().toArrow()
+        first = counted.filter(pc.field("column") == positions[0])
+        super().__init__(frame, pc.sum(first["count"]).as_py() or 0)
+        self._counted = counted
+
+    def read(self, position: int) -> Column:
+        """Return the distinct values of a column, which know their counts."""
         is_of_column = pc.field("column") == position
-        there = found.filter(is_of_column & pc.field("value").is_valid())
-        column = read_values(there["value"]).encode()
-        column.counts = there["count"].to_numpy().astype(np.int64)
+        present = self._counted.filter(is_of_column & pc.field("value").is_valid())
+        column = read_values(present["value"]).encode()
+        column.counts = present["count"].to_numpy().astype(np.int64)
         return column
-
-    return replace(without_rows(frame, n_rows), read=read)
 
 
 def positional(frame: DataFrame, positions: list[int]) -> DataFrame:

@@ -243,12 +243,7 @@ def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
 
 def _numbers(table: Table, position: int) -> AnyArray:
     """Return a column for a matrix, or raise an error if it is not numeric."""
-    try:
-        values = table.numbers(position)
-    except MemoryError:
-        raise
-    except Exception:  # each library has its own error for a column that NumPy cannot hold
-        values = None
+    values = table.numbers(position)
     if values is None:
         name = table.names[position]
         kind = table.type_of(position).partition(":")[2] or table.values(position).dtype

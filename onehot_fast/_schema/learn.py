@@ -50,7 +50,7 @@ def learn_table(
 
     def learned(position: int) -> ColumnStatistics:
         name = table.names[position]
-        statistics = _learn_column(name, named(name, table.read, position), options.of(name))
+        statistics = _learn_column(name, named(name, table.column, position), options.of(name))
         kind = table.type_of(position)
         return replace(statistics, types=frozenset([kind])) if kind else statistics
 

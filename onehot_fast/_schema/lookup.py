@@ -45,7 +45,7 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
         return read_named(table, column.name)
 
     def coded(position: int, column: ColumnSchema, known: CodedColumn | None) -> CodedColumn:
-        return known or _code_column(column, named(column.name, table.read, position))
+        return known or _code_column(column, named(column.name, table.column, position))
 
     positions = schema.remember(Schema.positions_in, table.names)
     is_few = table.n_rows <= FEW_ROWS
@@ -142,7 +142,7 @@ def named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Resul
 
 def read_named(table: Table, name: Hashable) -> Column | Values:
     """Return the one column of a name."""
-    return named(name, table.read, table.position(name))
+    return named(name, table.column, table.position(name))
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:

@@ -16,7 +16,7 @@ from onehot_fast import Column, Encoder
 from onehot_fast._runtime import registry
 from onehot_fast.adapter import Outputs, PassThrough, write
 from onehot_fast.column import read_column
-from onehot_fast.table import Table, read_table
+from onehot_fast.table import ArrayTable, read_table
 
 NAT = np.datetime64("NaT", "s")
 
@@ -219,13 +219,7 @@ def test_tables_that_cannot_be_read(source, error, message):
 
 def test_a_name_that_is_there_twice():
     """Of two columns of one name neither can be encoded; kept ones may share theirs."""
-    table = Table(
-        ("p", "q", "p"),
-        1,
-        lambda position: position == 1,
-        lambda position: read_column(["a"]),
-        lambda position: position,
-    )
+    table = ArrayTable(("p", "q", "p"), [[1], ["a"], [2]], None)
 
     assert Encoder().fit(table).columns == ("q",)
     with pytest.raises(ValueError, match="the table has 2 columns named 'p'"):

@@ -377,8 +377,8 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
 
 def test_texts_are_counted_by_spark_as_by_one_process(spark, monkeypatch):
     """But not those that are equal in another way, nor where a row without a value is refused."""
-    counted, count = [], _learn._counted
-    monkeypatch.setattr(_learn, "_counted", lambda *given: counted.append(1) or count(*given))
+    counted, count = [], _learn.CountedTable
+    monkeypatch.setattr(_learn, "CountedTable", lambda *given: counted.append(1) or count(*given))
     rows = [("b", None, "x"), ("", "é", "x"), (None, None, "a.b"), ("a\0b", "é", "x")] * 3
     frame = spark.createDataFrame(rows, "word string, `a.b` string, kept string").repartition(5)
     names = ["word", "a.b"]
