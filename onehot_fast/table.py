@@ -16,7 +16,6 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import did_you_mean, shown, with_article
 from onehot_fast._categories.keys import is_missing
 from onehot_fast._runtime.registry import READERS, engine_of, integration, reader_of
-from onehot_fast._runtime.utils import cached_property
 from onehot_fast.column import Column, Values, as_values, read_values
 
 __all__ = ["Table", "column_position", "read_table"]
