@@ -10,10 +10,10 @@
 >>> input_feed(model, table)
 {'size': array(['S', 'L', ''], dtype=object), 'floor': array([2., 1., 2.])}
 
-`onnxruntime.InferenceSession(model.SerializeToString()).run(None, input_feed(model, table))[0]` is
-what ``encoder.transform(table, "numpy")`` is, bit for bit. Where this is imported, skl2onnx
-knows the converters of `onehot_fast.Encoder` and of the classes of
-`onehot_fast.integrations.sklearn` as soon as it is imported itself, before or after.
+`onnxruntime.InferenceSession(model.SerializeToString()).run(None, input_feed(model, table))[0]`
+equals ``encoder.transform(table, "numpy")`` bit for bit. If both this package and skl2onnx are
+imported, in any order, skl2onnx converts `onehot_fast.Encoder` and the classes of
+`onehot_fast.integrations.sklearn`.
 """
 
 from functools import partial
@@ -24,8 +24,7 @@ from onehot_fast.adapter import require
 require("onnx")
 
 from ._imports import after_import
-from .exporting import to_onnx
-from .feeding import input_feed
+from .exporting import input_feed, to_onnx
 from .reference import OneHot
 
 # They register themselves with skl2onnx.

@@ -23,10 +23,9 @@ from skl2onnx.shape_calculators import ordinal_encoder as ordinal_shapes
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
-from ._nodes import ML, Plan, encode_rows, encode_values, ml_version
-from ._plans import input_names, plan_encoder
+from ._nodes import ML, Plan, encode_rows, encode_values, input_names, ml_version, plan_encoder
 
-# What skl2onnx makes of scikit-learn's own; ours are fitted alike.
+# The shape functions and converters of scikit-learn's classes, whose attributes ours have.
 BINS = (
     k_bins_shapes.calculate_sklearn_k_bins_discretiser,
     k_bins_discretiser.convert_sklearn_k_bins_discretiser,
@@ -50,11 +49,11 @@ class Container:
     def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
         output = self._scope.get_unique_variable_name("onehot")
-        self.give_out(operator, inputs, output, **attributes)
+        self.named_node(operator, inputs, output, **attributes)
         return str(output)
 
-    def give_out(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
-        """Add a node whose output has a name."""
+    def named_node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
+        """Add a node whose output has a given name."""
         domain = attributes.pop("domain", "")
         name = self._scope.get_unique_operator_name(attributes.pop("name", operator))
         version = ml_version(attributes) if domain == ML else None
@@ -71,7 +70,7 @@ class Container:
 
 
 def _register() -> None:
-    """Make skl2onnx know `onehot_fast.Encoder` and the classes of the scikit-learn integration."""
+    """Register `onehot_fast.Encoder` and the classes of the scikit-learn integration."""
     ours = integration("sklearn")
     for kind in (Encoder, ours.OneHotEncoder):
         alias = f"OnehotFast{kind.__name__}"
@@ -85,13 +84,13 @@ def _register() -> None:
         converters[ours.TargetEncoder] = _target_converters()
     for kind, functions in converters.items():
         skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
-    # A ColumnTransformer would give it its columns as one tensor, of one type.
+    # A ColumnTransformer would pass the columns as one tensor, of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)
 
 
 def _target_converters() -> tuple[Any, Any]:
-    """Return what skl2onnx makes of scikit-learn's TargetEncoder."""
+    """Return the shape function and the converter of scikit-learn's TargetEncoder."""
     from skl2onnx.operator_converters import target_encoder
     from skl2onnx.shape_calculators import target_encoder as shapes
 
@@ -102,7 +101,7 @@ def _target_converters() -> tuple[Any, Any]:
 
 
 def _infer_output(operator: Any) -> None:
-    """Tell the type and the shape of the matrix, as skl2onnx does for scikit-learn's encoder."""
+    """Set the type and the shape of the matrix, as skl2onnx does for scikit-learn's encoder."""
     encoder = operator.raw_operator
     kind = Int64TensorType if _dtype(encoder) == np.int64 else FloatTensorType
     n_columns = len(_output_names(encoder))
@@ -140,7 +139,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     def keep(name: str) -> str:
         values, kind = inputs[name]
         if kind == TensorProto.STRING:
-            raise TypeError(f"column {name!r} is kept and has texts, which no model takes")
+            raise TypeError(f"column {name!r} holds texts, which a model cannot pass through")
         return nodes.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
 
     if len(_output_names(encoder)) == sum(plan.n_outputs for plan in plans):
@@ -152,13 +151,13 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
                 parts.append(keep(str(names[part.position])))
             else:
                 parts += map(encode, plans[part.columns])
-    nodes.give_out("Concat", parts, operator.outputs[0].full_name, axis=1)
+    nodes.named_node("Concat", parts, operator.outputs[0].full_name, axis=1)
 
 
 def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
     """Return the tensor of shape (N, 1) of each column that `fit` saw, and its type.
 
-    Tensors of one column are known by their names, or else the columns of all stand in order.
+    If the tensors do not have the names of the columns, their columns follow each other in order.
     """
     kinds = [each.type.to_onnx_type().tensor_type.elem_type for each in variables]
     pairs = zip(variables, kinds, strict=True)
@@ -170,8 +169,8 @@ def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[st
         widths = [len(names)]
     if None in widths or sum(widths) != len(names):
         raise ValueError(
-            f"the encoder was fitted to the columns {names}, and the model has inputs of {widths}"
-            " columns: declare an input for each of them, by its name"
+            f"the encoder was fitted to the columns {names}, but the model has inputs of {widths}"
+            " columns: declare an input with the name of each column"
         )
     columns = []
     for variable, kind, width in zip(variables, kinds, widths, strict=True):

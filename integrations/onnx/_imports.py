@@ -1,4 +1,4 @@
-"""What is done once a library is imported, by whoever imports it."""
+"""Run an action when a module is imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def after_import(name: str, action: Callable[[], object]) -> None:
-    """Call the action when a module has been imported: now, if that is so already."""
+    """Call the action after the import of a module: now, if it is already imported."""
     if sys.modules.get(name) is not None:
         action()
     else:
@@ -18,7 +18,7 @@ def after_import(name: str, action: Callable[[], object]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Finds one module where the others find it, and leaves once that was executed."""
+    """Find one module as the other finders do, and run the action after its execution."""
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
         self._name, self._action = name, action
@@ -32,11 +32,11 @@ class _Finder(MetaPathFinder):
         specs = (each.find_spec(name, path, target) for each in others)
         spec = next((spec for spec in specs if spec is not None), None)
         if spec is not None and spec.loader is not None:
-            self._follow(spec.loader)
+            self._extend(spec.loader)
         return spec
 
-    def _follow(self, loader: Loader) -> None:
-        """Act behind this loader, which is of this import alone."""
+    def _extend(self, loader: Loader) -> None:
+        """Run the action after this loader, which belongs to one import."""
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:

@@ -1,44 +1,54 @@
-"""The nodes by which one column of a table becomes output columns.
+"""The plan of each column of a fitted encoder, and the nodes that carry it out.
 
 A LabelEncoder gives every value a code, and every code is a row of the result: rows of a small
-table are gathered, of a large one only the ones are scattered. Of the operators that could do it
-these are the fastest in onnxruntime, and they take every dtype.
+table are gathered, and in a large one only the ones are scattered. These are the fastest operators
+for it in onnxruntime, and they take every dtype.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Container
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from onnx import TensorProto, helper, numpy_helper
 
+from onehot_fast import Encoder
+from onehot_fast.adapter import Categories, ColumnSchema, as_literal, read_values
+
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 ML = "ai.onnx.ml"
-# What a value becomes that has no output: a row that is all off, all NaN, or an error.
-NONE, NAN, REFUSED = -1, -2, -3
-# What the documentation of an input says that has none.
-NO_MISSING_VALUE = "There is no missing value."
-# What a table of rows may take in a model.
-MOST_TABLE_BYTES = 1 << 20
+# The outputs of a value without a feature: a row of zeros, a row of NaN, or an error.
+ZEROS, NAN, ERROR = -1, -2, -3
+# The limit of a table of rows in a model.
+MAX_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
 INTEGERS: dict[int, np.dtype[Any]] = {
     kind: helper.tensor_dtype_to_np_dtype(kind)
     for kind in map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))
 }
+# The dtypes that all operators of a model take.
+DTYPES = {
+    *("bool", "float16", "bfloat16", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+}
+# Smaller integers are exact in float64.
+EXACT = 2**53
 
 
 def ml_version(attributes: Container[str]) -> int:
-    """Return the version of `ML` in which a node is: keys are a tensor since the fourth."""
+    """Return the version of `ML` that a node needs: tensors of keys need the fourth."""
     return 4 if "keys_tensor" in attributes else 2
 
 
 class Nodes(Protocol):
-    """Where nodes are added: to a graph of ours, or to one of skl2onnx."""
+    """A graph to which nodes are added: ours, or one of skl2onnx."""
 
     def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
@@ -49,76 +59,182 @@ class Nodes(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What becomes of the values of one column.
-
-    Attributes
-    ----------
-    name : str
-    keys : list of str or numbers
-        The categories.
-    outputs : list of int
-        The output of each category: its position, or `NONE`.
-    unknown, missing : int
-        The output of an unknown and of a missing value: a position, `NONE`, `NAN` or `REFUSED`.
-    n_outputs : int
-    kind : int
-        The `TensorProto.DataType` that holds all categories.
-    """
+    """The outputs of the values of one column."""
 
     name: str
-    keys: list[Any]
-    outputs: list[int]
-    unknown: int
-    missing: int
+    keys: list[Any]  # the categories: texts or numbers
+    outputs: list[int]  # of each category: a position, or ZEROS
+    unknown: int  # of an unknown value: a position, ZEROS or ERROR
+    missing: int  # of a missing value: NAN, too
     n_outputs: int
-    kind: int
+    kind: int  # the TensorProto.DataType that holds all categories
 
     def code(self, output: int) -> int:
-        """Return the code of an output: positions, and then those without one."""
+        """Return the code of an output: a position, or a number behind them."""
         return output if output >= 0 else self.n_outputs - 1 - output
 
     @property
     def n_codes(self) -> int:
-        """How many codes have a row. That of `REFUSED` is beyond, which ONNX makes an error."""
+        """How many codes have a row. The code of `ERROR` is beyond, so that `Gather` fails."""
         return self.n_outputs + 1 + (self.missing == NAN)
 
     @property
-    def refusal(self) -> str | None:
-        """What is refused; the name of the node that does it, which engines show."""
+    def error(self) -> str | None:
+        """The message for a rejected value: the name of the node that fails, which engines show."""
         rules = {"unknown": self.unknown, "missing": self.missing}
-        kinds = [kind for kind, output in rules.items() if output == REFUSED]
+        kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """How a missing value is written in the input, None if there is no way."""
+        """The missing value in the input, None if the type has none."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
 
-    def rows(self, dtype: np.dtype[Any]) -> AnyArray:
-        """Return the row of each code, shape (n_codes, n_outputs)."""
-        table = np.zeros((self.n_codes, self.n_outputs), dtype)
-        np.fill_diagonal(table, 1)
-        if self.missing == NAN:
-            table[self.code(NAN)] = np.nan
-        return table
+
+def plan_encoder(encoder: Any) -> list[Plan]:
+    """Return the plans of an `onehot_fast.Encoder`, or of a OneHotEncoder of scikit-learn."""
+    if isinstance(encoder, Encoder):
+        return [_plan_column(column) for column in encoder.schema.columns]
+    if not hasattr(encoder, "drop_idx_"):
+        raise TypeError(
+            f"encoder must be a fitted onehot_fast.Encoder or OneHotEncoder, got {encoder!r};"
+            " convert pipelines with skl2onnx.to_onnx"
+        )
+    names = [*map(str, input_names(encoder))]
+    nothing = [None] * len(names)
+    drops = nothing if encoder.drop_idx_ is None else encoder.drop_idx_
+    rare = encoder._infrequent_indices if encoder._infrequent_enabled else nothing
+    columns = zip(names, encoder.categories_, drops, rare, strict=True)
+    rule = encoder.handle_unknown
+    release = tuple(map(int, sys.modules["sklearn"].__version__.split(".")[:2]))
+    if rule == "warn" and release < (1, 8):
+        rule = "ignore"  # the result of these releases, also with infrequent categories
+    return [_plan_sklearn(rule, *column) for column in columns]
+
+
+def input_names(encoder: Any) -> list[Any]:
+    """Return the names of the columns that `fit` saw."""
+    n_columns = encoder.n_features_in_
+    return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
+
+
+def check_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of an output; raise an error if the operators of ONNX do not take it."""
+    known: np.dtype[Any] = np.dtype(dtype)
+    if known.name not in DTYPES:
+        raise ValueError(f"dtype must be one of {sorted(DTYPES)} for ONNX, got {known}")
+    return known
+
+
+def _plan_column(column: ColumnSchema) -> Plan:
+    *outputs, unknown, missing = column.lut.tolist()
+    options, name = column.options, str(column.name)
+    if options.handle_unknown == "error":
+        unknown = ERROR
+    if options.handle_missing == "error":
+        missing = ERROR
+    if column.propagates_missing:
+        missing = NAN
+    needs_missing = column.propagates_missing or column.missing_output >= 0
+    kind = _kind_of(name, column.known, needs_missing)
+    return Plan(name, column.known.tolist(), outputs, unknown, missing, column.n_outputs, kind)
+
+
+def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare: Any) -> Plan:
+    """Return the plan of a column of scikit-learn's OneHotEncoder.
+
+    `Encoder.from_sklearn` has no form for some infrequent categories, which ONNX has.
+    """
+    items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
+    is_rare = np.zeros(len(items), bool)
+    is_rare[[] if rare is None else rare] = True
+    outputs = np.where(is_rare, n_frequent := int((~is_rare).sum()), np.cumsum(~is_rare) - 1)
+    n_outputs = n_frequent + bool(is_rare.any())
+    if drop is not None:
+        dropped = outputs[drop]
+        outputs = np.where(outputs == dropped, ZEROS, outputs - (outputs > dropped))
+        n_outputs -= 1
+    unknown = ERROR if rule == "error" else ZEROS
+    if rule not in ("error", "ignore") and is_rare.any():
+        unknown = int(outputs[is_rare][0])
+    is_missing = read_values(items).encode().codes < 0
+    missing = {*outputs[is_missing].tolist()} or {unknown}
+    if len(missing) > 1:
+        raise ValueError(f"column {name!r} tells None from NaN, which ONNX cannot")
+    known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
+    kind = _kind_of(name, known, bool(is_missing.any()))
+    keys, outputs = known.tolist(), outputs[~is_missing]
+    return Plan(name, keys, outputs.tolist(), unknown, missing.pop(), n_outputs, kind)
+
+
+def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
+    """Return the type of an input for these categories, and for missing values if need be."""
+    keys = known.tolist()
+    if not keys:
+        raise ValueError(
+            f"column {name!r} has no category, so that the type of its input is unknown: leave it"
+            " out of columns="
+        )
+    if known.family == "string":
+        return _kind_of_texts(name, keys, needs_missing)
+    if known.dtype is not None and known.family == "number":
+        if known.dtype.kind == "f" or not needs_missing:
+            return int(helper.np_dtype_to_tensor_dtype(known.dtype))
+    elif known.family is not None:
+        what = "bytes" if known.family == "binary" else known.dtype
+        raise ValueError(
+            f"column {name!r} has categories of {what}, for which ONNX has no type: convert them"
+            " to texts or integers before fit"
+        )
+    if not all(isinstance(key, Real | np.number) and not isinstance(key, str) for key in keys):
+        raise ValueError(
+            f"column {name!r} has categories of several types, but an input of ONNX has one type:"
+            " convert all of them to texts before fit"
+        )
+    inexact = [key for key in keys if not _is_exact(key)]
+    if inexact:
+        raise ValueError(
+            f"column {name!r}: missing values, or categories of several types, need an input of"
+            f" floats, but float64 cannot hold {inexact[0]!r}: convert them to texts before fit"
+        )
+    return TensorProto.DOUBLE
+
+
+def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
+    if needs_missing and "" in keys:
+        raise ValueError(
+            f"column {name!r}: ONNX writes a missing text as an empty one, which is a category"
+            " of this column: replace one of the two before fit"
+        )
+    try:
+        "".join(keys).encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"column {name!r}: ONNX stores texts as UTF-8 ({error})") from None
+    return TensorProto.STRING
+
+
+def _is_exact(key: Any) -> bool:
+    """Tell whether a float64 equals a number, and no other one."""
+    is_float = isinstance(key, float | np.floating)
+    return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)
 
 
 def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
-    """Add the nodes that give each value of an input of some kind its code; return their name."""
+    """Add the nodes that give each value of an input its code; return the name of the codes."""
     pairs = list(zip(plan.keys, plan.outputs, strict=True))
     is_text = kind == TensorProto.STRING
     if not is_text and kind not in FLOATS and kind not in INTEGERS and kind != TensorProto.BOOL:
         raise TypeError(
-            f"column {plan.name!r} is an input of {_name(kind)}; accepted are strings, integers,"
-            " floats and Booleans"
+            f"column {plan.name!r}: the input must hold strings, integers, floats or Booleans, got"
+            f" {_name(kind)}"
         )
     pairs = [(key, output) for key, output in pairs if isinstance(key, str) == is_text]
     if len(pairs) < len(plan.keys):
         raise TypeError(
-            f"column {plan.name!r} is an input of {_name(kind)}, and its categories, as"
-            f" {plan.keys[0]!r}, are {_name(plan.kind)}: declare that as its type"
+            f"column {plan.name!r} has categories such as {plan.keys[0]!r}: declare its input as"
+            f" {_name(plan.kind)}, got {_name(kind)}"
         )
     if is_text:
         missing = [("", plan.missing)] if plan.missing_value else []
@@ -139,7 +255,7 @@ def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
 
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
-    """Return the keys that can occur among integers of some kind, as those of int64."""
+    """Return the keys that integers of some kind can equal, as int64."""
     info = np.iinfo(INTEGERS[kind]) if kind in INTEGERS else np.iinfo(np.int8)
     low, high = (info.min, info.max) if kind in INTEGERS else (0, 1)
     known = [(int(key), output) for key, output in pairs if low <= key <= high and key == int(key)]
@@ -150,15 +266,15 @@ def _look_up_floats(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], pla
     keys = _narrow(pairs)
     if len(np.unique(keys)) < len(keys):
         raise ValueError(
-            f"column {plan.name!r} has categories that are one number as float32: declare float64"
-            " as its type"
+            f"column {plan.name!r} has categories that float32 cannot tell apart: declare its input"
+            " as float64"
         )
     outputs = [output for _, output in pairs]
     return _look_up(nodes, values, "float", list(zip(keys.tolist(), outputs, strict=True)), plan)
 
 
 def _look_up_doubles(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Look float64 up by the nearest float32, which older LabelEncoders take, and compare it."""
+    """Look up the nearest float32, which older LabelEncoders take, and compare the float64."""
     keys, narrow = np.array([float(key) for key, _ in pairs]), _narrow(pairs)
     codes = np.array([plan.code(output) for _, output in pairs], np.int64)
     unknown = np.array([plan.code(plan.unknown)])
@@ -187,10 +303,10 @@ def _narrow(pairs: list[tuple[Any, int]]) -> AnyArray:
 
 
 def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder. Keys that become what unknown values become need not be in it."""
+    """Add a LabelEncoder, without the keys that have the output of unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
-    known = known or [(EMPTY_KEYS[kind], unknown)]  # there must be one
+    known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
     keys, codes = map(list, zip(*known, strict=True))
     attributes = {f"keys_{kind}s": keys, "values_int64s": codes, "default_int64": unknown}
     return nodes.node("LabelEncoder", [values], domain=ML, **attributes)
@@ -198,50 +314,59 @@ def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]],
 
 def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
     """Add the nodes that make a matrix of shape (N, n_outputs); return its name."""
-    if plan.n_codes * plan.n_outputs * dtype.itemsize <= MOST_TABLE_BYTES:
-        return _gather(nodes, plan.rows(dtype), codes, plan)
-    # One element of each row is written, an off where nothing is on.
-    written = np.arange(plan.n_codes)
-    written[plan.n_outputs :] = 0
-    on, off = np.ones(plan.n_codes, dtype), np.zeros(plan.n_codes, dtype)
-    on[plan.code(NONE)] = 0
+    if plan.n_codes * plan.n_outputs * dtype.itemsize <= MAX_TABLE_BYTES:
+        rows = np.zeros((plan.n_codes, plan.n_outputs), dtype)
+        np.fill_diagonal(rows, 1)
+        if plan.missing == NAN:
+            rows[plan.code(NAN)] = np.nan
+        return _gather(nodes, rows, codes, plan)
+    # One element of each row is written: a zero in a row of zeros.
+    positions = np.arange(plan.n_codes)
+    positions[plan.n_outputs :] = 0
+    hot, cold = np.ones(plan.n_codes, dtype), np.zeros(plan.n_codes, dtype)
+    hot[plan.code(ZEROS)] = 0
     if plan.missing == NAN:
-        on[plan.code(NAN)] = off[plan.code(NAN)] = np.nan
-    if plan.refusal:
+        hot[plan.code(NAN)] = cold[plan.code(NAN)] = np.nan
+    if plan.error:
         codes = _gather(nodes, np.arange(plan.n_codes), codes, plan)
     codes = nodes.node("Unsqueeze", [codes, nodes.constant(np.array([1]))])
-    where = nodes.node("Gather", [nodes.constant(written), codes])
-    ons, offs = (nodes.node("Gather", [nodes.constant(each), codes]) for each in (on, off))
+    tables = map(nodes.constant, (positions, hot, cold))
+    where, ones, zeros = (nodes.node("Gather", [table, codes]) for table in tables)
     shape = nodes.constant(np.array([1, plan.n_outputs]))
-    return nodes.node("ScatterElements", [nodes.node("Expand", [offs, shape]), where, ons], axis=1)
+    rows_of_zeros = nodes.node("Expand", [zeros, shape])
+    return nodes.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
 
 
 def _gather(nodes: Nodes, of_code: AnyArray, codes: str, plan: Plan) -> str:
-    """Add the node that ends with an error where a value is refused."""
-    named = {"name": plan.refusal} if plan.refusal else {}
+    """Add the node that fails for a rejected value."""
+    named = {"name": plan.error} if plan.error else {}
     return nodes.node("Gather", [nodes.constant(of_code), codes], **named)
 
 
 def encode_columns(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:
     """Add the nodes that make n_outputs columns of shape (N,); return their names."""
-    if plan.refusal and not plan.n_outputs:
+    if plan.error and not plan.n_outputs:
         raise ValueError(
-            f"{plan.refusal} is refused, but the column has no output by which a model could do"
-            " it: choose output='matrix', or handle_unknown= and handle_missing='ignore'"
+            f"{plan.error} cannot be rejected, because the column has no output: use"
+            " output='matrix', or handle_unknown= and handle_missing='ignore'"
         )
-    if plan.refusal:
+    if plan.error:
         codes = _gather(nodes, np.arange(plan.n_codes), codes, plan)
-    outputs = [nodes.constant(np.int64(output)) for output in range(plan.n_outputs)]
-    is_on = [nodes.node("Equal", [codes, output]) for output in outputs]
+
+    def is_code(code: int, kind: int) -> str:
+        is_equal = nodes.node("Equal", [codes, nodes.constant(np.int64(code))])
+        return nodes.node("Cast", [is_equal], to=kind)
+
     if plan.missing != NAN:
         kind = helper.np_dtype_to_tensor_dtype(dtype)
-        return [nodes.node("Cast", [each], to=kind) for each in is_on]
-    nan = nodes.constant(np.int64(plan.code(NAN)))
-    # 0, 1, and 2 for NaN.
-    is_nan = nodes.node("Cast", [nodes.node("Equal", [codes, nan])], to=TensorProto.INT64)
-    twice = nodes.node("Add", [is_nan, is_nan])
-    values = nodes.constant(np.array([0, 1, np.nan], dtype))
-    states = [nodes.node("Cast", [each], to=TensorProto.INT64) for each in is_on]
+        return [is_code(output, kind) for output in range(plan.n_outputs)]
+    # onnxruntime has no Where of float16: values are gathered by 0, 1, and 2 for NaN.
+    is_nan = is_code(plan.code(NAN), TensorProto.INT64)
+    twice, values = (
+        nodes.node("Add", [is_nan, is_nan]),
+        nodes.constant(np.array([0, 1, np.nan], dtype)),
+    )
+    states = [is_code(output, TensorProto.INT64) for output in range(plan.n_outputs)]
     return [nodes.node("Gather", [values, nodes.node("Add", [s, twice])]) for s in states]
 
 

@@ -1,39 +1,43 @@
-"""A fitted encoder as a model of ONNX."""
+"""A fitted encoder as a model of ONNX, and the rows of a table as the inputs of a model."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable, Sequence
 from itertools import chain, count
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import onnx
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 import onehot_fast
 from onehot_fast import Encoder
-from onehot_fast.adapter import checks
+from onehot_fast.adapter import Column, checks, read_table
 
 from ._nodes import (
     ML,
-    NO_MISSING_VALUE,
+    AnyArray,
     Plan,
+    check_dtype,
     encode_columns,
     encode_rows,
     encode_values,
     ml_version,
+    plan_encoder,
 )
-from ._plans import check_dtype, plan_encoder
 
-# The first in which every operator is as it is written here; engines know it since 2020.
+# The first opset with the operators in the form that is written here; engines know it since 2020.
 OPSET = 13
+# The documentation of an input without missing values.
+NO_MISSING_VALUE = "There is no missing value."
 OUTPUT = "onehot"
 FEATURE_NAMES = "feature_names"
 
 
 class Graph:
-    """The nodes and constants of a model, under names that are not taken."""
+    """The nodes and constants of a model, under names that are free."""
 
     def __init__(self, taken: set[str]) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -52,8 +56,8 @@ class Graph:
         self.constants.append(numpy_helper.from_array(np.asarray(values), name))
         return name
 
-    def give_out(self, tensor: str, name: str) -> None:
-        """Make the last tensor, which no node uses, an output of that name."""
+    def name_output(self, tensor: str, name: str) -> None:
+        """Rename a tensor that no node uses."""
         node = next(node for node in reversed(self.nodes) if tensor in node.output)
         node.output[0] = name
 
@@ -65,7 +69,7 @@ def to_onnx(
     batch: str | int = "N",
     output: Literal["matrix", "columns"] = "matrix",
 ) -> onnx.ModelProto:
-    """Return what `Encoder.to_onnx` returns, also of a OneHotEncoder of scikit-learn.
+    """Return the model of `Encoder.to_onnx`, also for a OneHotEncoder of scikit-learn.
 
     Parameters
     ----------
@@ -110,12 +114,14 @@ def to_onnx(
     graph = Graph({*inputs, *outputs})
     codes = [encode_values(graph, plan.name, plan.kind, plan) for plan in plans]
     if output == "matrix":
-        dtype = output_dtype(encoder)
+        dtype = check_dtype(encoder.schema.dtype if is_ours else encoder.dtype)
         parts = [encode_rows(graph, *each, dtype) for each in zip(codes, plans, strict=True)]
         made = [parts[0] if len(parts) == 1 else graph.node("Concat", parts, axis=1)]
         declared = [_value_info(OUTPUT, dtype, [dimension, len(features)])]
     else:
-        dtypes = _dtypes(encoder, len(plans))
+        columns = encoder.schema.columns if is_ours else ()
+        dtypes = [column.options.dtype for column in columns] or [encoder.dtype] * len(plans)
+        dtypes = [*map(check_dtype, dtypes)]
         triples = zip(codes, plans, dtypes, strict=True)
         made = [*chain.from_iterable(encode_columns(graph, *each) for each in triples)]
         pairs = zip(plans, dtypes, strict=True)
@@ -123,22 +129,54 @@ def to_onnx(
         named = zip(features, of_feature, strict=True)
         declared = [_value_info(name, dtype, [dimension]) for name, dtype in named]
     for tensor, name in zip(made, outputs, strict=True):
-        graph.give_out(tensor, name)
+        graph.name_output(tensor, name)
     needed = [_input_info(plan, dimension) for plan in plans]
     body = helper.make_graph(graph.nodes, OUTPUT, needed, declared, graph.constants)
     return _model(body, version, features)
 
 
-def output_dtype(encoder: Any) -> np.dtype[Any]:
-    """Return the dtype of the matrix that an encoder makes."""
-    return check_dtype(encoder.schema.dtype if isinstance(encoder, Encoder) else encoder.dtype)
+def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
+    """Return the inputs of a model from the columns of a table of any library.
 
+    Missing values become NaN or the empty text. onnxruntime itself would silently read None as
+    "None" and NaN as "nan".
 
-def _dtypes(encoder: Any, n_columns: int) -> list[np.dtype[Any]]:
-    """Return the dtype of the outputs of each column."""
-    if isinstance(encoder, Encoder):
-        return [check_dtype(column.options.dtype) for column in encoder.schema.columns]
-    return [check_dtype(encoder.dtype)] * n_columns
+    Parameters
+    ----------
+    model : onnx.ModelProto
+        From `to_onnx` or a pipeline, with an input named after each column.
+    table : as for `onehot_fast.Encoder.transform`
+        Columns that are no inputs are not read.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (n_rows,) or (n_rows, 1)
+        The dtypes and shapes that the model declares; texts are objects.
+
+    Raises
+    ------
+    ValueError
+        A column is absent or duplicated, or the type of an input cannot hold a value.
+
+    Examples
+    --------
+    >>> from onehot_fast import Encoder
+    >>> from onehot_fast.integrations.onnx import input_feed
+    >>> model = Encoder(["size"]).fit({"size": ["S", "L"]}).to_onnx()
+    >>> input_feed(model, {"size": ["L", None], "price": [1, 2]})
+    {'size': array(['L', ''], dtype=object)}
+    """
+    source = read_table(table)
+    constants = {each.name for each in model.graph.initializer}
+    feed = {}
+    for needed in model.graph.input:
+        if needed.name in constants:
+            continue
+        name = _name_in(source.names, needed.name)
+        values = _as_input(needed, source.read(source.position(name)).encode())
+        has_rows = len(needed.type.tensor_type.shape.dim) == 2
+        feed[needed.name] = values[:, np.newaxis] if has_rows else values
+    return feed
 
 
 def _check_opset(opset: int | None) -> int:
@@ -146,24 +184,22 @@ def _check_opset(opset: int | None) -> int:
     if opset is None:
         return OPSET
     if not isinstance(opset, int) or isinstance(opset, bool):
-        raise TypeError(f"opset = {opset!r} is {checks.with_article(opset)}; accepted is an int")
+        raise TypeError(f"opset must be an int, got {checks.shown(opset)}")
     if not OPSET <= opset <= newest:
-        raise ValueError(f"opset = {opset}: accepted are {OPSET} to {newest}")
+        raise ValueError(f"opset must be in [{OPSET}, {newest}], got {opset}")
     return opset
 
 
 def _check_batch(batch: str | int) -> str | int:
     if not isinstance(batch, str | int) or isinstance(batch, bool):
-        raise TypeError(
-            f"batch = {batch!r} is {checks.with_article(batch)}; accepted are a name and a number"
-        )
+        raise TypeError(f"batch must be a name or a number of rows, got {checks.shown(batch)}")
     if batch == "" or (isinstance(batch, int) and batch < 0):
-        raise ValueError(f"batch = {batch!r}: accepted are a name and a number of rows")
+        raise ValueError(f"batch must be a name or a number of rows, got {batch!r}")
     return batch
 
 
 def _check_names(inputs: list[str], outputs: list[str]) -> None:
-    """Refuse names that ONNX, where every tensor has one of its own, cannot give."""
+    """Raise an error for names that ONNX cannot give its tensors."""
     if not inputs:
         raise ValueError("the encoder encodes no column, and a model needs an input")
     if not outputs:
@@ -172,16 +208,16 @@ def _check_names(inputs: list[str], outputs: list[str]) -> None:
     for name in [*inputs, *outputs]:
         if name in taken:
             raise ValueError(
-                f"two inputs or outputs would be named {name!r}, where ONNX has one tensor of a"
-                " name: name the column otherwise, or choose prefix= and output="
+                f"two inputs or outputs would be named {name!r}, but names are unique in ONNX:"
+                " rename the column, or choose prefix= or output="
             )
         try:
             name.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"ONNX has names in UTF-8 only ({error})") from None
+            raise ValueError(f"ONNX stores names as UTF-8 ({error})") from None
         taken.add(name)
     if "" in taken:
-        raise ValueError("a column or a feature has an empty name, which ONNX takes for no tensor")
+        raise ValueError("a column or a feature has an empty name, which ONNX does not allow")
 
 
 def _value_info(name: str, dtype: Any, shape: list[str | int]) -> onnx.ValueInfoProto:
@@ -209,3 +245,49 @@ def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.Mode
     helper.set_model_props(model, {FEATURE_NAMES: json.dumps(features, ensure_ascii=False)})
     onnx.checker.check_model(model, full_check=True)
     return model
+
+
+def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
+    """Return the name of a column whose text ONNX knows."""
+    return next((name for name in names if str(name) == wanted), wanted)
+
+
+def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
+    """Return a column as a tensor of the type of an input."""
+    kind = needed.type.tensor_type.elem_type
+    dtype = (
+        np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
+    )
+    values = _of_type(needed.name, column.categories, dtype)
+    is_missing = column.codes < 0
+    if not is_missing.any():
+        return values.take(column.codes)
+    if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
+        reason = (
+            "ONNX writes a missing text as an empty one, which is a category of this column"
+            if dtype.kind == "O"
+            else f"{dtype} has no missing value: call set_params(handle_missing='indicator') before"
+            " to_onnx for an input of floats"
+        )
+        row = int(np.argmax(is_missing))
+        raise ValueError(f"column {needed.name!r}, row {row}: the value is missing, and {reason}")
+    missing = np.array(["" if dtype.kind == "O" else np.nan], dtype)
+    return np.append(values, missing)[np.where(is_missing, len(values), column.codes)]
+
+
+def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    """Return values as the elements of a tensor; only floats may be rounded."""
+    if dtype.kind == "O":
+        values = categories.astype(object)
+        is_same = [isinstance(each, str) for each in values]
+    else:
+        try:
+            with np.errstate(all="ignore"):
+                values = categories.astype(dtype)
+            is_same = values == (categories.astype(dtype) if dtype.kind == "f" else categories)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"column {name!r}: {dtype} cannot hold its values: {error}") from None
+    if not np.all(is_same):
+        value = categories[int(np.argmin(is_same))]
+        raise ValueError(f"column {name!r}: {dtype} cannot hold the value {value!r}")
+    return values
