@@ -15,8 +15,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from onehot_fast._kernels.planes cimport encode_planes
-from onehot_fast._kernels.rows cimport AUTO, encode_rows, is_rows
+from onehot_fast._kernels.rows cimport encode_indices
 from onehot_fast._kernels.simd cimport ohf_policy
 from onehot_fast._runtime.memory cimport new_array
 
@@ -159,16 +158,10 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     policy.depth = policy.span = classes
     policy.base = policy.ignored = 0
     policy.wrap = policy.has_ignored = False
-    if is_rows(inner, width):
-        encode_rows(
-            source.data, kind, &policy, size // inner, inner, <unsigned char *> result.data, width,
-            ones[element.type_num], zero, 1, AUTO,
-        )
-    else:
-        encode_planes(
-            source.data, kind, &policy, size // inner, inner, <unsigned char *> result.data, width,
-            ones[element.type_num], zero, 1,
-        )
+    encode_indices(
+        source.data, kind, &policy, size, inner, <unsigned char *> result.data, width, ones[element.type_num], zero,
+        1, False,
+    )
     return result
 
 

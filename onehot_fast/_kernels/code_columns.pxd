@@ -2,7 +2,19 @@
 
 cimport numpy as cnp
 
-from onehot_fast._kernels.simd cimport ohf_map, ohf_narrow, ohf_policy, ohf_table
+from onehot_fast._kernels.simd cimport OHF_F32, OHF_F64, ohf_map, ohf_narrow, ohf_policy, ohf_table
+
+cdef int index_kind(cnp.ndarray indices) except -1
+
+
+cdef inline Py_ssize_t kind_bytes(int kind) noexcept nogil:
+    """Return the bytes of an index of a kind: 1, 2, 4, 8 in the order of the kinds, floats last."""
+    if kind == OHF_F32:
+        return 4
+    if kind == OHF_F64:
+        return 8
+    return 1 << (kind & 3)
+
 
 cdef struct CodeSource:
     const char *indices
@@ -19,7 +31,7 @@ cdef inline bint read(
 ) noexcept nogil:
     """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on.
 
-    Tell whether every code is known to be in the window; what is not known may be so too.
+    Return True if every code is known to be in the window.
     """
     cdef ohf_policy policy
     cdef ohf_table table
@@ -41,7 +53,7 @@ cdef class CodeColumns:
 
     cdef CodeSource *items
     cdef ohf_table *tables
-    cdef ohf_policy policy      # of columns without a table: a code is what it stands for
+    cdef ohf_policy policy      # of columns without a table: a code is its own class
     cdef int code_bytes
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to

@@ -1,7 +1,9 @@
-from typing import Any, final
+from typing import Any, Final, final
 
 import numpy as np
 import numpy.typing as npt
+
+INDEX_DTYPES: Final[tuple[np.dtype[Any], ...]]
 
 @final
 class CodeColumns:
@@ -11,3 +13,9 @@ class CodeColumns:
         tables: list[npt.NDArray[np.int32] | None],
         code_bytes: int,
     ) -> CodeColumns: ...
+
+def recode(
+    columns: CodeColumns, out: npt.NDArray[np.int32], span: int, num_threads: int
+) -> None: ...
+
+__test__: dict[Any, Any]

@@ -15,7 +15,13 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.types cimport word_t
+
+# Elements that are compared as whole words.
+ctypedef fused word_t:
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
 
 cdef enum:
     TILE = 1024

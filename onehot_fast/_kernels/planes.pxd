@@ -1,4 +1,4 @@
-"""The C face of the planes kernel, for the compiled front door."""
+"""The kernel of planes, for `rows`, which chooses between the two."""
 
 from onehot_fast._kernels.simd cimport ohf_policy
 

@@ -5,20 +5,25 @@ The output is (outer, depth, inner). A tile of one run's positions is narrowed t
 first-level cache; then every class of the tile is compared against the codes and written, a vector at a time.
 A depth above 255 is cut into segments of 255 classes, and the tile is narrowed again for each: 1/255 of the
 reads the comparison makes anyway.
+
+`encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks of the two
+halves of a code, and a class is two of them together. The lowest bit is the first row, and the bits after the last
+row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
 """
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uintptr_t
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, read
-from onehot_fast._kernels.kinds cimport kind_bytes, kind_of
+from onehot_fast._kernels.code_columns cimport CodeColumns, CodeSource, kind_bytes, read
 from onehot_fast._kernels.simd cimport (
-    OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_policy, policy_of, stream_bytes,
+    OHF_BIT_MASKS, OHF_BIT_ROWS, OHF_PAD, OHF_SPAN8, fill_init, microkernels, ohf_fill, ohf_microkernels,
+    ohf_policy, stream_bytes,
 )
-from onehot_fast._kernels.types cimport index_t
 
 cdef enum:
     TILE = 4096             # positions of a tile: 4 KiB of codes in L1
+    BIT_TILE = OHF_BIT_ROWS # rows of a tile of bits: whole cache lines
+    CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
     CHUNK_BYTES = 1 << 20
 
 cdef struct Job:
@@ -98,26 +103,6 @@ cdef int encode_planes(
     return run(&source, outer, policy.depth, inner, out, width, on, off, num_threads)
 
 
-def encode(
-    const index_t[::1] indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
-):
-    """Write the planes of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
-
-    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0.
-    """
-    cdef ohf_policy policy = policy_of(depth, wrap, ignored)
-    cdef Py_ssize_t width = on.shape[0]
-    if indices.shape[0] * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
-        raise ValueError("planes.encode: the lengths do not agree")
-    if inner < 1 or indices.shape[0] % inner != 0:
-        raise ValueError(f"planes.encode: inner = {inner} does not fit")
-    encode_planes(
-        &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
-        &on[0], &off[0], num_threads,
-    )
-
-
 def encode_block(
     CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads,
@@ -128,3 +113,64 @@ def encode_block(
     if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
         raise ValueError("planes.encode_block: the lengths do not agree")
     run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)
+
+
+cdef struct BitsJob:
+    const ohf_microkernels *microkernels
+    const CodeSource *source
+    unsigned char *out
+    Py_ssize_t n_rows, n_classes, plane_bytes
+    bint is_streamed
+
+
+cdef void write_bit_tile(const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks) noexcept nogil:
+    """Write all classes of one tile of rows."""
+    cdef uint8_t codes[BIT_TILE + OHF_PAD]
+    cdef Py_ssize_t base = 0, span
+    while base < job.n_classes:
+        span = min(job.n_classes - base, <Py_ssize_t> OHF_SPAN8)
+        read(job.source, begin, count, base, span, codes)
+        job.microkernels.bits(
+            codes, count, span, job.plane_bytes, job.is_streamed, job.out + base * job.plane_bytes + begin // 8,
+            masks,
+        )
+        base += span
+
+
+cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
+    """Write some tiles."""
+    cdef const BitsJob *job = <const BitsJob *> any_job
+    cdef unsigned char room[OHF_BIT_MASKS + 64]
+    cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
+    cdef Py_ssize_t begin = chunk * CHUNK_BIT_ROWS, end = min(begin + CHUNK_BIT_ROWS, job.n_rows)
+    while begin < end:
+        write_bit_tile(job, begin, min(end - begin, <Py_ssize_t> BIT_TILE), masks)
+        begin += BIT_TILE
+
+
+def encode_bits(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
+    """Write row ``j`` of ``out`` as the bits of class ``j`` of the one column, of one-byte codes.
+
+    If a row is longer than its bits, the bytes after these keep their values. ``result_bytes`` is the size of the
+    whole result, of which ``out`` may be a part: rows of a large one bypass the caches if they begin with a cache
+    line.
+    """
+    cdef BitsJob job
+    cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
+    columns.require(1, 1)
+    if out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
+        raise ValueError("planes.encode_bits: the shapes do not agree")
+    job.microkernels = microkernels()
+    job.source = columns.items
+    job.out = &out[0, 0]
+    job.n_rows = columns.n_rows
+    job.n_classes = out.shape[0]
+    job.plane_bytes = out.shape[1]
+    job.is_streamed = (
+        <size_t> result_bytes > stream_bytes() and job.microkernels.streams
+        and (<uintptr_t> job.out | <uintptr_t> job.plane_bytes) % 64 == 0
+    )
+    for_each_chunk(
+        run_bit_chunk, &job, (job.n_rows + CHUNK_BIT_ROWS - 1) // CHUNK_BIT_ROWS,
+        job.n_classes * CHUNK_BIT_ROWS // 8, num_threads,
+    )

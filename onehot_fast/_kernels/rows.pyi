@@ -1,11 +1,17 @@
-from collections.abc import Callable, Mapping
 from typing import Any
 
-SCATTER_ONLY: int
-NOT_STREAMED: int
+import numpy as np
+import numpy.typing as npt
 
-# One specialisation for each type of the fused `index_t`, by its C name:
-# (indices, out, depth, inner, on, off, wrap, ignored, num_threads, strategy=0) -> None
-encode: Mapping[str, Callable[..., Any]]
-
-def fits_rows(inner: int, width: int) -> bool: ...
+def encode(
+    indices: npt.NDArray[Any],
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    inner: int,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
+    wrap: bool,
+    ignored: int | None,
+    num_threads: int,
+    is_cleared: bool = False,
+) -> None: ...

@@ -2,31 +2,33 @@
 """Rows: the new axis is the last one, or so near the end that a group of indices fills few cache lines.
 
 The output is a sequence of groups, each of ``inner`` neighbouring indices and ``depth * inner`` elements
-(``inner`` is 1 when the new axis is the last). Ways to write it (all measured, see docs/design.md):
+(``inner`` is 1 when the new axis is the last). Ways to write it (all measured, see docs/performance/kernels.md):
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
-block    fill a block that fits the first-level cache with off, then store its ons
+block    fill a block that fits the first-level cache with off, then store its hot elements
 scratch  the same in a scratch block that is streamed out and cleaned
-merge    wide rows: stream off, composing only the one vector that holds the on
-scatter  store only the ons, into memory that already holds off
+merge    wide rows: stream off, composing only the one vector that holds the hot element
+scatter  store only the hot elements, into memory that already holds off
 
-`IN_CACHE` is whichever of the first two fits: for memory that the system cleared just before, which is still in
-the caches; streaming stores would have to drive it out (1M rows of 10 float32: 12.4 ms in place of 7.9).
+Memory that the system has just cleared is still in the caches. It is not streamed to, because streaming stores
+would have to drive it out (1M rows of 10 float32: 12.4 ms instead of 7.9).
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 """
 
 from libc.stdint cimport int32_t, uint8_t, uintptr_t
 
+cimport numpy as cnp
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
-from onehot_fast._kernels.kinds cimport kind_of, kind_bytes
+from onehot_fast._kernels.code_columns cimport index_kind, kind_bytes
+from onehot_fast._kernels.planes cimport encode_planes
 from onehot_fast._kernels.simd cimport (
     OHF_PAD, OHF_SCRATCH, OHF_SPAN32, can_expand, fill_init, microkernels, ohf_fill, ohf_microkernels, ohf_narrow,
     ohf_plan, ohf_policy, ohf_rows, plan_init, policy_of, scratch_init, stream_bytes,
 )
-from onehot_fast._kernels.types cimport index_t
 
-SCATTER_ONLY, NOT_STREAMED = SCATTER, IN_CACHE   # for the dispatch
+cnp.import_array()
 
 cdef enum:
     CODES = 1024          # codes of a block: 4 KiB
@@ -37,6 +39,7 @@ cdef enum:
     NARROW = 64
     NARROW_BYTES = 256
     SMALL_BYTES = 16 << 10   # below, a plan costs more than it saves (0.5 us for rows of 10 float32)
+    SPARSE_BYTES = 256       # groups this wide are not set to 0 twice: of four cache lines one is written
 
 cdef struct Job:
     const ohf_microkernels *microkernels
@@ -110,28 +113,35 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         write_chunk(job, begin, end)
 
 
-def fits_rows(Py_ssize_t inner, Py_ssize_t width):
-    """Tell whether runs of ``inner`` elements of ``width`` bytes belong to this kernel."""
-    return is_rows(inner, width)
+cdef bint is_zero(const unsigned char *element, Py_ssize_t width) noexcept nogil:
+    """Tell whether all bytes of an element are 0."""
+    cdef Py_ssize_t i
+    for i in range(width):
+        if element[i] != 0:
+            return False
+    return True
 
 
-cdef int choose(const Job *job, const ohf_fill *fill, bint can_stream) noexcept nogil:
-    """Choose a strategy by the width of a group; the figures are in docs/design.md, "Rows"."""
+cdef ohf_rows choose(const Job *job, const ohf_fill *fill, bint can_stream, bint is_cleared) noexcept nogil:
+    """Return the writer for a width of groups, NULL to expand; docs/performance/kernels.md has the measurements."""
+    cdef const ohf_microkernels *kernels = job.microkernels
+    if is_cleared and job.group_bytes >= SPARSE_BYTES and is_zero(fill.off, fill.width):
+        return kernels.rows_scatter
     if job.group_bytes * <size_t> job.n_groups < SMALL_BYTES:
-        return BLOCK
+        return kernels.rows_block
     if fill.depth <= NARROW and job.group_bytes <= NARROW_BYTES and can_expand(fill, job.out):
-        return EXPAND
+        return NULL
     if not can_stream:
-        return BLOCK
+        return kernels.rows_block
     if job.group_bytes <= <size_t> OHF_SCRATCH // 2:
-        return SCRATCH
-    return MERGE if fill.inner == 1 else BLOCK
+        return kernels.rows_scratch
+    return kernels.rows_merge if fill.inner == 1 else kernels.rows_block
 
 
 cdef int encode_rows(
     const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n_groups, Py_ssize_t inner,
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
-    int num_threads, int strategy,
+    int num_threads, bint is_cleared,
 ) except -1:
     """Write ``n_groups`` groups of ``inner`` indices each; nothing may be empty."""
     cdef Job job
@@ -153,49 +163,55 @@ cdef int encode_rows(
         # 64 groups are whole cache lines: every chunk then has the alignment of `out`.
         job.chunk_groups -= job.chunk_groups % 64
     can_stream = (
-        strategy != IN_CACHE and job.microkernels.streams
+        not is_cleared and job.microkernels.streams
         and width in (1, 2, 4, 8, 16) and <uintptr_t> out % width == 0
         and job.group_bytes * <size_t> n_groups > stream_bytes()
     )
-    if strategy in (AUTO, IN_CACHE):
-        strategy = choose(&job, &fill, can_stream)
     fill.stream = can_stream
     job.narrow = job.microkernels.narrow32[kind]
-    if strategy == EXPAND:
+    job.write = choose(&job, &fill, can_stream, is_cleared)
+    if job.write == NULL:
         job.narrow = job.microkernels.narrow8[kind]
-        job.write = NULL
         plan_init(&plan, &fill, out)
-    elif strategy == SCRATCH:
-        job.write = job.microkernels.rows_scratch
-    elif strategy == MERGE:
-        job.write = job.microkernels.rows_merge
-    elif strategy == SCATTER:
-        job.write = job.microkernels.rows_scatter
-    else:
-        job.write = job.microkernels.rows_block
     return for_each_chunk(
         run_chunk, &job, (n_groups + job.chunk_groups - 1) // job.chunk_groups,
         job.chunk_groups * job.group_bytes, num_threads,
     )
 
 
-def encode(
-    const index_t[::1] indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
-    const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
-    int strategy=AUTO,
-):
-    """Write the groups of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
+cdef int encode_indices(
+    const void *indices, int kind, const ohf_policy *policy, Py_ssize_t n, Py_ssize_t inner,
+    unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
+    int num_threads, bint is_cleared,
+) except -1:
+    """Write the one-hot encoding of ``n`` indices, seen as (n / inner, depth, inner); nothing may be empty."""
+    # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
+    # a run would cost more than the comparison saves.
+    if inner == 1 or inner * width < 256:
+        return encode_rows(
+            indices, kind, policy, n // inner, inner, out, width, on, off, num_threads, is_cleared,
+        )
+    return encode_planes(indices, kind, policy, n // inner, inner, out, width, on, off, num_threads)
 
-    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``strategy`` is
-    for tests and measurements: a strategy that does not fit is replaced by ``block``.
+
+def encode(
+    cnp.ndarray indices, unsigned char[::1] out, Py_ssize_t depth, Py_ssize_t inner,
+    const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
+    bint is_cleared=False,
+):
+    """Write the encoding of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
+
+    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``is_cleared`` memory
+    comes fresh from the system, which has just set it to 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignored)
-    cdef Py_ssize_t width = on.shape[0]
-    if indices.shape[0] * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
+    cdef int kind = index_kind(indices)
+    cdef Py_ssize_t width = on.shape[0], n = indices.shape[0]
+    if n * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("rows.encode: the lengths do not agree")
-    if inner < 1 or inner > CODES or indices.shape[0] % inner != 0:
+    if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner = {inner} does not fit")
-    encode_rows(
-        &indices[0], kind_of(&indices[0]), &policy, indices.shape[0] // inner, inner, &out[0], width,
-        &on[0], &off[0], num_threads, strategy,
+    encode_indices(
+        cnp.PyArray_DATA(indices), kind, &policy, n, inner, &out[0], width, &on[0], &off[0], num_threads,
+        is_cleared,
     )

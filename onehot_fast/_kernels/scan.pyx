@@ -5,15 +5,26 @@ Each reads the indices once, without a copy and without the GIL. A block is firs
 in it offends (a reduction the compiler vectorises), and only the block that says yes is searched.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-
-from onehot_fast._kernels.types cimport index_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef extern from "once.h":
     uint64_t ohf_once(uint64_t integer) nogil
 
 cdef enum:
     BLOCK = 1024
+
+# The types of indices; float16 is widened before, which is exact.
+ctypedef fused index_t:
+    int8_t
+    int16_t
+    int32_t
+    int64_t
+    uint8_t
+    uint16_t
+    uint32_t
+    uint64_t
+    float
+    double
 
 cdef double TWO_63 = 9223372036854775808.0
 

@@ -5,69 +5,31 @@ The element is not in the table: a kernel knows it by its width in bytes alone, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels import bits, matrix, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels import decode as _decode
-from onehot_fast._kernels import recode as _recode
-from onehot_fast._kernels.code_columns import CodeColumns
+from onehot_fast._kernels import matrix, planes, ragged, rows, scan, simd, sparse
+from onehot_fast._kernels.code_columns import INDEX_DTYPES, CodeColumns
+from onehot_fast._kernels.code_columns import recode as _recode
 from onehot_fast._runtime import memory
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-Kernel: TypeAlias = Callable[..., Any]
 
-# dtype → the name of its specialisation in the fused type `index_t` (see _kernels/types.pxd)
-_FUSED: dict[np.dtype[Any], str] = {
-    np.dtype(np.int8): "int8_t",
-    np.dtype(np.int16): "int16_t",
-    np.dtype(np.int32): "int32_t",
-    np.dtype(np.int64): "int64_t",
-    np.dtype(np.uint8): "uint8_t",
-    np.dtype(np.uint16): "uint16_t",
-    np.dtype(np.uint32): "uint32_t",
-    np.dtype(np.uint64): "uint64_t",
-    np.dtype(np.float32): "float",
-    np.dtype(np.float64): "double",
-}
-INDEX_DTYPES = tuple(_FUSED)
-
-_KERNELS: dict[tuple[str, np.dtype[Any]], Kernel] = {
-    (name, dtype): entry[fused]
-    for name, entry in (
-        ("rows", rows.encode),
-        ("planes", planes.encode),
-        ("first_invalid", scan.first_invalid),
-        ("maximum", scan.maximum),
-        ("count", scan.count),
+# The names of the specialisations for one type of index in `scan`.
+_C_TYPES = dict(
+    zip(
+        INDEX_DTYPES,
+        [f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+        + ["float", "double"],
+        strict=True,
     )
-    for dtype, fused in _FUSED.items()
-}
-
-
+)
 # With more columns four partial histograms take longer to add up than they save.
 _MANY_COUNTS = 1 << 12
-# Groups at least this wide are worth not zeroing twice: of four cache lines one is written.
-_SPARSE_BYTES = 256
-
-
-def layout(inner: int, width: int) -> str:
-    """Return the layout of the kernel for runs of ``inner`` elements of ``width`` bytes."""
-    return "rows" if rows.fits_rows(inner, width) else "planes"
-
-
-def kernel(name: str, dtype: np.dtype[Any]) -> Kernel:
-    """Return the specialisation of a kernel for indices of ``dtype``."""
-    try:
-        return _KERNELS[name, dtype]
-    except KeyError:
-        accepted = ", ".join(map(str, INDEX_DTYPES))
-        raise TypeError(
-            f"no {name} kernel for indices of {dtype}: accepted are {accepted}"
-        ) from None
 
 
 def _bits(ignore_index: int | None) -> int | None:
@@ -90,20 +52,11 @@ def encode(
 ) -> None:
     """Fill ``out``, seen as (outer, depth, inner), from contiguous checked ``indices``.
 
-    ``zeroed`` says that ``out`` is fresh from the system, and so all zero already.
+    ``zeroed`` memory comes fresh from the system: all its bytes are 0.
     """
-    if out.nbytes == 0:
-        return
-    name = layout(inner, out.itemsize)
-    write = kernel(name, indices.dtype)
-    arguments = (depth, inner, on, off, wrap, _bits(ignore_index), num_threads)
-    group_bytes = depth * inner * out.itemsize
-    if not (zeroed and name == "rows"):
-        write(indices.reshape(-1), _memory_of(out), *arguments)
-        return
-    is_sparse = group_bytes >= _SPARSE_BYTES and not off.any()
-    how = rows.SCATTER_ONLY if is_sparse else rows.NOT_STREAMED
-    write(indices.reshape(-1), _memory_of(out), *arguments, how)
+    if out.nbytes:
+        arguments = depth, inner, on, off, wrap, _bits(ignore_index), num_threads, zeroed
+        rows.encode(indices.reshape(-1), _memory_of(out), *arguments)
 
 
 def first_invalid(
@@ -116,7 +69,7 @@ def first_invalid(
     too_large: bool,
 ) -> int:
     """Return the flat position of the first index a policy forbids, or -1."""
-    scan_for = kernel("first_invalid", indices.dtype)
+    scan_for = scan.first_invalid[_C_TYPES[indices.dtype]]
     position: int = scan_for(
         indices.reshape(-1), depth, wrap, _bits(ignore_index), negative, too_large
     )
@@ -125,7 +78,8 @@ def first_invalid(
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
     """Return the largest index that is not ignored, or None."""
-    largest: int | None = kernel("maximum", indices.dtype)(indices.reshape(-1), _bits(ignore_index))
+    find = scan.maximum[_C_TYPES[indices.dtype]]
+    largest: int | None = find(indices.reshape(-1), _bits(ignore_index))
     return largest
 
 
@@ -206,7 +160,7 @@ def encode_bits(
     """
     if out.nbytes:
         columns = CodeColumns([codes], [table], 1)
-        bits.encode(columns, out, result_bytes or out.nbytes, num_threads)
+        planes.encode_bits(columns, out, result_bytes or out.nbytes, num_threads)
 
 
 def csr(
@@ -261,14 +215,14 @@ def recode(
     """Return the entry of the table for each code, -1 for none, in as few bytes as hold them."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
-    _recode.recode(CodeColumns([codes], [table], 4), out, span, num_threads)
+    _recode(CodeColumns([codes], [table], 4), out, span, num_threads)
     return out
 
 
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
     """Return how often each of the codes from 0 on occurs."""
     counts = np.zeros((4 if n_codes < _MANY_COUNTS else 1, n_codes + 1), np.int64)
-    kernel("count", codes.dtype)(codes, counts)
+    scan.count[_C_TYPES[codes.dtype]](codes, counts)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
     return total
 

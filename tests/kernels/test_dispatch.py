@@ -18,8 +18,8 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import bits, matrix, planes, ragged, recode, rows, simd, sparse
-from onehot_fast._kernels.code_columns import CodeColumns
+from onehot_fast._kernels import matrix, planes, ragged, rows, simd, sparse
+from onehot_fast._kernels.code_columns import CodeColumns, recode
 from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
@@ -145,10 +145,10 @@ def test_kernels_refuse_codes_narrowed_for_another():
         lambda: matrix.encode(narrow, out, 2, on, off, 1),
         lambda: sparse.csr(narrow, np.zeros(100, np.int32), np.zeros(101, np.int32), 2, 1),
         lambda: sparse.csc_counts(narrow, np.zeros((1, 2, 1), np.int32), 1),
-        lambda: recode.recode(narrow, np.zeros(100, np.int8), 2, 1),
+        lambda: recode(narrow, np.zeros(100, np.int8), 2, 1),
         lambda: ragged.encode(offsets, narrow, out, 2, on, off, 1),
         lambda: planes.encode_block(wide, out, 2, on, off, 1),
-        lambda: bits.encode(wide, np.zeros((2, 13), np.uint8), 0, 1),
+        lambda: planes.encode_bits(wide, np.zeros((2, 13), np.uint8), 0, 1),
     ]
     for call in calls:
         with pytest.raises(ValueError, match="do not fit the kernel"):
