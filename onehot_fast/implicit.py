@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, human_size, with_article
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._encode import gram, write
-from onehot_fast._encode.joint_codes import JointLayout
+from onehot_fast._encode import write
+from onehot_fast._encode.joint_codes import JointLayout, dense_gram, sparse_gram
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._schema.coded_column import CodedColumn
 
@@ -37,8 +37,9 @@ class OneHotMatrix:
     """A one-hot matrix that stores one code per row and group of columns instead of its elements.
 
     ``Encoder.transform(table, "implicit")`` and `from_codes` create it. It multiplies, sums and
-    computes Gram matrices from the codes, in float64. The result does not depend on the number of
-    threads. The matrix is immutable and owns its memory.
+    computes Gram matrices from the codes, in float64. The results of one-hot columns do not depend
+    on the number of threads; numeric columns are multiplied by NumPy. The matrix is immutable and
+    owns its memory.
 
     A missing value that propagates is a row of NaN in the outputs of its column, as in NumPy.
     Zeros are never multiplied, as in scipy.sparse: an infinite operand affects only the rows of its
@@ -367,7 +368,7 @@ class OneHotMatrix:
         if self._numeric.shape[1]:
             values = np.hstack([self._numeric * ones[:, None], values])
         sums = self._sums(values, num_threads)
-        build = gram.dense_gram if output == "dense" else gram.sparse_gram
+        build = dense_gram if output == "dense" else sparse_gram
         return build(self._layout, self._codes, row_weights, sums, num_threads)
 
     def sum(self, axis: Literal[0, 1] | None = None, weights: npt.ArrayLike | None = None) -> Any:
@@ -397,11 +398,10 @@ class OneHotMatrix:
         mean = self.mean(row_weights)
         variance = mean * (1 - mean)  # of zeros and ones
         own = self._layout.numeric
-        # Deviations are squared, not values: a large mean would leave no digits.
-        squares = OneHotMatrix(
-            JointLayout([], [], range(len(own))), [], (self._numeric - mean[own]) ** 2, ()
-        )
-        variance[own] = squares.mean(row_weights)
+        ones = np.ones(len(self)) if row_weights is None else row_weights
+        with np.errstate(invalid="ignore", divide="ignore"):
+            # Deviations are squared, not values: a large mean would leave no digits.
+            variance[own] = ones @ (self._numeric - mean[own]) ** 2 / ones.sum()
         return np.sqrt(np.maximum(variance, 0))
 
     def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:

@@ -15,15 +15,13 @@ def multiply(
     codes: list[npt.NDArray[Any]],
     tables: list[_Floats],
     first_codes: list[int],
-    numeric: _Floats,
-    coefficients: _Floats,
     out: _Floats,
+    is_added: bool,
     num_threads: int,
 ) -> None: ...
 def add_up(
     codes: list[npt.NDArray[Any]],
     n_codes: list[int],
-    numeric: _Floats,
     values: _Floats,
     bins: _Floats,
     block_rows: int,

@@ -1,9 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Products with a one-hot matrix that exists only as codes.
 
-The matrix is a list of groups of codes and a block of float64 columns. A code selects a row of its group's
-table, so a product adds table rows, and a product with the transpose adds rows of values into bins. Plain C is as
-fast here as gathers of AVX-512 (1M rows of five columns: 2.3 and 2.5 ms), because the tables stay in the caches.
+The matrix is a list of groups of codes. A code selects a row of its group's table, so a product adds table rows,
+and a product with the transpose adds rows of values into bins. Plain C is as fast here as gathers of AVX-512
+(1M rows of five columns: 2.3 and 2.5 ms), because the tables stay in the caches.
 
 Bins belong to blocks of rows that do not depend on the number of threads, and the caller adds the blocks in their
 order. Every result is therefore the same for any number of threads.
@@ -46,10 +46,8 @@ cdef struct Job:
     const Group *groups
     Py_ssize_t n_groups, n_rows, block_rows
     Py_ssize_t width            # columns of the other operand
-    const double *numeric       # (n_rows, n_numeric)
-    Py_ssize_t n_numeric
-    const double *coefficients  # of the numeric columns: (n_numeric, width)
     double *out                 # of a product
+    bint is_added               # to what `out` holds
     const double *values        # of sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
     const double *weights       # of pairs: one for each row, or NULL
@@ -176,14 +174,12 @@ cdef void multiply_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n) noexcept
     cdef double tile[TILE]
     cdef double *out = job.out + begin * job.stride
     cdef double *to = out if job.stride == job.width else tile
-    cdef Py_ssize_t i, j, k, width = job.width
-    cdef const double *numeric = job.numeric + begin * job.n_numeric
-    memset(to, 0, n * width * sizeof(double))
-    if job.n_numeric:
+    cdef Py_ssize_t i, width = job.width
+    if not job.is_added:
+        memset(to, 0, n * width * sizeof(double))
+    elif to == tile:
         for i in range(n):
-            for k in range(job.n_numeric):
-                for j in range(width):
-                    to[i * width + j] += numeric[i * job.n_numeric + k] * job.coefficients[k * width + j]
+            memcpy(&tile[i * width], out + i * job.stride, width * sizeof(double))
     each_group(job, begin, n, to, NULL)
     if to == tile:
         for i in range(n):
@@ -203,20 +199,13 @@ cdef void multiply_block(const void *any_job, Py_ssize_t block) noexcept nogil:
 cdef void sum_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *bins) noexcept nogil:
     """Add rows of values to the bins of one block."""
     cdef double tile[TILE]
-    cdef Py_ssize_t i, j, k, width = job.width
-    cdef const double *numeric = job.numeric + begin * job.n_numeric
+    cdef Py_ssize_t i, width = job.width
     cdef double *values = <double *> job.values + begin * job.stride   # which are only read
     if job.stride != width:
         for i in range(n):
             memcpy(&tile[i * width], values + i * job.stride, width * sizeof(double))
         values = tile
     each_group(job, begin, n, values, bins)
-    if job.n_numeric:
-        bins += job.n_bins - job.n_numeric * width
-        for i in range(n):
-            for k in range(job.n_numeric):
-                for j in range(width):
-                    bins[k * width + j] += numeric[i * job.n_numeric + k] * values[i * width + j]
 
 
 cdef void sum_block(const void *any_job, Py_ssize_t block) noexcept nogil:
@@ -273,92 +262,81 @@ cdef void pair_block(const void *any_job, Py_ssize_t block) noexcept nogil:
         row += n
 
 
-cdef int describe(
-    Job *job, Groups groups, const double[:, ::1] numeric, Py_ssize_t width, Py_ssize_t block_rows,
+cdef int run(
+    Job *job, Groups groups, Py_ssize_t width, Py_ssize_t block_rows,
+    void (*work)(const void *, Py_ssize_t) noexcept nogil, int num_threads,
 ) except -1:
-    """Fill in what all operations share."""
-    if width < 1 or width > TILE or numeric.shape[0] != groups.n_rows or block_rows < 1:
-        raise ValueError(f"implicit: width {width}, {numeric.shape[0]} numeric rows for {groups.n_rows} codes")
+    """Run the work of every block of rows."""
+    if width < 1 or width > TILE or block_rows < 1:
+        raise ValueError(f"implicit: width {width}, blocks of {block_rows} rows")
     job.groups, job.n_groups, job.n_rows = groups.items, groups.n_groups, groups.n_rows
-    job.block_rows, job.width, job.n_numeric = block_rows, width, numeric.shape[1]
-    job.n_bins, job.n_lanes = 0, 1
-    job.numeric = &numeric[0, 0] if numeric.shape[0] and numeric.shape[1] else NULL
-    return 0
+    job.block_rows, job.width = block_rows, width
+    return for_each_chunk(
+        work, job, (job.n_rows + block_rows - 1) // block_rows, block_rows * 8 * width, num_threads,
+    )
 
 
-cdef int describe_bins(Job *job, double[:, ::1] bins, Py_ssize_t n_bins, Py_ssize_t n_lanes) except -1:
-    """Fill in the bins of sums."""
-    cdef Py_ssize_t n_blocks = (job.n_rows + job.block_rows - 1) // job.block_rows
-    if n_lanes not in (1, 2) or bins.shape[0] != n_blocks * n_lanes or bins.shape[1] != n_bins:
-        raise ValueError(f"implicit: the bins must have the shape ({n_blocks * n_lanes}, {n_bins})")
-    job.n_bins, job.n_lanes = n_bins, n_lanes
-    job.bins = &bins[0, 0] if n_blocks and n_bins else NULL
-    return 0
+cdef Py_ssize_t row_stride(Py_ssize_t stride, Py_ssize_t item_stride) except -1:
+    """Return the elements from one row of a matrix of contiguous rows to the next."""
+    if item_stride != sizeof(double) or stride < 0 or stride % <Py_ssize_t> sizeof(double):
+        raise ValueError("implicit: the rows of a matrix must be contiguous")
+    return stride // <Py_ssize_t> sizeof(double)
 
 
-cdef int run(Job *job, void (*work)(const void *, Py_ssize_t) noexcept nogil, int num_threads) except -1:
-    """Run the work of every block."""
-    cdef Py_ssize_t n_blocks = (job.n_rows + job.block_rows - 1) // job.block_rows
-    return for_each_chunk(work, job, n_blocks, job.block_rows * 8 * job.width, num_threads)
+cdef double *bins_of(Job *job, double[:, ::1] bins, Py_ssize_t n_rows, Py_ssize_t block_rows) except NULL:
+    """Return the memory of bins of the right shape."""
+    cdef Py_ssize_t n_blocks = (n_rows + block_rows - 1) // block_rows
+    if bins.shape[0] != n_blocks * job.n_lanes or bins.shape[1] != job.n_bins:
+        raise ValueError(f"implicit: the bins must have the shape ({n_blocks * job.n_lanes}, {job.n_bins})")
+    return &bins[0, 0]
 
 
 WIDTH = BLOCK_WIDTH   # for the caller
 
 
-def multiply(
-    list codes, list tables, list first_codes, const double[:, ::1] numeric, const double[:, ::1] coefficients,
-    double[:, :] out, int num_threads,
-):
-    """Write into ``out``, whose rows are contiguous, the table rows of each group's codes added up.
+def multiply(list codes, list tables, list first_codes, double[:, :] out, bint is_added, int num_threads):
+    """Write into ``out``, or add to it, the sum of the table rows of each group's codes.
 
     ``tables`` has the (n_codes, width) table of each group, from its ``first_codes`` entry on; other codes add
-    nothing. ``numeric @ coefficients`` is added.
+    nothing. The rows of ``out`` are contiguous.
     """
     cdef Groups groups = Groups(codes, [len(table) for table in tables], out.shape[0])
     cdef Job job
     cdef Py_ssize_t i
     cdef const double[:, ::1] table
-    describe(&job, groups, numeric, out.shape[1], CHUNK_ROWS)
-    if coefficients.shape[0] != job.n_numeric or coefficients.shape[1] != job.width:
-        raise ValueError("implicit.multiply: the coefficients do not fit the numeric columns")
-    if out.strides[1] != sizeof(double) or out.strides[0] % <Py_ssize_t> sizeof(double):
-        raise ValueError("implicit.multiply: the rows of `out` must be contiguous")
     for i in range(groups.n_groups):
         table = tables[i]
-        if table.shape[1] != job.width or table.shape[0] == 0:
-            raise ValueError(f"implicit.multiply: table {i} must have {job.width} columns")
+        if table.shape[1] != out.shape[1] or table.shape[0] == 0:
+            raise ValueError(f"implicit.multiply: table {i} must have {out.shape[1]} columns")
         groups.items[i].table = &table[0, 0]
         groups.items[i].first_code = first_codes[i]
-    if job.n_rows == 0:
-        return
-    job.coefficients = &coefficients[0, 0] if job.n_numeric else NULL
-    job.out, job.stride = &out[0, 0], out.strides[0] // <Py_ssize_t> sizeof(double)
-    run(&job, multiply_block, num_threads)
+    if out.shape[0]:
+        job.out, job.stride = &out[0, 0], row_stride(out.strides[0], out.strides[1])
+        job.is_added, job.n_lanes, job.n_bins = is_added, 1, 0
+        run(&job, groups, out.shape[1], CHUNK_ROWS, multiply_block, num_threads)
 
 
 def add_up(
-    list codes, list n_codes, const double[:, ::1] numeric, const double[:, :] values, double[:, ::1] bins,
-    Py_ssize_t block_rows, int num_threads, Py_ssize_t n_lanes=1,
+    list codes, list n_codes, const double[:, :] values, double[:, ::1] bins, Py_ssize_t block_rows,
+    int num_threads, Py_ssize_t n_lanes=1,
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
-    ``bins`` has ``n_lanes`` (1 or 2) rows for each block: the bins of all groups, then ``numeric.T @ values``.
-    They must be 0.
+    ``bins`` has ``n_lanes`` (1 or 2) rows for each block: the bins of all groups. They must be 0.
     """
     cdef Groups groups = Groups(codes, n_codes, values.shape[0])
     cdef Job job
-    cdef Py_ssize_t i, n_bins = 0
-    describe(&job, groups, numeric, values.shape[1], block_rows)
-    if values.strides[1] != sizeof(double) or values.strides[0] % <Py_ssize_t> sizeof(double):
-        raise ValueError("implicit.add_up: the rows of `values` must be contiguous")
+    cdef Py_ssize_t i
+    job.n_bins, job.n_lanes = 0, n_lanes
     for i in range(groups.n_groups):
-        groups.items[i].first_bin = n_bins
-        n_bins += groups.items[i].n_codes * job.width
-    describe_bins(&job, bins, n_bins + job.n_numeric * job.width, n_lanes)
-    if job.n_rows == 0:
-        return
-    job.values, job.stride = &values[0, 0], values.strides[0] // <Py_ssize_t> sizeof(double)
-    run(&job, sum_block, num_threads)
+        groups.items[i].first_bin = job.n_bins
+        job.n_bins += groups.items[i].n_codes * values.shape[1]
+    if n_lanes not in (1, 2):
+        raise ValueError(f"implicit.add_up: n_lanes must be 1 or 2, got {n_lanes}")
+    if values.shape[0] and job.n_bins:
+        job.bins = bins_of(&job, bins, values.shape[0], block_rows)
+        job.values, job.stride = &values[0, 0], row_stride(values.strides[0], values.strides[1])
+        run(&job, groups, values.shape[1], block_rows, sum_block, num_threads)
 
 
 def count_pairs(
@@ -373,16 +351,16 @@ def count_pairs(
     cdef Py_ssize_t n_rows = len(codes[0])
     cdef Groups groups = Groups(codes, n_codes, n_rows)
     cdef Job job
-    cdef Py_ssize_t a, b, n_bins = 0
-    describe(&job, groups, np.empty((n_rows, 0)), 1, block_rows)
+    cdef Py_ssize_t a, b
+    job.n_bins, job.n_lanes = 0, 1
     for a in range(groups.n_groups):
         if groups.items[a].code_bytes != groups.items[0].code_bytes or groups.items[a].code_bytes == 1:
             raise ValueError("implicit.count_pairs: all codes must be uint16, or all uint32")
         for b in range(a + 1, groups.n_groups):
-            n_bins += <Py_ssize_t> groups.items[a].n_codes * groups.items[b].n_codes
-    describe_bins(&job, bins, n_bins, 1)
+            job.n_bins += <Py_ssize_t> groups.items[a].n_codes * groups.items[b].n_codes
     if weights is not None and weights.shape[0] != n_rows:
         raise ValueError(f"implicit.count_pairs: {weights.shape[0]} weights for {n_rows} rows")
-    job.weights = &weights[0] if weights is not None and n_rows else NULL
-    if n_rows:
-        run(&job, pair_block, num_threads)
+    if n_rows and job.n_bins:
+        job.bins = bins_of(&job, bins, n_rows, block_rows)
+        job.weights = &weights[0] if weights is not None else NULL
+        run(&job, groups, 1, block_rows, pair_block, num_threads)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from onehot_fast import Encoder, OneHotMatrix
-from onehot_fast._encode import gram, joint_codes
 
 sparse = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -104,12 +103,7 @@ def test_gram_equals_the_product(data: st.DataObject, is_weighted: bool) -> None
     matrix, dense = data.draw(matrices())
     weights = np.array([data.draw(WHOLE) for _ in range(len(matrix))]) if is_weighted else None
     scaled = dense if weights is None else dense * weights[:, None]
-    before = gram.MAX_TABLE
-    gram.MAX_TABLE = data.draw(st.sampled_from([0, before]))  # pairs that occur, or a whole table
-    try:
-        sparse_result = matrix.gram(weights, output="csr")
-    finally:
-        gram.MAX_TABLE = before
+    sparse_result = matrix.gram(weights, output="csr")
 
     np.testing.assert_array_equal(matrix.gram(weights), scaled.T @ dense)
     np.testing.assert_array_equal(sparse_result.toarray(), scaled.T @ dense)
@@ -391,10 +385,24 @@ def test_a_gram_matrix_that_does_not_fit_is_not_allocated() -> None:
     assert matrix.gram(output="csr").nnz == 1
 
 
-def test_columns_of_few_categories_share_codes() -> None:
-    layout = joint_codes.JointLayout([10] * 6, [False] * 6)
+def test_gram_of_many_categories_counts_the_pairs_that_occur() -> None:
+    """A table of all pairs of codes would be far larger than the rows."""
+    generator = np.random.default_rng(5)
+    codes = [generator.integers(-1, 1100, 200) for _ in range(2)]
+    matrix, weights = OneHotMatrix.from_codes(codes, [1100] * 2), generator.random(200)
+    csr = matrix.to_csr()
 
-    assert [len(group.columns) for group in layout.groups] == [3, 3]
+    for w, row_weights in ((weights, weights), (None, np.ones(200))):
+        expected = csr.T @ csr.multiply(row_weights[:, None]).tocsr()
+        difference = matrix.gram(w, output="csr") - expected
+        assert abs(difference).max() < 1e-12
+
+
+def test_columns_of_few_categories_share_codes() -> None:
+    """Three columns of ten categories take two bytes, one column takes one."""
+    codes = [np.zeros(1000, np.int8)] * 6
+
+    assert OneHotMatrix.from_codes(codes, [10] * 6).nbytes == 1000 * (2 + 2)
 
 
 @pytest.mark.parametrize("missing", ["ignore", "propagate"])
