@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._accessor_lists import AnyArray, ListAccessor
-from onehot_fast._arguments.choices import check_no_options, check_options, check_prefix
+from onehot_fast._arguments.choices import check_options, check_prefix
 from onehot_fast._encode import write
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
@@ -189,7 +189,7 @@ class SeriesAccessor(ListAccessor[Frame]):
             If the dtype of the Series is not supported.
         """
         column, _ = self._coded(None, np.dtype(bool), {})
-        return column.codes if column.lut is None else write.recode(column)
+        return column.outputs()
 
     def _sparse(
         self,
@@ -217,7 +217,7 @@ class SeriesAccessor(ListAccessor[Frame]):
         check_options(options, ("categories", *ColumnKeywords.__annotations__))
         check_prefix(prefix, prefix_sep)
         if isinstance(categories, Encoder):
-            check_no_options(options if prefix is None else {"prefix": prefix})
+            check_options(options if prefix is None else {"prefix": prefix}, None)
             schema = categories.schema.column_of(self._data.name)
             return code_column(schema, read_values(self._data)), lambda: schema.names
         if isinstance(categories, str) and categories != "auto":

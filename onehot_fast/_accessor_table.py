@@ -8,12 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import (
-    COLUMNS_HINT,
-    check_no_options,
-    check_options,
-    max_positional,
-)
+from onehot_fast._arguments.choices import check_options, columns_only
 from onehot_fast._schema.options import Drop, HandleMissing, HandleUnknown
 from onehot_fast.encoder import Encoder, Output
 
@@ -55,7 +50,7 @@ class TableAccessor(Generic[Frame]):
         """Say what there is to call."""
         return "<onehot of a table: call it with the columns to encode, or fit>"
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def __call__(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -99,7 +94,7 @@ class TableAccessor(Generic[Frame]):
         encoded: Frame = self._encoded(columns, None, num_threads, options)
         return encoded
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def to_numpy(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -128,7 +123,7 @@ class TableAccessor(Generic[Frame]):
         matrix: npt.NDArray[Any] = self._with_float32(columns, "numpy", num_threads, options)
         return matrix
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def to_csr(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -144,7 +139,7 @@ class TableAccessor(Generic[Frame]):
         """
         return self._with_float32(columns, "csr", num_threads, options)
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def to_arrow(
         self,
         columns: Iterable[Hashable] | Encoder | None = None,
@@ -182,12 +177,12 @@ class TableAccessor(Generic[Frame]):
     ) -> Any:
         """Return the encoded table in a form."""
         if isinstance(columns, Encoder):
-            check_no_options(options)
+            check_options(options, None)
             return columns.transform(self._data, output, num_threads=num_threads)
         encoder = self._new_encoder(columns, options)
         return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def fit(
         self, columns: Iterable[Hashable] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:

@@ -5,9 +5,9 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
-Most of what is here is value types, whose methods do the work. Five modules stand beside them:
-`lookup` (tables and columns → codes of known categories), `write` (codes → memory), `decode` (the
-way back), `identifiers` and `checks` (of columns, of options, and the words of messages).
+Most names are types, whose methods do the work. The others are four modules, `lookup` (tables and
+columns → codes of known categories), `write` (codes → memory), `decode` (the way back) and `checks`
+(of options, and the words of messages), and a few functions.
 
 Examples
 --------
@@ -47,9 +47,9 @@ from onehot_fast._encode.table_layout import (
 )
 from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
-from onehot_fast._runtime.registry import integration, reader_of, require, require_release
+from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import identifiers, lookup
+from onehot_fast._schema import lookup
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.options import ColumnKeywords
@@ -88,7 +88,6 @@ __all__ = [
     "cached_property",
     "checks",
     "decode",
-    "identifiers",
     "integration",
     "literal_kind",
     "lookup",
@@ -101,7 +100,6 @@ __all__ = [
     "read_values",
     "reader_of",
     "require",
-    "require_release",
     "write",
 ]
 

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import (
-    COLUMNS_HINT,
     check_choice,
+    columns_only,
     max_positional,
     shown,
     with_article,
@@ -188,7 +188,7 @@ class Encoder(SklearnProtocol):
     array([0, 1, 0, 1])
     """
 
-    @max_positional(2, COLUMNS_HINT)
+    @columns_only
     def __init__(
         self,
         columns: ColumnChoice = None,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, Column, Table, Values, checks, read_arrow, write
+from onehot_fast.adapter import CodedColumn, Column, Table, Values, checks, read_arrow
 
 from ._values import as_categories, as_values, check_offsets, chunks_of, runs_of, storage
 
@@ -186,7 +186,9 @@ class ColumnReader:
         if dictionaries.keys() != self._dictionaries.keys() or not dictionaries:
             self._merge(dictionaries, source == "hash")
         pairs = zip(arrays, identities, strict=True)
-        codes = _joined([_recoded(array.codes(), self._luts[i]) for array, i in pairs], np.int32)
+        codes = _joined(
+            [CodedColumn(array.codes(), self._luts[i], 0).outputs() for array, i in pairs], np.int32
+        )
         ordered = column.type.ordered
         result = Column.unchecked(codes, self._categories, ordered, "enum" if ordered else source)
         result.is_conflicting = ordered and not self._is_same_order
@@ -349,10 +351,6 @@ def _are_distinct(values: pa.Array, categories: AnyArray) -> bool:
     if len(categories) <= FEW_VALUES:
         return len(set(categories.tolist())) == len(categories)
     return len(values.unique()) == len(values)
-
-
-def _recoded(codes: Codes, lut: npt.NDArray[np.int32] | None) -> Codes:
-    return codes if lut is None else write.recode(CodedColumn(codes, lut, len(lut)))
 
 
 def _joined(parts: Sequence[Codes], dtype_if_none: type[np.integer[Any]]) -> Codes:

@@ -393,7 +393,7 @@ def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
     kind = pa.from_numpy_dtype(narrow)
 
     def write_indices(coded: CodedColumn) -> pa.Array:
-        outputs = write.recode(coded, num_threads=num_threads)
+        outputs = coded.outputs(num_threads)
         return _dictionary_array(outputs.astype(narrow, copy=False), labels)
 
     return Nested(pa.dictionary(kind, labels.type), write_indices)

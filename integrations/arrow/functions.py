@@ -82,8 +82,8 @@ def register(
            [0, 0, 0]], dtype=uint8)
     """
     checks.check_choice(layout, "layout", FUNCTION_LAYOUTS)
-    if name is not None:
-        checks.check_text(name, "name")
+    if not isinstance(name, str | None):
+        raise TypeError(f"name must be a str, got {name!r}")
     function = _Function(_column(encoder, column), layout)
     name = f"onehot_fast.{function.digest}" if name is None else name
     with _lock:

@@ -17,7 +17,6 @@ from onehot_fast.adapter import (
     checks,
     normalize_depth,
     read_arrow,
-    write,
 )
 
 from ._read import ColumnReader, as_column, read_integers
@@ -152,7 +151,7 @@ def _read(
 
 def _matrix(coded: CodedColumn, dtype: np.dtype[Any], num_threads: int | None = None) -> AnyArray:
     """Return the row-major matrix of a column."""
-    classes = coded.codes if coded.lut is None else write.recode(coded, num_threads=num_threads)
+    classes = coded.outputs(num_threads)
     depth = coded.n_outputs
     return onehot_fast.one_hot(classes, depth, dtype=dtype, num_threads=num_threads)
 

@@ -176,10 +176,9 @@ class OneHotAccessor:
     ) -> tuple[dd.DataFrame, Encoder]:
         """Return the column as a frame, and the encoder that has learned it."""
         checks.check_options(options, ColumnKeywords.__annotations__)
-        checks.check_prefix(prefix, prefix_sep)
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):
-            checks.check_no_options(options if prefix is None else {"prefix": prefix})
+            checks.check_options(options if prefix is None else {"prefix": prefix}, None)
             encoded = categories.columns or ()
             if len(encoded) != 1:
                 raise ValueError(
@@ -196,8 +195,8 @@ class OneHotAccessor:
         encoder = Encoder(
             [name],
             dtype=dtype,
-            prefix="" if prefix is None else prefix,
-            prefix_sep="" if prefix is None else prefix_sep,
+            prefix=prefix,
+            prefix_sep=prefix_sep,
             **given,
         )
         return frame, encoder.fit(frame)

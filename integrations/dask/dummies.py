@@ -15,7 +15,6 @@ from onehot_fast.adapter import (
     part_of_table,
     read_table,
     read_values,
-    write,
 )
 
 from ._engine import as_frame, on_partitions
@@ -125,5 +124,5 @@ def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
     is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
     levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)
     return pd.Categorical.from_codes(
-        write.recode(coded), dtype=pd.CategoricalDtype(levels), validate=False
+        coded.outputs(), dtype=pd.CategoricalDtype(levels), validate=False
     )

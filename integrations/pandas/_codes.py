@@ -57,7 +57,7 @@ def code_series(series: "pd.Series[Any]") -> Coding:
 
 def level_codes(column: CodedColumn) -> Codes:
     """Return the position of each row's level, -1 where the value is missing."""
-    return column.codes if column.lut is None else write.recode(column)
+    return column.outputs()
 
 
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":

@@ -321,7 +321,7 @@ def sparse_frame(
         accessor = cast(Any, pd.DataFrame).sparse
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
     n_rows = len(columns[0].codes)
-    ones, rows, ends = write.csc(columns, dtype)
+    ones, rows, ends = write.sparse_parts("csc", columns, dtype)
     rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
     fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
     arrays = [

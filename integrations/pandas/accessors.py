@@ -243,7 +243,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     1      5   False    True  True
     """
 
-    @checks.max_positional(2, checks.COLUMNS_HINT)
+    @checks.columns_only
     def __call__(
         self,
         columns: Any = None,
@@ -285,7 +285,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             options["dtype"] = bool
         table = read_table(self._data).coded_once()
         if isinstance(columns, Encoder):
-            checks.check_no_options(options)
+            checks.check_options(options, None)
             schema = columns.schema
         else:
             schema = self._new_encoder(columns, options).fit(table).schema

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_list_like, is_object_dtype, pandas_dtype
 
-from onehot_fast.adapter import CodedColumn, checks, map_columns
+from onehot_fast.adapter import CodedColumn, map_columns
 
 from ._codes import code_series, prefixed
 from ._values import is_encodable, python_values
@@ -252,6 +252,6 @@ def _build(
             # `write` names the options of an Encoder.
             n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
             text = str(error).partition("; smaller")[0]
-            hint = f"sparse=True ({checks.human_size(n_bytes)} with dtype=bool)"
+            hint = f"sparse=True ({n_bytes:,} bytes with dtype=bool)"
             raise MemoryError(f"{text}; smaller: {hint}") from None
     return sparse_frame(columns, cast("np.dtype[Any]", dtype), index, names)

@@ -10,7 +10,7 @@ import polars as pl
 from polars.selectors import by_name
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, require_release
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, require
 
 from ._dtypes import element_of
 
@@ -31,7 +31,7 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     >>> frame.select(expressions(Encoder().fit(frame), frame)).to_dict(as_series=False)
     {'size_S': [True, False]}
     """
-    require_release("polars", "1.32", "Encoder.expressions")  # before, names are patterns
+    require("polars", "1.32", "Encoder.expressions")  # before, names are patterns
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions = schema.positions_in(dtypes.names())
     features = []

@@ -16,7 +16,7 @@ from onehot_fast.adapter import (
     checks,
     lookup,
     part_of_table,
-    require_release,
+    require,
     write,
 )
 from onehot_fast.encoder import HandleMissing, HandleUnknown
@@ -114,11 +114,11 @@ class ExprNamespace:
         checks.check_choice(layout, "layout", ("array", "struct"))
         name = self._expr.meta.output_name(raise_if_undetermined=False)
         if isinstance(categories, Encoder):
-            checks.check_no_options(options)
+            checks.check_options(options, None)
             return encode_expr(self._expr, categories.schema.column_of(name), layout, num_threads)
         _check(categories, options)
         if categories is None:
-            require_release("polars", "1.34", "pl.col(...).onehot() without categories")
+            require("polars", "1.34", "pl.col(...).onehot() without categories")
             # polars learns the dtype from rows that it makes up, and hides what is raised then.
             like = self._expr.map_batches(partial(_like_encoded, layout, options))
             dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)

@@ -15,9 +15,8 @@ from onehot_fast.adapter import (
     TableAccessor,
     TableKeywords,
     checks,
-    identifiers,
     part_of_table,
-    require_release,
+    require,
 )
 
 from ._options import declared_encoder, new_encoder
@@ -74,7 +73,7 @@ class LazyFrameNamespace:
         """Say what there is to call."""
         return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
 
-    @checks.max_positional(2, checks.COLUMNS_HINT)
+    @checks.columns_only
     def __call__(
         self,
         columns: Iterable[str] | Encoder | None = None,
@@ -118,12 +117,12 @@ class LazyFrameNamespace:
         {'size_L': [False, True], 'size_S': [True, False], 'price_(infrequent)': [True, True]}
         """
         if isinstance(columns, Encoder):
-            checks.check_no_options(options)
+            checks.check_options(options, None)
             return _encode_lazily(self._frame, columns.schema, num_threads)
         encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 
-    @checks.max_positional(2, checks.COLUMNS_HINT)
+    @checks.columns_only
     def fit(
         self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:
@@ -149,7 +148,7 @@ class LazyFrameNamespace:
             As for `onehot_fast.Encoder.fit`. An error contains no row
             number, because polars does not number its batches.
         """
-        require_release("polars", "1.34", "LazyFrame.onehot.fit")  # the first one with batches
+        require("polars", "1.34", "LazyFrame.onehot.fit")  # the first one with batches
         encoder = new_encoder(columns, options)
         # No row yet, but which columns there are, in their order.
         encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
@@ -163,10 +162,9 @@ class LazyFrameNamespace:
 
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
     """Return a LazyFrame with the columns of the schema replaced by their outputs."""
-    identifiers.check_dense(schema)
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
-    layout.order.warn_if_absent()
+    layout.check_table()
     # By name, since pl.col takes "*" and "^x$" for patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)

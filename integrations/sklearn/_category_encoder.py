@@ -244,7 +244,7 @@ class CategoryEncoder(BaseEncoder):
         lookups, (names, columns) = self._category_lookups(), self._read(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
-        rows = [lookup.code(column) for lookup, column in zip(lookups, columns, strict=True)]
+        rows = [known.code(column) for known, column in zip(lookups, columns, strict=True)]
         if getattr(self, "handle_unknown", "") == "error" and any(row.has_unknown for row in rows):
             raise SklearnFallback
         fitted = vars(self).get("feature_names_in_")
@@ -255,7 +255,7 @@ class CategoryEncoder(BaseEncoder):
     def _category_lookups(self) -> list[CategoryLookup]:
         """Return a look-up for each feature, made again if `categories_` changed."""
         lookups, categories = getattr(self, "_lookups", []), self.categories_
-        known = [lookup.categories for lookup in lookups]
+        known = [each.categories for each in lookups]
         if len(known) != len(categories) or not all(map(is_, known, categories)):
             lookups = self._lookups = [*map(CategoryLookup.of, categories)]
         return lookups

@@ -48,4 +48,4 @@ class KBinsDiscretizer(SklearnKBinsDiscretizer):
         if self.encode == "onehot-dense":
             return write.rows(columns, values.dtype)
         shape = len(values), int(sum(self.n_bins_))
-        return wrap_csr(write.csr(columns, values.dtype), shape)
+        return wrap_csr(write.sparse_parts("csr", columns, values.dtype), shape)

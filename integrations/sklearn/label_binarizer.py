@@ -137,7 +137,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
             columns, n = np.where(columns == 1, 0, -1), 1
         column = CodedColumn(labels.codes, np.append(columns, -1).astype(np.int32), n)
         if self.sparse_output:
-            parts = write.csr([column], np.int64)
+            parts = write.sparse_parts("csr", [column], np.int64)
             parts[0].fill(self.pos_label)
             return wrap_csr(parts, (len(labels.codes), n))
         dtype = labels.dtype

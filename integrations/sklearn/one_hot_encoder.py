@@ -121,7 +121,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         if not self.sparse_output:
             return write.rows(columns, dtype)
         shape = len(rows[0].codes), sum(self._n_features_outs)
-        return wrap_csr(write.csr(columns, dtype), shape)
+        return wrap_csr(write.sparse_parts("csr", columns, dtype), shape)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
         """Return the rows of a feature with the output columns of their codes."""

@@ -240,8 +240,8 @@ def vectors(
         values = matrix[rows, indices]
         ends = np.searchsorted(rows, np.arange(n_rows + 1))
     else:
-        values, indices, ends = write.csr(
-            columns, "float64", n_rows=n_rows, num_threads=num_threads
+        values, indices, ends = write.sparse_parts(
+            "csr", columns, "float64", n_rows=n_rows, num_threads=num_threads
         )
     ends, indices = ends.astype(np.int32, copy=False), indices.astype(np.int32, copy=False)
     fields = {

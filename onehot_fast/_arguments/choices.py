@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -12,8 +12,6 @@ import numpy as np
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# How several columns are named.
-COLUMNS_HINT = "the columns are one list, columns=['a', 'b']"
 # So many letters of a value are shown.
 MAX_SHOWN_LETTERS = 40
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
@@ -50,9 +48,11 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} = {value!r} is unknown:{hint} accepted are {_listed(choices)}")
 
 
-def check_options(options: Iterable[str], accepted: Collection[str]) -> None:
-    """Refuse an option that does not exist, and name the one that may be meant."""
+def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
+    """Reject an option that does not exist, and any option beside an Encoder (`accepted` None)."""
     for name in options:
+        if accepted is None:
+            raise TypeError(f"{name} is given, and an Encoder, which has options of its own")
         if name not in accepted:
             here = FOREIGN_OPTION_NAMES.get(name)
             if here and (here not in TENSOR_OPTIONS or here[:-1] in accepted):
@@ -84,12 +84,9 @@ def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Ca
     return decorated
 
 
-def check_no_options(options: Mapping[str, Any]) -> None:
-    """Refuse options beside an Encoder."""
-    if options:
-        raise TypeError(
-            f"{next(iter(options))} is given, and an Encoder, which has options of its own"
-        )
+def columns_only(method: Callable[P, T]) -> Callable[P, T]:
+    """Reject positional arguments after the columns."""
+    return max_positional(2, "the columns are one list, columns=['a', 'b']")(method)
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:

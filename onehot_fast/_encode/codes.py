@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.shapes import check_size
-from onehot_fast._encode.write import recode
 from onehot_fast._runtime import memory
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.schema import Schema
@@ -44,7 +43,7 @@ def codes(
     check_size(shape, dtype)
     out, _ = memory.allocate(shape, dtype)
     for i, (column, start) in enumerate(zip(columns, schema.starts, strict=False)):
-        own = recode(column, num_threads=num_threads)
+        own = column.outputs(num_threads)
         if joint and start:
             np.add(own, start, out=out[:, i], dtype=dtype, casting="unsafe")
         else:

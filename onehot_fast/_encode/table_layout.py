@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
-from onehot_fast._encode.write import recode
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.coding import levels
 from onehot_fast._schema.column_order import ColumnOrder
+from onehot_fast._schema.identifiers import check_dense
 from onehot_fast._schema.schema import ColumnSchema, Schema
 from onehot_fast.table import Table
 
@@ -164,7 +164,7 @@ class EncodedLayout:
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         self.memo: dict[str, Any] = {}
-        self._source = names
+        self._schema, self._source = schema, names
         self.order: ColumnOrder = schema.column_order(names)
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
@@ -180,6 +180,11 @@ class EncodedLayout:
             for part in self.columns
             if not (isinstance(part, PassThrough) and part.position in self.order.unseen)
         ]
+
+    def check_table(self) -> None:
+        """Reject too many features of default columns, and warn about columns that are absent."""
+        check_dense(self._schema)
+        self.order.warn_if_absent()
 
     def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
         """Return the names of some of the columns."""
@@ -271,7 +276,7 @@ def categorical_parts(
         if position in positions:
             i = positions[position]
             known = levels(schema.columns[i], as_text=as_text)
-            parts.append(Categorical(schema.columns[i].name, recode(columns[i]), known))
+            parts.append(Categorical(schema.columns[i].name, columns[i].outputs(), known))
         else:
             parts.append(PassThrough(position))
     return parts

@@ -7,7 +7,6 @@ kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -165,10 +164,6 @@ def sparse_parts(
     return _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
 
 
-csr: partial[SparseParts] = partial(sparse_parts, "csr")
-csc: partial[SparseParts] = partial(sparse_parts, "csc")
-
-
 def sparse_array(
     form: str,
     columns: Sequence[CodedColumn],
@@ -196,12 +191,6 @@ def sparse_array(
         rows = np.flatnonzero(numbers)
         cells.append((rows, output, numbers[rows]))
     return scipy_sparse.sparse_array(form, parts, shape, [cell for cell in cells if len(cell[0])])
-
-
-def recode(column: CodedColumn, *, num_threads: int | None = None) -> AnyArray:
-    """Return the output column of every row, -1 for none, in as few bytes as hold them."""
-    threads = parallel.resolve(num_threads, column.codes.nbytes)
-    return dispatch.recode(column.codes, column.lut_from(0), threads)
 
 
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:

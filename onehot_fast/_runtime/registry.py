@@ -37,30 +37,25 @@ def integration(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
-def require(name: str) -> ModuleType:
-    """Return the library of an integration, or say which version it needs and what to type."""
-    extra, least = REQUIRED[name]
-    needs = f"{PACKAGE}.{extra} needs {name} {least} or newer"
+def require(name: str, least: str | None = None, what: str | None = None) -> ModuleType:
+    """Return the library of an integration, or raise an error that says what to install.
+
+    `what` names a method that needs a newer release of the library, `least`.
+    """
+    extra, tested = REQUIRED[name]
+    least, what = least or tested, what or f"{PACKAGE}.{extra}"
+    needs = f"{what} needs {name} {least} or newer"
+    remedy = _remedy(name) if least == tested else f'pip install "{name}>={least}"'
     try:
         module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        raise ModuleNotFoundError(f"{needs}: {_remedy(name)}", name=name) from None
+        raise ModuleNotFoundError(f"{needs}: {remedy}", name=name) from None
     version = str(module.__version__)
     if _release(version) < _release(least):
-        raise ImportError(f"{needs}, and {version} is installed: {_remedy(name)}", name=name)
+        raise ImportError(f"{needs}, and {version} is installed: {remedy}", name=name)
     return module
-
-
-def require_release(name: str, least: str, what: str) -> None:
-    """Refuse a library that is there, and older than what only one method needs."""
-    version = str(importlib.import_module(name).__version__)
-    if _release(version) < _release(least):
-        remedy = f'pip install "{name}>={least}"'
-        raise ImportError(
-            f"{what} needs {name} {least} or newer, and {version} is installed: {remedy}", name=name
-        )
 
 
 def library(name: str, what: str) -> ModuleType:

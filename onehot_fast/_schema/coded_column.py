@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._runtime import dispatch, parallel
+
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
@@ -53,13 +55,10 @@ class CodedColumn:
             known[first] = np.where(self.lut < 0, self.lut, self.lut + first)
         return known[first]
 
-    def outputs(self) -> npt.NDArray[np.int64]:
-        """Return the output column of every row, -1 for none."""
-        codes = self.codes.astype(np.int64)
-        if self.lut is None:
-            return np.where((codes >= 0) & (codes < self.n_outputs), codes, -1)
-        last = len(self.lut) - 1
-        return self.lut[np.where((codes < 0) | (codes > last), last, codes)].astype(np.int64)
+    def outputs(self, num_threads: int | None = None) -> AnyArray:
+        """Return the output column of every row, -1 for none; without a look-up table the codes."""
+        threads = parallel.resolve(num_threads, self.codes.nbytes)
+        return self.codes if self.lut is None else dispatch.recode(self.codes, self.lut, threads)
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the rows whose outputs are NaN."""

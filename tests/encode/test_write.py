@@ -61,7 +61,7 @@ def test_every_form_holds_the_same(few: int, data: st.DataObject) -> None:
         rows = write.rows(given_columns, "uint8")
         by_output = write.columns(given_columns, "uint8")
         packed = write.bits(given_columns)
-        values, indices, indptr = write.csr(given_columns, "uint8")
+        values, indices, indptr = write.sparse_parts("csr", given_columns, "uint8")
     finally:
         write.FEW_CODES = before
 
@@ -72,7 +72,7 @@ def test_every_form_holds_the_same(few: int, data: st.DataObject) -> None:
     np.testing.assert_array_equal(indices, np.nonzero(matrix)[1])
     np.testing.assert_array_equal(indptr, [0, *np.cumsum(matrix.sum(axis=1))])
     assert (values == 1).all()
-    _, by_column, ends = write.csc(given_columns, "uint8")
+    _, by_column, ends = write.sparse_parts("csc", given_columns, "uint8")
     np.testing.assert_array_equal(by_column, np.nonzero(matrix.T)[1])
     np.testing.assert_array_equal(ends, [0, *np.cumsum(matrix.sum(axis=0))])
 

@@ -252,7 +252,7 @@ def test_the_length_of_a_batch_is_checked():
         ({"encoder": Encoder(["size", "n"]).fit(TABLE)}, ValueError, "column= must name one"),
         ({"encoder": ["a"], "column": "size"}, TypeError, "without an Encoder"),
         ({"layout": "columns"}, ValueError, "layout = 'columns'"),
-        ({"name": 7}, TypeError, "name = 7"),
+        ({"name": 7}, TypeError, "name must be a str, got 7"),
     ],
     ids=str,
 )
