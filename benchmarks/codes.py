@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.workloads import Array
 from onehot_fast import Encoder, OneHotMatrix
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.array import read
 from onehot_fast._categories.dictionary import Dictionary
 
 Libraries = Mapping[str, Any]

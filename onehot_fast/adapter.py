@@ -29,8 +29,8 @@ from onehot_fast._accessor_series import SeriesAccessor
 from onehot_fast._accessor_table import TableAccessor, TableKeywords
 from onehot_fast._arguments import choices as checks
 from onehot_fast._arguments.indices import normalize_depth
+from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._arrow.block import ArrowBlock
-from onehot_fast._arrow.reader import read as read_arrow
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal, literal_kind

@@ -197,7 +197,7 @@ class Values:
     ----------
     chunks : sequence of ndarray, or of chunks of an Arrow array
         All of one kind: one-dimensional arrays of any dtype that `read_column` takes, or what
-        `onehot_fast._arrow.reader.read` yields of texts, bytes, numbers, Booleans, instants without
+        `onehot_fast._arrow.array.read` yields of texts, bytes, numbers, Booleans, instants without
         a zone and durations. There may be none.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
         Makes the categories out of distinct integers, where these only stand for the values: dates,

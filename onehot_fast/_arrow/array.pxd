@@ -1,4 +1,4 @@
-"""An array of the Arrow C data interface, for the reader of streams."""
+"""An array of the Arrow C data interface."""
 
 cimport numpy as cnp
 from libc.stdint cimport int64_t, uint8_t, uint64_t
@@ -8,16 +8,16 @@ from onehot_fast._arrow.schema cimport ArrowField
 
 
 cdef class Array:
-    """One chunk, over the producer's own memory."""
+    """One chunk, over the producer's memory."""
 
     cdef ohf_arrow_owner *owner
-    cdef const ArrowArray *node         # of the owner's array or of one below it
+    cdef const ArrowArray *node         # the owner's array, or one below it
     cdef readonly ArrowField schema
-    cdef int64_t offset, length         # the rows of the node that are ours
+    cdef int64_t offset, length         # the rows of the node
     cdef int64_t n_nulls                # -1: not counted yet
-    cdef const uint8_t *bits            # the validity bitmap, NULL where no row is null
-    cdef int64_t bits_begin             # the bit of our first row
-    cdef bytes mask                     # what holds the bits where a null of a parent came in
+    cdef const uint8_t *bits            # the validity bitmap, NULL if no row is null
+    cdef int64_t bits_begin             # the bit of the first row
+    cdef bytes mask                     # the memory of `bits` if the parent has nulls
 
     cdef int share(self, ArrowArray *to) except -1
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1
@@ -31,4 +31,4 @@ cdef class Array:
     cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1
 
 
-cdef Array take_array(ArrowArray *source, ArrowField schema)
+cdef object new_array_capsule(ArrowArray **array)

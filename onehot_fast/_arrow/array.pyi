@@ -41,3 +41,16 @@ class Array:
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
+
+# An iterator over the chunks of one source, once; all are of one type.
+# OSError: the producer reports an error. ValueError: a chunk is malformed.
+@final
+class Stream:
+    @property
+    def schema(self) -> ArrowField: ...
+    def __iter__(self) -> Stream: ...
+    def __next__(self) -> Array: ...
+
+# An object with __arrow_c_array__ (tried first) or __arrow_c_stream__, or capsules: of a stream, or
+# the pair (arrow_schema, arrow_array). TypeError, ValueError (consumed, malformed), OSError.
+def read(source: object) -> Stream: ...

@@ -1,18 +1,30 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""One array of the Arrow C data interface: read as codes, and handed on."""
+"""The reader of the Arrow C data interface: ``for array in read(source): array.codes()``.
+
+Arrays of any Arrow library are read in their own memory: integers and dictionary indices become codes, and other
+types can be exported again. Only the C structures of the interface are used, and no library is imported.
+"""
 
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
+from cpython.pycapsule cimport (
+    PyCapsule_CheckExact,
+    PyCapsule_GetName,
+    PyCapsule_GetPointer,
+    PyCapsule_IsValid,
+    PyCapsule_New,
+)
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport INT64_MAX, UINT64_MAX, int64_t, uint8_t, uint64_t, uintptr_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from onehot_fast._arrow.abi cimport (
     ArrowArray,
+    ArrowArrayStream,
+    ArrowSchema,
     ohf_arrow_keep,
     ohf_arrow_let_go,
     ohf_arrow_own,
@@ -20,12 +32,14 @@ from onehot_fast._arrow.abi cimport (
     ohf_arrow_set_validity,
     ohf_arrow_share,
 )
-from onehot_fast._arrow.check cimport check
-from onehot_fast._arrow.schema cimport ArrowField
+from onehot_fast._arrow.schema cimport ArrowField, check, schema_of
 from onehot_fast._kernels.validity cimport code_bits, code_rows, count_ones, intersect, spread
+
+import os
 
 import numpy as np
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._runtime.memory import allocate
 
 cnp.import_array()
@@ -36,7 +50,7 @@ cdef extern from "numpy/arrayobject.h":
         const cnp.npy_intp *strides, void *data, int flags, PyObject *obj,
     )
 
-# What makes an Array: nobody else has it.
+# The token that the constructors require; it is private to this module.
 cdef object MAKER = object()
 
 cdef dict DTYPES = {
@@ -52,9 +66,9 @@ cdef dict SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 @cython.final
 cdef class Array:
-    """One chunk: an array over the producer's own memory, which it keeps alive.
+    """One chunk: an array over the producer's memory, which it keeps alive.
 
-    Any library imports it again through ``__arrow_c_array__``, without a copy and any number of times.
+    Any library can import it again through ``__arrow_c_array__``, without a copy and any number of times.
     """
 
     def __cinit__(self, maker=None):
@@ -73,21 +87,17 @@ cdef class Array:
         return self.length
 
     def __repr__(self):
-        """Name the type and the length; the values may be many."""
+        """Show the type and the length."""
         return f"Array({self.length} rows, {self.schema!r})"
 
     @property
     def null_count(self):
-        """The number of null rows, counted once where the producer does not say there are none.
-
-        As Arrow counts them: by the validity bitmap. What is null in the values of a dictionary, or in the
-        children of a union or a run-end encoded array, is not counted.
-        """
+        """The number of null rows by the validity bitmap, which ignores nulls in the values of a dictionary."""
         return self.count_nulls()
 
     @property
     def dictionary(self):
-        """The values of a dictionary-encoded array; None for any other."""
+        """The values of a dictionary-encoded array, or None."""
         if self.node.dictionary == NULL:
             return None
         return make_array(
@@ -97,33 +107,20 @@ cdef class Array:
 
     @property
     def identity(self):
-        """Types, lengths, offsets and addresses: as long as both arrays live, equal identities are equal values.
-
-        After the death of an array its addresses may be those of other values: a cache keeps the array.
-        """
+        """Types, lengths, offsets and addresses: while both arrays are alive, equal identities are equal values."""
         cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
         identify(self.schema, self.node, identity)
         return tuple(identity)
 
     def child(self, Py_ssize_t position):
-        """Return one column of a struct (or record batch), with the rows of the struct.
-
-        The offset of the struct is applied, and a null row of the struct is a null of the column.
-
-        Raises
-        ------
-        TypeError
-            The array is no struct.
-        IndexError
-            The struct has no such child.
-        """
+        """Return one column of a struct (or record batch), with the rows and the nulls of the struct."""
         cdef const ArrowArray *node
         cdef Array column
         if self.schema.kind != "struct":
-            raise TypeError(f"{self.schema.where()} is not a struct: its children have rows of their own")
+            raise TypeError(f"{self.schema.where()} must be a struct to have columns")
         if not 0 <= position < self.node.n_children:
             n_children = self.node.n_children
-            raise IndexError(f"child {position} is outside [0, {n_children}) of {self.schema.where()}")
+            raise IndexError(f"{self.schema.where()}: position must be in [0, {n_children}), got {position}")
         node = self.node.children[position]
         column = make_array(
             self.owner, node, self.schema.children[position], node.offset + self.offset, self.length,
@@ -135,48 +132,23 @@ cdef class Array:
     def codes(self):
         """Return the integers, Booleans (as 0 and 1) or dictionary indices, a null as -1.
 
-        Returns
-        -------
-        ndarray of integers, shape (n_rows,)
-            Contiguous, aligned, native. Integers and indices without nulls: a read-only view of the producer's
-            memory, of its dtype. Else a copy of a signed dtype: as wide as the integers where they are signed or
-            the dictionary is short enough, the next wider one (of uint64: int64) where not.
-
-        Raises
-        ------
-        TypeError
-            The array has no codes: it holds something else.
-        ValueError
-            A valid index is outside its dictionary, or a uint64 beside a null is beyond int64.
+        The array is contiguous, aligned and in native byte order. Integers and indices without nulls are a
+        read-only view of the producer's memory. With nulls they are a copy of a signed dtype, which has twice the
+        width if needed.
         """
         if self.schema.kind == "boolean":
             return self.code_booleans()
         if self.schema.format not in DTYPES:
             raise TypeError(
-                f"{self.schema.where()} holds {self.schema.kind} values; "
-                "codes are of integers, Booleans and dictionaries"
+                f"{self.schema.where()} must hold integers, Booleans or a dictionary to have codes, "
+                f"got {self.schema.kind} values"
             )
         return self.code_indices() if self.count_nulls() == 0 else self.code_nullable()
 
     def block(self, positions):
-        """Return some columns of a struct as the rows of a matrix, if they are numbers of one type without nulls.
+        """Return some columns of a struct as the rows of a new matrix.
 
-        Parameters
-        ----------
-        positions : sequence of int
-            Of the columns, in the order of the rows.
-
-        Returns
-        -------
-        ndarray of shape (n_columns, n_rows), or None
-            A copy; Booleans are bool.
-
-        Raises
-        ------
-        TypeError
-            The array is no struct.
-        IndexError
-            The struct has no such child.
+        None unless all columns are numbers, or Booleans, of one type without nulls.
         """
         cdef list columns = [self.child(position) for position in positions]
         cdef Array column
@@ -197,7 +169,7 @@ cdef class Array:
         return out
 
     def numbers(self):
-        """Return a copy of numbers or Booleans, in which a null is NaN; None for all other types.
+        """Return a copy of numbers or Booleans, NaN for a null; None for all other types.
 
         Nulls turn integers and Booleans into float64.
         """
@@ -214,7 +186,7 @@ cdef class Array:
         return np.where(valid, out, np.array(np.nan, dtype if dtype.kind == ord("f") else np.float64))
 
     def valid(self):
-        """Return which rows are not null, or None where no row is null."""
+        """Return which rows are not null, None if no row is null."""
         cdef cnp.ndarray found
         if self.count_nulls() == 0:
             return None
@@ -230,19 +202,16 @@ cdef class Array:
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema=None):
-        """Return capsules of the type and of the array; no other type than its own is made on request."""
+        """Return capsules of the type and of the array; the requested type is ignored."""
         cdef ArrowArray *made
         if self.mask is not None and not self.schema.has_validity:
-            raise TypeError(f"{self.schema.where()} cannot have the nulls of the struct around: it has no bitmap")
-        made = <ArrowArray *> PyMem_RawCalloc(1, sizeof(ArrowArray))
-        if made == NULL:
-            raise MemoryError("cannot allocate an Arrow array")
-        capsule = PyCapsule_New(made, "arrow_array", destroy_array)
+            raise TypeError(f"{self.schema.where()} cannot have the nulls of its struct: it has no validity bitmap")
+        capsule = new_array_capsule(&made)
         self.share(made)
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int share(self, ArrowArray *to) except -1:
-        """Write an array of our rows, which keeps the memory alive by itself."""
+        """Write an array of these rows that shares the ownership of the memory."""
         if not ohf_arrow_share(self.owner, self.node, to):
             raise MemoryError("cannot allocate an Arrow array")
         to.offset = self.offset
@@ -256,8 +225,8 @@ cdef class Array:
         return 0
 
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1:
-        """Make null what is null in the struct around; ``begin`` is the bit of our first row."""
-        cdef int shift = self.offset & 7    # so that a bitmap for our offset needs only bytes in front
+        """Add the nulls of the parent struct; ``begin`` is the bit of the first row."""
+        cdef int shift = self.offset & 7    # so that the bitmap for this offset only needs whole bytes in front
         cdef uint8_t *both
         if self.schema.kind == "null":
             return 0
@@ -280,7 +249,7 @@ cdef class Array:
         return self.n_nulls
 
     cdef uint64_t limit(self, cnp.dtype dtype) except? 0:
-        """Return below what a valid index must be, read as unsigned: a negative one is as large as can be."""
+        """Return the exclusive limit of a valid index read as unsigned, so that negative indices exceed it."""
         cdef uint64_t limit, half = <uint64_t> 1 << (8 * dtype.itemsize - 1)
         if self.node.dictionary == NULL:
             return UINT64_MAX
@@ -288,7 +257,7 @@ cdef class Array:
         return min(limit, half) if dtype.kind == ord("i") else limit
 
     cdef cnp.ndarray memory(self, cnp.dtype dtype):
-        """Return the integers as they are in the producer's memory, or copied where that is not aligned."""
+        """Return the integers as a view of the producer's memory, or as a copy if that is not aligned."""
         cdef cnp.npy_intp n = self.length
         cdef const char *data = <const char *> self.node.buffers[1] + self.offset * dtype.itemsize
         cdef cnp.ndarray array
@@ -296,16 +265,16 @@ cdef class Array:
             array = new_array(n, dtype)
             memcpy(cnp.PyArray_DATA(array), data, n * dtype.itemsize)
             return array
-        Py_INCREF(dtype)    # PyArray_NewFromDescr steals it
+        Py_INCREF(dtype)    # PyArray_NewFromDescr steals a reference
         array = PyArray_NewFromDescr(
             <PyTypeObject *> cnp.ndarray, dtype, 1, &n, NULL, <void *> data, cnp.NPY_ARRAY_CARRAY_RO, NULL,
         )
-        Py_INCREF(self)     # and this steals the base
+        Py_INCREF(self)     # PyArray_SetBaseObject steals a reference
         cnp.PyArray_SetBaseObject(array, self)
         return array
 
     cdef int copy_to(self, uint8_t *out, cnp.dtype dtype) except -1:
-        """Copy numbers or Booleans, none of them null."""
+        """Copy numbers or Booleans; the values of nulls are arbitrary."""
         cdef const uint8_t *data = <const uint8_t *> self.node.buffers[1]
         cdef Py_ssize_t width = dtype.itemsize
         cdef bint is_bool = dtype.kind == ord("b")
@@ -317,7 +286,7 @@ cdef class Array:
         return 0
 
     cdef cnp.ndarray code_indices(self):
-        """Return integers without nulls, each dictionary index checked."""
+        """Return integers without nulls, and check each dictionary index."""
         cdef cnp.dtype dtype = DTYPES[self.schema.format]
         cdef uint64_t limit = self.limit(dtype)
         cdef cnp.ndarray codes
@@ -325,14 +294,14 @@ cdef class Array:
             return np.empty(0, dtype)
         codes = self.memory(dtype)
         if self.node.dictionary != NULL and limit >> (8 * dtype.itemsize - 1) < 2:
-            # NumPy's maximum has vectors of any machine: 0.01 - 0.09 ms for a million, a search 0.6.
+            # The maximum of a million indices takes 0.01 - 0.09 ms in NumPy, a search 0.6 ms.
             unsigned = codes.view(f"u{dtype.itemsize}")
             if unsigned.max() >= limit:
                 self.refuse(int((unsigned >= limit).argmax()), dtype)
         return codes
 
     cdef cnp.ndarray code_nullable(self):
-        """Return a copy of the integers, -1 for a null, each dictionary index that is no null checked."""
+        """Return a copy of the integers, -1 for a null, and check each dictionary index that is valid."""
         cdef cnp.dtype dtype = DTYPES[self.schema.format]
         cdef uint64_t limit = self.limit(dtype)
         cdef int width = dtype.itemsize
@@ -372,20 +341,28 @@ cdef class Array:
         return codes
 
     cdef int refuse(self, int64_t position, cnp.dtype dtype) except -1:
-        """Raise for the integer that cannot be a code."""
+        """Raise an error for an integer that cannot be a code."""
         value = int(self.memory(dtype)[position])
         if self.node.dictionary == NULL:
             raise ValueError(
-                f"row {position} of {self.schema.where()} is {value}; beside nulls, codes are int64: below 2**63"
+                f"{self.schema.where()}, row {position}: integers beside nulls must be below 2**63, got {value}"
             )
         raise ValueError(
-            f"row {position} of {self.schema.where()} has the index {value}, which is outside "
-            f"[0, {self.node.dictionary.length}), the length of the dictionary"
+            f"{self.schema.where()}, row {position}: the dictionary index must be in "
+            f"[0, {self.node.dictionary.length}), got {value}"
         )
 
 
+cdef object new_array_capsule(ArrowArray **array):
+    """Return a capsule of an empty array, and set a pointer to that array."""
+    array[0] = <ArrowArray *> PyMem_RawCalloc(1, sizeof(ArrowArray))
+    if array[0] == NULL:
+        raise MemoryError("cannot allocate an Arrow array")
+    return PyCapsule_New(array[0], "arrow_array", destroy_array)
+
+
 cdef void destroy_array(object capsule) noexcept:
-    """Release the array that nobody took, as the destructor of its capsule."""
+    """Release an array that was not imported, as the destructor of its capsule."""
     cdef ArrowArray *array
     if PyCapsule_IsValid(capsule, "arrow_array"):
         array = <ArrowArray *> PyCapsule_GetPointer(capsule, "arrow_array")
@@ -395,14 +372,14 @@ cdef void destroy_array(object capsule) noexcept:
 
 
 cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
-    """Return an uninitialised array, over recycled memory where it is large."""
+    """Return an uninitialized array; large ones reuse memory."""
     return allocate((n,), dtype)[0]
 
 
 cdef Array make_array(
     ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
-    """Make an array of some rows of a node, one more user of the owner."""
+    """Make an array of some rows of a node, which shares the ownership."""
     cdef Array array = Array.__new__(Array, MAKER)
     ohf_arrow_keep(owner)
     array.owner = owner
@@ -419,7 +396,7 @@ cdef Array make_array(
 
 
 cdef Array take_array(ArrowArray *source, ArrowField schema):
-    """Take an array over from its producer; one that is refused stays where it is."""
+    """Take an array over from its producer; a rejected one remains with the producer."""
     cdef ohf_arrow_owner *owner
     check(schema, source, 0)
     owner = ohf_arrow_own(source)
@@ -432,7 +409,7 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
 
 
 cdef int identify(ArrowField schema, const ArrowArray *array, list found) except -1:
-    """Add what tells an array, and all below it, from others."""
+    """Append the identity of an array and of all arrays below it."""
     cdef int64_t i
     found += (
         schema.format, schema.name, schema.packed_metadata, array.length, array.offset, array.null_count,
@@ -445,3 +422,200 @@ cdef int identify(ArrowField schema, const ArrowArray *array, list found) except
     if array.dictionary != NULL:
         identify(schema.dictionary, array.dictionary, found)
     return 0
+
+
+# ---- Streams ----
+
+@cython.final
+cdef class Stream:
+    """An iterator over the chunks of one source, all of one type.
+
+    An error of the producer is an OSError with the producer's number and text, and ends the stream.
+    """
+
+    cdef ArrowArrayStream stream    # released if it is exhausted, or if there is none
+    cdef bint is_busy
+    cdef Array only                 # the chunk of a source that is not a stream
+    cdef readonly ArrowField schema
+
+    def __cinit__(self, maker=None):
+        if maker is not MAKER:
+            raise TypeError("a Stream is made by reading an Arrow object")
+
+    def __dealloc__(self):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a Stream of the Arrow C data interface is not pickled")
+
+    def __iter__(self):
+        """Return the stream itself."""
+        return self
+
+    def __next__(self):
+        """Return the next chunk."""
+        cdef Array chunk
+        self.enter()
+        try:
+            if self.only is not None:
+                chunk = self.only
+                self.only = None
+                return chunk
+            if self.stream.release == NULL:
+                raise StopIteration
+            return self.pull()
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self.is_busy = False
+
+    cdef int enter(self) except -1:
+        """Reserve the stream for this thread: a producer must not be called concurrently."""
+        cdef bint was_busy
+        with cython.critical_section(self):
+            was_busy = self.is_busy
+            self.is_busy = True
+        if was_busy:
+            raise RuntimeError("another thread waits for the next chunk of this Arrow stream")
+        return 0
+
+    cdef void close(self) noexcept:
+        """Release the stream."""
+        if self.stream.release != NULL:
+            # Without the GIL: a producer may wait for its own threads, which may need it.
+            with nogil:
+                self.stream.release(&self.stream)
+            self.stream.release = NULL
+
+    cdef Array pull(self):
+        """Ask the producer for the next chunk."""
+        cdef ArrowArray chunk
+        cdef int error
+        memset(&chunk, 0, sizeof(chunk))
+        with nogil:
+            error = self.stream.get_next(&self.stream, &chunk)
+        if error != 0:
+            self.fail(error)
+        if chunk.release == NULL:
+            raise StopIteration
+        try:
+            return take_array(&chunk, self.schema)
+        finally:
+            if chunk.release != NULL:   # it was rejected
+                chunk.release(&chunk)
+
+    cdef int fail(self, int error) except -1:
+        """Raise the producer's error."""
+        cdef const char *text = NULL
+        if self.stream.get_last_error != NULL:
+            text = self.stream.get_last_error(&self.stream)
+        raise OSError(error, os.strerror(error) if text == NULL else (<bytes> text).decode("utf-8", "replace"))
+
+    cdef ArrowField ask_schema(self):
+        """Ask the producer for the type of the chunks."""
+        cdef ArrowSchema schema
+        cdef int error
+        memset(&schema, 0, sizeof(schema))
+        with nogil:
+            error = self.stream.get_schema(&self.stream, &schema)
+        if error != 0:
+            self.fail(error)
+        try:
+            return schema_of(&schema, 0)
+        finally:
+            if schema.release != NULL:
+                schema.release(&schema)
+
+
+cdef void *pointer_in(object capsule, const char *name) except NULL:
+    """Return the pointer in a capsule that must have this name."""
+    got = with_article(capsule)
+    if PyCapsule_CheckExact(capsule):
+        if PyCapsule_IsValid(capsule, name):
+            return PyCapsule_GetPointer(capsule, name)
+        found = PyCapsule_GetName(capsule)
+        name_found = "without a name" if found == NULL else repr((<bytes> found).decode("utf-8", "replace"))
+        got = f"a capsule {name_found}"
+    raise TypeError(f"expected an Arrow capsule {name.decode()!r}, got {got}")
+
+
+cdef Stream read_pair(object pair):
+    """Read the capsules of a type and of one array."""
+    cdef Stream stream = Stream.__new__(Stream, MAKER)
+    cdef ArrowSchema *schema
+    if not (isinstance(pair, tuple) and len(pair) == 2):
+        raise TypeError(f"expected the Arrow capsules (arrow_schema, arrow_array), got {with_article(pair)}")
+    # Local references: a subclass of tuple may create its items on access.
+    of_schema, of_array = pair
+    schema = <ArrowSchema *> pointer_in(of_schema, "arrow_schema")
+    array = <ArrowArray *> pointer_in(of_array, "arrow_array")
+    stream.schema = schema_of(schema, 0)
+    with cython.critical_section(of_array):
+        stream.only = take_array(array, stream.schema)
+    return stream
+
+
+cdef Stream read_stream(object capsule):
+    """Read the capsule of a stream, and move the stream out of it."""
+    cdef Stream stream = Stream.__new__(Stream, MAKER)
+    source = <ArrowArrayStream *> pointer_in(capsule, "arrow_array_stream")
+    with cython.critical_section(capsule):
+        if source.release == NULL:
+            raise ValueError("the Arrow stream is released: it was imported before, or never filled")
+        if source.get_schema == NULL or source.get_next == NULL:
+            raise ValueError("the Arrow stream lacks get_schema or get_next")
+        stream.stream = source[0]
+        source.release = NULL
+    try:
+        stream.schema = stream.ask_schema()
+    except BaseException:
+        stream.close()
+        raise
+    return stream
+
+
+def read(source):
+    """Return a `Stream` of the chunks of an object with the Arrow C data interface, or of its capsules.
+
+    If `source` has both methods, ``__arrow_c_array__`` is tried first, and ``__arrow_c_stream__`` if that raises an
+    error (for several chunks). A capsule is consumed.
+
+    Raises
+    ------
+    TypeError
+        `source` has no such interface.
+    ValueError
+        `source` was consumed before, or is malformed.
+    OSError
+        The producer reports an error.
+
+    Examples
+    --------
+    >>> import pyarrow
+    >>> from onehot_fast._arrow.array import read
+    >>> (chunk,) = read(pyarrow.array(["b", "a", None, "b"]).dictionary_encode())
+    >>> chunk.codes()
+    array([ 0,  1, -1,  0], dtype=int32)
+    >>> pyarrow.array(chunk.dictionary).to_pylist()
+    ['b', 'a']
+    """
+    if PyCapsule_CheckExact(source):
+        return read_stream(source)
+    has_stream = hasattr(source, "__arrow_c_stream__")
+    if hasattr(source, "__arrow_c_array__"):
+        try:
+            pair = source.__arrow_c_array__()
+        except (NotImplementedError, TypeError, ValueError):
+            if not has_stream:
+                raise
+        else:
+            return read_pair(pair)
+    if has_stream:
+        return read_stream(source.__arrow_c_stream__())
+    if isinstance(source, tuple):
+        return read_pair(source)
+    raise TypeError(
+        "expected an object with __arrow_c_array__ or __arrow_c_stream__, or an Arrow capsule, "
+        f"got {with_article(source)}"
+    )

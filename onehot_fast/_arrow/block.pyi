@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 @final
 class ArrowBlock:
-    """Columns that stand side by side in memory: an Arrow struct array without nulls."""
+    """Contiguous columns of one block of memory: an Arrow struct array without nulls."""
 
     @property
     def block(self) -> npt.NDArray[Any]: ...
@@ -19,6 +19,6 @@ class ArrowBlock:
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
 
-# What an export owns.
+# The owner of an exported array.
 @final
 class Memory: ...

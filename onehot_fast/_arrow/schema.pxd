@@ -1,8 +1,8 @@
-"""What the reader of arrays asks of a schema."""
+"""The types of the Arrow C data interface, and the check of an array against its type."""
 
 from libc.stdint cimport int64_t
 
-from onehot_fast._arrow.abi cimport ArrowSchema
+from onehot_fast._arrow.abi cimport ArrowArray, ArrowSchema
 
 
 cdef class ArrowField:
@@ -11,15 +11,17 @@ cdef class ArrowField:
     cdef readonly str format, name
     cdef readonly tuple children
     cdef readonly ArrowField dictionary
-    cdef readonly bytes packed_metadata     # as the interface has it, None where there is none
+    cdef readonly bytes packed_metadata     # in the layout of the interface; None by default
     cdef str type_kind
     cdef int64_t flags
-    # What the columnar format says about an array of this type.
+    # The layout of an array of this type.
     cdef bint has_validity
     cdef int n_buffers                      # -1: at least three, views have any number
-    cdef int required                       # bit i: buffer i must be there unless the array is empty
+    cdef int required                       # bit i: buffer i must exist unless the array is empty
 
     cdef str where(self)
 
 
 cdef ArrowField schema_of(const ArrowSchema *source, int depth)
+cdef object new_schema_capsule(ArrowSchema **schema)
+cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) except -1

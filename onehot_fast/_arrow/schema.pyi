@@ -3,17 +3,17 @@ from typing import final
 # The type of one field, made by reading it; it exports itself again.
 @final
 class ArrowField:
-    # The words of the interface, such as "i", "+s", "tsu:UTC"; of a dictionary: of its indices.
+    # The format string, such as "i", "+s", "tsu:UTC"; for a dictionary that of its indices.
     @property
     def format(self) -> str: ...
     # "null", "boolean", "integer", "float", "decimal", "string", "binary", "temporal", "list",
     # "struct", "map", "union", "run_end"; "dictionary" for any field that is dictionary-encoded.
     @property
     def kind(self) -> str: ...
-    # "" where the producer gave none.
+    # "" by default.
     @property
     def name(self) -> str: ...
-    # Extension types are said here.
+    # Extension types are declared here.
     @property
     def metadata(self) -> dict[bytes, bytes]: ...
     @property
@@ -24,7 +24,7 @@ class ArrowField:
     def ordered(self) -> bool: ...
     @property
     def children(self) -> tuple[ArrowField, ...]: ...
-    # The type of the dictionary's values, None where the field is not dictionary-encoded.
+    # The type of the dictionary's values, or None.
     @property
     def dictionary(self) -> ArrowField | None: ...
     def __arrow_c_schema__(self) -> object: ...

@@ -1,35 +1,41 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The types of the Arrow C data interface: read, checked, and written again.
+"""The types of the Arrow C data interface: read, checked and written; and arrays checked against their type.
 
-The source of every rule is the specification: "The Arrow C data interface" (format strings, metadata, flags) and
-"Arrow Columnar Format" (the buffers of each layout).
+The rules are those of the specification: "The Arrow C data interface" (format strings, metadata, flags) and "Arrow
+Columnar Format" (the buffers of each layout). The lengths of the buffers cannot be checked.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_New
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport (
     ARROW_FLAG_DICTIONARY_ORDERED,
     ARROW_FLAG_NULLABLE,
+    ArrowArray,
     ArrowSchema,
     ohf_arrow_make_schema,
 )
 
 import re
+import sys
 
 cdef enum:
-    DEEPEST = 64                # levels of nesting; as many as Arrow's own C++ imports
-    MOST_CHILDREN = 1 << 24     # a larger count is no count
+    MAX_DEPTH = 64              # levels of nesting, like Arrow's C++ library
+    MAX_CHILDREN = 1 << 24      # a larger number is an error
+    MAX_BUFFERS = 1 << 24
+
+# More rows of the widest fixed type would not fit the address space.
+cdef int64_t MAX_ROWS = sys.maxsize // 16
 
 # The token that the constructor of ArrowField requires; it is private to this module.
 cdef object MAKER = object()
 
-# For a type: kind, whether a validity bitmap comes first, buffers, children (-1: as many as there are; of a
-# union, as it has ids), and which buffers an array that is not empty must have (bit i: buffer i).
+# For a type: kind, whether a validity bitmap comes first, buffers, children (-1: any number; a union has one for
+# each id), and which buffers must exist unless the array is empty (bit i: buffer i).
 cdef tuple FIXED = (True, 2, 0, 0b10)
 cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the bytes may be missing where all texts are empty
 cdef tuple VIEWS = (True, -1, 0, 0b10)
@@ -70,7 +76,7 @@ cdef tuple layout_of(str format):
     for pattern, layout in PATTERNS:
         if pattern.fullmatch(format):
             return layout
-    raise ValueError(f"the Arrow format {format!r} is not one of the C data interface")
+    raise ValueError(f"an Arrow format must be one of the C data interface, got {format!r}")
 
 
 cdef int children_of(str format, int n_children):
@@ -81,7 +87,7 @@ cdef int children_of(str format, int n_children):
 
 
 cdef str text_of(const char *text, str what):
-    """Return a text of the interface; "" where it is missing."""
+    """Return a text of the interface, "" for NULL."""
     if text == NULL:
         return ""
     try:
@@ -91,17 +97,17 @@ cdef str text_of(const char *text, str what):
 
 
 cdef int32_t read_count(const char **at) except -1:
-    """Read one count of the metadata, and step behind it."""
+    """Read one count of the metadata and advance past it."""
     cdef int32_t count
     memcpy(&count, at[0], sizeof(count))
     if count < 0:
-        raise ValueError(f"the metadata of an Arrow field has a count of {count}; accepted is 0 and more")
+        raise ValueError(f"a count in the metadata of an Arrow field must be at least 0, got {count}")
     at[0] += sizeof(count)
     return count
 
 
 cdef bytes pack_metadata(const char *metadata):
-    """Copy the metadata; only reading them tells where they end."""
+    """Copy the metadata, whose end is only known after reading all of it."""
     cdef const char *at = metadata
     cdef int32_t _i
     if metadata == NULL:
@@ -114,10 +120,7 @@ cdef bytes pack_metadata(const char *metadata):
 
 @cython.final
 cdef class ArrowField:
-    """What one field of the C interface says about its type; immutable, without C memory.
-
-    It exports itself again, so ``pyarrow.field(schema)`` and the like import it.
-    """
+    """The type of one field, which Arrow libraries can import again; immutable."""
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
@@ -132,12 +135,12 @@ cdef class ArrowField:
 
     @property
     def kind(self):
-        """What the type is, whatever its width; "dictionary" for all that is dictionary-encoded."""
+        """The kind of type, regardless of its width; "dictionary" for all dictionary-encoded types."""
         return self.type_kind
 
     @property
     def metadata(self):
-        """The metadata of the field, empty where there is none."""
+        """The metadata of the field, an empty dict by default."""
         cdef const char *at
         cdef int32_t _i, n_bytes
         cdef dict found = {}
@@ -155,7 +158,7 @@ cdef class ArrowField:
 
     @property
     def nullable(self):
-        """Whether the field may have nulls by its declaration."""
+        """Whether the field declares that it may have nulls."""
         return bool(self.flags & ARROW_FLAG_NULLABLE)
 
     @property
@@ -164,21 +167,27 @@ cdef class ArrowField:
         return self.dictionary is not None and bool(self.flags & ARROW_FLAG_DICTIONARY_ORDERED)
 
     def __repr__(self):
-        """Name the type in the words of the interface."""
+        """Show the name, format and kind."""
         return f"ArrowField({self.name!r}, {self.format!r}, kind={self.kind!r})"
 
     def __arrow_c_schema__(self):
-        """Return a capsule of the same field, with texts of its own."""
-        cdef ArrowSchema *made = <ArrowSchema *> PyMem_RawCalloc(1, sizeof(ArrowSchema))
-        if made == NULL:
-            raise MemoryError("cannot allocate an Arrow schema")
-        capsule = PyCapsule_New(made, "arrow_schema", destroy_schema)
-        write_schema(self, made)
+        """Return a capsule of a copy of the field."""
+        cdef ArrowSchema *schema
+        capsule = new_schema_capsule(&schema)
+        write_schema(self, schema)
         return capsule
 
 
+cdef object new_schema_capsule(ArrowSchema **schema):
+    """Return a capsule of an empty schema, and set a pointer to that schema."""
+    schema[0] = <ArrowSchema *> PyMem_RawCalloc(1, sizeof(ArrowSchema))
+    if schema[0] == NULL:
+        raise MemoryError("cannot allocate an Arrow schema")
+    return PyCapsule_New(schema[0], "arrow_schema", destroy_schema)
+
+
 cdef void destroy_schema(object capsule) noexcept:
-    """Release the schema that nobody took, as the destructor of its capsule."""
+    """Release a schema that was not imported, as the destructor of its capsule."""
     cdef ArrowSchema *schema
     if PyCapsule_IsValid(capsule, "arrow_schema"):
         schema = <ArrowSchema *> PyCapsule_GetPointer(capsule, "arrow_schema")
@@ -188,7 +197,7 @@ cdef void destroy_schema(object capsule) noexcept:
 
 
 cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
-    """Write a field and all below it; what was written before an error is released with the whole."""
+    """Write a field and all below it; after an error, the capsule releases what was written."""
     cdef bytes format = schema.format.encode(), name = schema.name.encode()
     cdef const char *metadata = NULL
     cdef Py_ssize_t n_metadata = 0, i
@@ -208,27 +217,25 @@ cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
 
 
 cdef tuple read_children(const ArrowSchema *source, str format, int n_expected, int depth):
-    """Read the fields below one."""
+    """Read the children of a field."""
     cdef int64_t n_children = source.n_children, i
     cdef list children = []
-    if not 0 <= n_children <= MOST_CHILDREN or (n_expected >= 0 and n_children != n_expected):
-        accepted = n_expected if n_expected >= 0 else f"0 to {MOST_CHILDREN}"
-        raise ValueError(
-            f"an Arrow schema of format {format!r} has n_children = {n_children}; accepted is {accepted}"
-        )
+    if not 0 <= n_children <= MAX_CHILDREN or (n_expected >= 0 and n_children != n_expected):
+        expected = n_expected if n_expected >= 0 else f"in [0, {MAX_CHILDREN}]"
+        raise ValueError(f"an Arrow schema of format {format!r}: n_children must be {expected}, got {n_children}")
     if n_children > 0 and source.children == NULL:
-        raise ValueError(f"an Arrow schema of format {format!r} has no children, and n_children = {n_children}")
+        raise ValueError(f"an Arrow schema of format {format!r}: n_children is {n_children}, but children is NULL")
     for i in range(n_children):
         children.append(schema_of(source.children[i], depth + 1))
     return tuple(children)
 
 
 cdef ArrowField schema_of(const ArrowSchema *source, int depth):
-    """Read one field and all below it; the C structure is only looked at."""
+    """Read one field and all below it, without changing the C structure."""
     cdef ArrowField schema = ArrowField.__new__(ArrowField, MAKER)
     cdef int n_children
-    if depth > DEEPEST:
-        raise ValueError(f"an Arrow schema is nested deeper than {DEEPEST} levels")
+    if depth > MAX_DEPTH:
+        raise ValueError(f"an Arrow schema must have at most {MAX_DEPTH} levels of nesting")
     if source == NULL or source.release == NULL:
         raise ValueError("an Arrow schema is released: it was imported before, or never filled")
     if source.format == NULL:
@@ -242,9 +249,93 @@ cdef ArrowField schema_of(const ArrowSchema *source, int depth):
     schema.children = read_children(source, schema.format, n_children, depth)
     if source.dictionary != NULL:
         if schema.type_kind != "integer":
-            raise ValueError(
-                f"a dictionary has indices of the Arrow format {schema.format!r}; accepted are integers"
-            )
+            raise ValueError(f"the indices of an Arrow dictionary must be integers, got the format {schema.format!r}")
         schema.type_kind = "dictionary"
         schema.dictionary = schema_of(source.dictionary, depth + 1)
     return schema
+
+
+# ---- Arrays checked against their type ----
+
+cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) except -1:
+    """Raise an error unless an array is valid for its type and has at least some number of rows."""
+    if array == NULL or array.release == NULL:
+        raise ValueError(f"{schema.where()} is released: it was imported before, or never filled")
+    if array.length < 0 or array.offset < 0 or array.length > MAX_ROWS - array.offset:
+        raise ValueError(
+            f"{schema.where()}: length and offset must be at least 0 and together at most {MAX_ROWS}, "
+            f"got {array.length} and {array.offset}"
+        )
+    if array.length < min_rows:
+        raise ValueError(f"{schema.where()}: length must be at least {min_rows} for its parent, got {array.length}")
+    if not -1 <= array.null_count <= array.length:
+        raise ValueError(f"{schema.where()}: null_count must be in [-1, {array.length}], got {array.null_count}")
+    check_buffers(schema, array)
+    check_below(schema, array)
+    return 0
+
+
+cdef int check_buffers(ArrowField schema, const ArrowArray *array) except -1:
+    """Raise an error unless an array has the buffers of its layout."""
+    cdef bint is_variable = schema.n_buffers < 0
+    cdef int64_t n_min = 3 if is_variable else schema.n_buffers
+    cdef int64_t n_max = MAX_BUFFERS if is_variable else schema.n_buffers
+    cdef int i
+    if not n_min <= array.n_buffers <= n_max:
+        expected = f"at least {n_min}" if is_variable else n_min
+        raise ValueError(f"{schema.where()}: n_buffers must be {expected}, got {array.n_buffers}")
+    if array.n_buffers > 0 and array.buffers == NULL:
+        raise ValueError(f"{schema.where()}: n_buffers is {array.n_buffers}, but buffers is NULL")
+    for i in range(3):
+        if schema.required >> i & 1 and array.length > 0 and array.buffers[i] == NULL:
+            raise ValueError(f"{schema.where()}: length is {array.length}, but buffer {i} is NULL")
+    if is_variable and array.n_buffers > 3 and array.buffers[array.n_buffers - 1] == NULL:
+        raise ValueError(f"{schema.where()} lacks the lengths of its data buffers")
+    if schema.has_validity and array.null_count > 0 and array.buffers[0] == NULL:
+        raise ValueError(f"{schema.where()}: null_count is {array.null_count}, but there is no validity bitmap")
+    return 0
+
+
+cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
+    """Raise an error unless the children and the dictionary of an array are valid."""
+    cdef int64_t i, min_rows = min_rows_of_children(schema, array)
+    if array.n_children != len(schema.children):
+        raise ValueError(f"{schema.where()}: n_children must be {len(schema.children)}, got {array.n_children}")
+    if array.n_children > 0 and array.children == NULL:
+        raise ValueError(f"{schema.where()}: n_children is {array.n_children}, but children is NULL")
+    for i in range(array.n_children):
+        check(schema.children[i], array.children[i], min_rows)
+    if (schema.dictionary is None) != (array.dictionary == NULL):
+        found = "has no dictionary, but its schema has one"
+        if array.dictionary != NULL:
+            found = "has a dictionary, but its schema has none"
+        raise ValueError(f"{schema.where()} {found}")
+    if schema.dictionary is not None:
+        check(schema.dictionary, array.dictionary, 0)
+    return 0
+
+
+cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) except -1:
+    """Return how many rows an array reads of each of its children."""
+    cdef int64_t n_rows = array.offset + array.length
+    if schema.kind == "struct" or schema.format.startswith("+us"):
+        return n_rows
+    if schema.format.startswith("+w:"):
+        return min(n_rows * int(schema.format[3:]), INT64_MAX)
+    if schema.format in ("+l", "+L", "+m") and array.length > 0:
+        return end_of_lists(schema, array, n_rows)
+    return 0
+
+
+cdef int64_t end_of_lists(ArrowField schema, const ArrowArray *array, int64_t n_rows) except -1:
+    """Return the last offset of lists; readers of the lists check all others."""
+    cdef int32_t narrow
+    cdef int64_t end
+    if schema.format == "+L":
+        memcpy(&end, <const int64_t *> array.buffers[1] + n_rows, sizeof(end))
+    else:
+        memcpy(&narrow, <const int32_t *> array.buffers[1] + n_rows, sizeof(narrow))
+        end = narrow
+    if end < 0:
+        raise ValueError(f"{schema.where()}: offsets must be at least 0, got {end}")
+    return end

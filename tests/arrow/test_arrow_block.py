@@ -69,7 +69,7 @@ class TestImport:
         assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
 
     def test_our_own_reader(self):
-        from onehot_fast._arrow.reader import read
+        from onehot_fast._arrow.array import read
 
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 
@@ -131,13 +131,13 @@ class TestLife:
 @pytest.mark.parametrize(
     ("names", "block", "n_rows", "message"),
     [
-        (["a"], np.zeros(4, "u1"), 4, "not one contiguous row for each name"),
-        (["a"], np.zeros((2, 4), "u1"), 4, "not one contiguous row for each name"),
-        (["a"], np.zeros((1, 8), "u1")[:, ::2], 4, "not one contiguous row for each name"),
-        (["a"], np.zeros((1, 4), "u1"), 5, "too small for 5 rows"),
-        (["a"], np.zeros((1, 4), "u1"), -1, "too small for -1 rows"),
-        # Of whose bits the number is beyond 64 bits itself.
-        (["a"], np.zeros((1, 4), "u1"), 2**62, f"too small for {2**62} rows"),
+        (["a"], np.zeros(4, "u1"), 4, "one contiguous row for each name"),
+        (["a"], np.zeros((2, 4), "u1"), 4, "one contiguous row for each name"),
+        (["a"], np.zeros((1, 8), "u1")[:, ::2], 4, "one contiguous row for each name"),
+        (["a"], np.zeros((1, 4), "u1"), 5, "must have room for 5 rows"),
+        (["a"], np.zeros((1, 4), "u1"), -1, "must have room for -1 rows"),
+        # The number of bits is beyond 64-bit integers.
+        (["a"], np.zeros((1, 4), "u1"), 2**62, f"must have room for {2**62} rows"),
     ],
 )
 def test_blocks_that_do_not_fit(names, block, n_rows, message):

@@ -24,7 +24,7 @@ from arrow_producer import (
     producer,
 )
 
-from onehot_fast._arrow.reader import Array, read
+from onehot_fast._arrow.array import Array, read
 
 __all__ = ["producer"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
 
-from onehot_fast._arrow.reader import Array, read
+from onehot_fast._arrow.array import Array, read
 
 __all__ = ["producer"]
 
@@ -111,7 +111,7 @@ def test_an_index_outside_its_dictionary_is_refused(producer, format, valid, n_t
     (array,) = read(dictionary_pair(producer, [0, 77, 3, 0], format, n_texts, valid))
     position, value = (0, 0) if n_texts == 0 else (1, 77) if valid is None else (2, 3)
 
-    with pytest.raises(ValueError, match=rf"row {position} .* index {value}, .*\[0, {n_texts}\)"):
+    with pytest.raises(ValueError, match=rf"row {position}: .*\[0, {n_texts}\), got {value}"):
         array.codes()
 
 
@@ -121,7 +121,7 @@ def test_an_index_outside_its_dictionary_is_refused(producer, format, valid, n_t
 def test_a_negative_index_is_refused(producer, format, valid, n_texts):
     (array,) = read(dictionary_pair(producer, [0, -1, -7], format, n_texts, valid))
 
-    with pytest.raises(ValueError, match=r"row 1 .* index -1"):
+    with pytest.raises(ValueError, match=r"row 1: .* got -1"):
         array.codes()
 
 
@@ -136,7 +136,7 @@ def test_the_last_index_is_checked_too(producer, format, n):
     (whole,) = read(dictionary_pair(producer, codes, format, 4, valid))
 
     assert whole.codes()[-1] == 3
-    with pytest.raises(ValueError, match=f"row {n - 1} "):
+    with pytest.raises(ValueError, match=f"row {n - 1}:"):
         array.codes()
 
 
@@ -147,7 +147,7 @@ def test_a_uint64_beyond_int64_has_no_code_beside_a_null(producer):
     nulls = read_one(producer, b"L", [packed([1, 1, 0]), data], length=3, null_count=1)
 
     assert whole.codes().tolist() == data.tolist()
-    with pytest.raises(ValueError, match=r"row 1 .* is 9223372036854775808; .* below 2\*\*63"):
+    with pytest.raises(ValueError, match=r"row 1: .* below 2\*\*63, got 9223372036854775808"):
         nulls.codes()
 
 
@@ -230,9 +230,9 @@ def test_columns_of_one_type_as_a_matrix(dtype, begin):
         (array,) = read(mixed.slice(0, 15 - begin))
         assert array.block([0, 1]) is None
         np.testing.assert_array_equal(array.block([0]), rows[:1, : 15 - begin])
-    with pytest.raises(IndexError, match="child 2 is outside"):
+    with pytest.raises(IndexError, match=r"must be in \[0, 2\), got 2"):
         array.block([0, 2])
-    with pytest.raises(TypeError, match="is not a struct"):
+    with pytest.raises(TypeError, match="must be a struct"):
         array.child(0).block([0])
 
 
@@ -247,11 +247,11 @@ def test_a_matrix_of_no_columns_and_of_no_rows(producer):
 def test_a_column_that_is_not_there_is_an_error(producer):
     (array,) = read(struct_pair(producer))
 
-    with pytest.raises(IndexError, match=r"child 2 is outside \[0, 2\)"):
+    with pytest.raises(IndexError, match=r"must be in \[0, 2\), got 2"):
         array.child(2)
-    with pytest.raises(IndexError, match="child -1"):
+    with pytest.raises(IndexError, match="got -1"):
         array.child(-1)
-    with pytest.raises(TypeError, match=r"'x' .* is not a struct"):
+    with pytest.raises(TypeError, match=r"'x' .* must be a struct"):
         array.child(0).child(0)
 
 
@@ -260,5 +260,5 @@ def test_other_types_have_no_codes(producer, format):
     n_buffers = {b"u": 3, b"g": 2, b"+s": 1, b"n": 0}[format]
     array = read_one(producer, format, [None] * n_buffers)
 
-    with pytest.raises(TypeError, match="codes are of integers, Booleans and dictionaries"):
+    with pytest.raises(TypeError, match="must hold integers, Booleans or a dictionary"):
         array.codes()

@@ -20,7 +20,7 @@ from dictionary_values import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.array import read
 from onehot_fast._categories.dictionary import Dictionary, UnsupportedValueError
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd

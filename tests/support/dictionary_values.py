@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.array import read
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._kernels import simd
 

@@ -15,7 +15,7 @@ import numpy as np
 from arrow_producer import Producer
 
 from onehot_fast import Encoder, multi_hot
-from onehot_fast._arrow.reader import read
+from onehot_fast._arrow.array import read
 from torture.tensors import pick
 
 ROOM = 4096  # rows that every buffer has

@@ -1,1 +1,0 @@
-# Called from other compiled modules only.
