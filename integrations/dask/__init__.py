@@ -1,4 +1,4 @@
-"""Dask in front of the kernels: the Encoder of one machine, over the partitions of a DataFrame.
+"""Dask: fit and encode the partitions of a DataFrame, with accessors and `get_dummies`.
 
 >>> import dask.dataframe as dd
 >>> import pandas as pd
@@ -13,13 +13,13 @@
 2       0       0       0      4
 3       0       1       0      5
 
-`fit` is the only step that computes: one encoder learns each partition where it lies, and a tree of
-merges makes one of them. What comes back from `transform` is lazy, and its schema is known. An
-encoder that was fitted here serves pandas, and the other way round.
+Only `fit` computes: each partition learns an encoder, and a tree of merges combines them. The
+result of `transform` is lazy, and its schema is known. An encoder fitted with Dask encodes frames
+of pandas, and the other way round.
 
 Importing the package registers the accessors: `FrameAccessor` as ``DataFrame.onehot`` and
-`OneHotAccessor` as ``Series.onehot``. `get_dummies` gives what ``dask.dataframe.get_dummies``
-gives, of any columns, which nobody has to categorize before.
+`OneHotAccessor` as ``Series.onehot``. `get_dummies` returns the columns of
+``dask.dataframe.get_dummies``, but needs no ``categorize()``.
 """
 
 from onehot_fast.adapter import require

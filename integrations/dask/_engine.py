@@ -1,7 +1,6 @@
-"""An encoder over the partitions of a Dask collection: Dask plans, moves, retries and stores.
+"""An encoder over the partitions of a Dask collection.
 
-A task makes a new object of its inputs and changes none of them, so that one that runs again, or
-twice, adds nothing twice.
+Tasks never change their inputs, so that a task that runs twice counts nothing twice.
 """
 
 from collections.abc import Callable
@@ -32,14 +31,14 @@ __all__ = [
 TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
 MATRICES = ("numpy", "csr", "csc", "csr_matrix")
 ARRAYS = (*MATRICES, "codes", "indices")
-# One task merges so many encoders.
+# The number of encoders that one task merges.
 SPLIT_EVERY = 8
 
 
 def learn(encoder: Encoder, table: Any) -> Encoder:
     """Return an encoder that has learned the rows of all partitions."""
     frame = as_frame(table)
-    # No row yet, but which columns there are: only those that are encoded are read.
+    # Without rows the encoder chooses its columns: only these are read.
     no_rows = _without_unknown_categories(make_meta(frame))
     encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())
@@ -56,7 +55,7 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 
 
 def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without rows, where Dask's placeholder is no category."""
+    """Return a frame without rows and without Dask's placeholder for unknown categories."""
     is_unknown = {
         name: object
         for name, column in meta.items()
@@ -66,7 +65,7 @@ def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return what a partition teaches."""
+    """Return an encoder that has learned a partition."""
     with part_of_table():
         return _cell(encoder.merge().partial_fit(part))
 
@@ -78,7 +77,7 @@ def _merge(learned: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cell(encoder: Encoder) -> pd.DataFrame:
-    """Return an encoder as what Dask concatenates."""
+    """Return an encoder in a frame, which Dask can concatenate."""
     return pd.DataFrame({"encoder": [encoder]})
 
 
@@ -160,8 +159,8 @@ def _matrix_part(
     found = ", ".join(f"column {name!r} {state}" for name, state in others)
     raise ValueError(
         f"{found} in a partition, but the matrix has dtype {dtype}, the common dtype of the columns"
-        ' that Dask knows: convert the columns before you call transform, e.g. frame.astype({"'
-        f'{others[0][0]}": "float64"}})'
+        " in the schema: convert the columns before you call transform, e.g."
+        f' frame.astype({{"{others[0][0]}": "float64"}})'
     )
 
 
@@ -171,10 +170,10 @@ def on_partitions(
     encoder: Encoder,
     *arguments: Any,
 ) -> Any:
-    """Return what some work makes of each partition and an encoder; of no rows it makes the schema.
+    """Return the lazy results of a function of a partition and an encoder.
 
-    The encoder is one key of the graph: it goes to each process once, and makes its look-up tables
-    there once.
+    The function of no rows gives the schema. The encoder is one key of the graph: it is sent to
+    each process once, and makes its look-up tables there once.
     """
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
@@ -182,13 +181,13 @@ def on_partitions(
 
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return a partition encoded, by default on the one thread that Dask has for it."""
+    """Return an encoded partition; by default it uses the one thread of its task."""
     with part_of_table():
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 
 def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
-    """Return the rows of the partitions: NaN where Dask would have to compute to know them."""
+    """Return the number of rows of each partition, NaN if Dask would have to compute it."""
     try:
         from dask.dataframe.dask_expr import _expr as expressions
 
@@ -196,7 +195,7 @@ def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
         if isinstance(known, expressions.Literal) and len(known.value) == n_parts:
             lengths: tuple[float, ...] = known.value
             return lengths
-    except (ImportError, AttributeError):  # none of it is promised
+    except (ImportError, AttributeError):  # this API of Dask is private
         pass
     return (np.nan,) * n_parts
 
@@ -204,34 +203,36 @@ def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
 def inverse_transform(
     encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
 ) -> dd.DataFrame:
-    """Return the decoded collection, of an Array too a DataFrame.
+    """Return the decoded DataFrame of a collection.
 
-    Its dtypes do not depend on the rows. If one of the three words may occur in a column, the
-    column has dtype object, unless the word is None and the fitted dtype can hold nulls.
+    Its dtypes do not depend on the rows. A column that may contain one of the three substitutes has
+    dtype object, unless the substitute is None and the fitted dtype can hold nulls.
     """
-    words = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
+    substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     if not isinstance(encoded, da.Array):
-        return on_partitions(_decode_part, as_frame(encoded), encoder, words)
+        return on_partitions(_decode_part, as_frame(encoded), encoder, substitutes)
     whole_rows = encoded.rechunk({1: -1}) if encoded.ndim == 2 else encoded
     no_rows = np.empty((0, *encoded.shape[1:]), encoded.dtype)
-    meta = _decode_part(no_rows, encoder, words)
+    meta = _decode_part(no_rows, encoder, substitutes)
     decode = dask.delayed(_decode_part, pure=True)
     shared = dask.delayed(encoder, pure=True, traverse=False)
-    parts = [decode(block, shared, words) for block in whole_rows.to_delayed().ravel()]
-    with dask.config.set({"dataframe.convert-string": False}):  # objects stay what they are
+    parts = [decode(block, shared, substitutes) for block in whole_rows.to_delayed().ravel()]
+    with dask.config.set({"dataframe.convert-string": False}):  # objects stay objects
         return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
 
-def _decode_part(part: Any, encoder: Encoder, words: dict[str, Any]) -> pd.DataFrame:
+def _decode_part(part: Any, encoder: Encoder, substitutes: dict[str, Any]) -> pd.DataFrame:
     """Return the values of a partition."""
-    decoded = encoder.inverse_transform(part, **words)
+    decoded = encoder.inverse_transform(part, **substitutes)
     frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
     specials = {column.name: _decoded_specials(column) for column in encoder.schema.columns}
     dtypes: dict[Any, Any] = {name: object for name, found in specials.items() if found}
     if dtypes and isinstance(part, pd.DataFrame):
-        no_rows = encoder.inverse_transform(part.iloc[:0], **words)
+        no_rows = encoder.inverse_transform(part.iloc[:0], **substitutes)
         for column in encoder.schema.columns:
-            is_null = all(words[found.name.lower()] is None for found in specials[column.name])
+            is_null = all(
+                substitutes[found.name.lower()] is None for found in specials[column.name]
+            )
             is_typed = any(name.startswith("pandas:") for name in column.types)
             if is_null and is_typed and _holds_null(no_rows[column.name].dtype):
                 dtypes[column.name] = no_rows[column.name].dtype
@@ -239,7 +240,7 @@ def _decode_part(part: Any, encoder: Encoder, words: dict[str, Any]) -> pd.DataF
 
 
 def _decoded_specials(column: ColumnSchema) -> list[Special]:
-    """Return what a decoded value may be besides a category."""
+    """Return the special values that a decoded column may contain."""
     of_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)]
     return [*of_zeros[:1], *column.specials]
 
@@ -258,12 +259,12 @@ def count_rows(table: Any) -> int:
 
 
 def as_frame(table: Any) -> dd.DataFrame:
-    """Return a collection of a table's rows as a DataFrame, or refuse it."""
+    """Return a collection as a DataFrame, or raise an error."""
     if isinstance(table, dd.Series):
         return table.to_frame("x0" if table.name is None else table.name)
     if isinstance(table, dd.DataFrame):
         return table
     raise TypeError(
-        f"{checks.with_article(table)} of Dask is not a table; accepted are a dask.dataframe"
-        " DataFrame and Series (dask.dataframe.from_dask_array makes one of an Array)"
+        "the table must be a DataFrame or a Series of dask.dataframe, got"
+        f" {checks.with_article(table)}; dask.dataframe.from_dask_array converts an Array"
     )

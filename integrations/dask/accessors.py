@@ -1,4 +1,4 @@
-"""``DataFrame.onehot`` and ``Series.onehot`` of Dask: registered by this module."""
+"""``DataFrame.onehot`` and ``Series.onehot`` of Dask, registered by this module."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["FrameAccessor", "OneHotAccessor"]
 class FrameAccessor(TableAccessor[dd.DataFrame]):
     """The one-hot form of a Dask DataFrame, as ``frame.onehot``.
 
-    The categories are computed at once, all else is lazy; with a fitted Encoder nothing is
-    computed. By default the columns of texts, categories and objects are encoded.
+    The categories are computed at once, unless you pass a fitted Encoder; the result is lazy. By
+    default the columns of texts, categories and objects are encoded.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class OneHotAccessor:
     """The one-hot forms of a Dask Series, as ``series.onehot``.
 
     Columns and labels are those of ``series.compute().onehot()`` in pandas. The categories are
-    computed at once, all else is lazy. Every form takes options of `onehot_fast.Encoder`:
-    `categories`, `drop` (a rule or a category), `handle_missing`, `handle_unknown`,
-    `min_frequency` and `max_categories`.
+    computed at once; the result is lazy. Every method takes these options of
+    `onehot_fast.Encoder`: `categories`, `drop` (a rule or a category), `handle_missing`,
+    `handle_unknown`, `min_frequency` and `max_categories`.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ class OneHotAccessor:
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
             are the categories themselves.
         prefix_sep : str, default "_"
-            What stands between prefix and category.
+            The text between prefix and category.
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column.
         num_threads : int, optional
-            By default one in each thread of Dask.
+            By default one for each thread of Dask.
         **options
             See the class.
 
@@ -115,11 +115,11 @@ class OneHotAccessor:
         Raises
         ------
         TypeError, ValueError
-            An option is unknown, of the wrong kind or refused; or a value is, once it is computed.
+            An option is unknown or invalid; a value is invalid when it is computed.
         """
         frame, encoder = self._fitted(categories, dtype, options, prefix, prefix_sep)
         has_names = prefix is not None or isinstance(categories, Encoder)
-        return on_partitions(_labelled_part, frame, encoder, has_names, num_threads)
+        return on_partitions(_encode_part, frame, encoder, has_names, num_threads)
 
     def to_numpy(
         self,
@@ -174,7 +174,7 @@ class OneHotAccessor:
         prefix: str | None = None,
         prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
-        """Return the column as a frame, and the encoder that has learned it."""
+        """Return the column as a frame, and its fitted encoder."""
         checks.check_options(options, ColumnKeywords.__annotations__)
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):
@@ -202,10 +202,10 @@ class OneHotAccessor:
         return frame, encoder.fit(frame)
 
 
-def _labelled_part(
+def _encode_part(
     part: pd.DataFrame, encoder: Encoder, has_prefix: bool, num_threads: int | None
 ) -> pd.DataFrame:
-    """Return a partition encoded, each column labelled by its category where it has no prefix."""
+    """Return an encoded partition, whose columns are the categories unless they have a prefix."""
     encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads)
     if not has_prefix:
         (column,) = encoder.schema.columns

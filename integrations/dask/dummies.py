@@ -1,4 +1,4 @@
-"""``dask.dataframe.get_dummies``, of columns that nobody has categorized."""
+"""``dask.dataframe.get_dummies`` without ``categorize()``."""
 
 from typing import Any, TypeAlias
 
@@ -37,42 +37,42 @@ def get_dummies(
 ) -> dd.DataFrame:
     """Convert categorical variables into indicator columns, as `dask.dataframe.get_dummies` does.
 
-    Columns of texts, objects and numbers need no ``categorize()`` before, and neither do categories
-    that Dask does not know: they are computed at once. All else is lazy.
+    You need not call ``categorize()``: unknown categories and those of texts, objects and numbers
+    are computed at once. The result is lazy.
 
     Parameters
     ----------
     data : dask.dataframe.DataFrame or Series
-        What to encode.
+        The columns to encode.
     prefix : str, list of str or dict of str, optional
-        What the column names begin with; for a DataFrame by default the name of the column.
+        The beginning of the new names; for a DataFrame by default the name of the column.
     prefix_sep : str, list of str or dict of str, default "_"
-        What stands between prefix and level.
+        The text between prefix and category.
     dummy_na : bool, default False
-        Add a column for missing values, even where there are none.
+        Add a column for missing values, even if there are none.
     columns : list-like, optional
         The columns of a DataFrame to encode; by default those of object, string and categorical
-        dtype. The others come first in the result, untouched.
+        dtype. The other columns come first in the result, unchanged.
     sparse : bool, default False
         Make `pandas.arrays.SparseArray` columns.
     drop_first : bool, default False
-        Leave out the column of the first level of each variable.
+        Leave out the column of the first category of each variable.
     dtype : dtype, default bool
         The dtype of the new columns; None as in `pandas.get_dummies`.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        As ``dask.dataframe.get_dummies`` makes it of the frame with these columns categorized.
+        The result of ``dask.dataframe.get_dummies`` after ``categorize()``.
 
     Raises
     ------
     TypeError
-        `data` is no DataFrame or Series of Dask, `columns` is not list-like, or values cannot be
-        hashed.
+        `data` is not a DataFrame or Series of Dask, `columns` is not list-like, or values cannot
+        be hashed.
     ValueError
-        `dtype` is object, `prefix` or `prefix_sep` is of the wrong length, or a column of `columns`
-        is absent or there twice.
+        `dtype` is object, `prefix` or `prefix_sep` has the wrong length, or a column of `columns`
+        is absent or duplicated.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def get_dummies(
         names = list(frame.columns)
     else:
         meta = make_meta(frame)
-        # Refused before anything is computed; without rows it costs nothing.
+        # Check the arguments before anything is computed.
         integration("pandas").get_dummies(meta, columns=columns, **options)
         table = read_table(meta)
         chosen = zip(table.names, table.encodable, strict=True)
@@ -107,7 +107,7 @@ def _dummies_part(
     is_series: bool,
     options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the indicators of a partition, of all categories."""
+    """Return the indicator columns of a partition, for all categories."""
     with part_of_table():
         coded: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
@@ -118,7 +118,7 @@ def _dummies_part(
 
 
 def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
-    """Return a column as codes of all its categories."""
+    """Return a column as a categorical of all its categories."""
     coded = lookup.code_column(column, read_values(part[column.name]))
     dtype = dtypes[column.name]
     is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)

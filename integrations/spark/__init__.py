@@ -1,18 +1,18 @@
-"""Spark: DataFrames fitted and encoded by the workers, and a stage of Spark's ML pipelines.
+"""Spark: fit and encode DataFrames in the workers, and a stage of Spark's ML pipelines.
 
-`onehot_fast.Encoder` takes a ``pyspark.sql.DataFrame`` where it takes one of pandas. `fit` learns
-in one pass, a state for each partition that the driver merges; `transform` is lazy, and its schema
-is known before anything runs.
+`onehot_fast.Encoder` accepts a ``pyspark.sql.DataFrame``. `fit` reads the rows once: each partition
+learns a state, and the driver merges them. `transform` is lazy, and its schema is known before
+anything runs.
 
 >>> from onehot_fast import Encoder
 >>> frame = spark.createDataFrame([("S", 1), ("L", 3), (None, 2)], "size string, price int")
 >>> encoder = Encoder(["size"]).fit(frame)
 >>> encoder.transform(frame).collect()[0]
 Row(size_L=False, size_S=True, price=1)
->>> encoder.transform({"size": ["L"], "price": [2]})  # the same encoder, where there is no Spark
+>>> encoder.transform({"size": ["L"], "price": [2]})  # the same encoder without Spark
 array([[1, 0, 2]])
 
-The package has to be installed where the workers run.
+Install this package on the machines of the workers, too.
 """
 
 from importlib import import_module
@@ -33,8 +33,8 @@ require("pyarrow")
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel", "encode"]
 
-# Imported when first asked for: every Python worker imports this package, and none needs Spark's
-# ML, with which SciPy and pandas come.
+# Imported at first use: every Python worker imports this package, but none needs Spark's ML, which
+# imports SciPy and pandas.
 _MODULES = {
     "OneHotEncoder": "ml",
     "OneHotEncoderModel": "ml",

@@ -1,20 +1,47 @@
-"""What columns of Spark hold: which are encoded, and the types and metadata of what is made."""
+"""The columns of a frame, and the names, types, metadata and order of the columns of results."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column as SparkColumn
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark_types
 from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+    UserDefinedType,
+)
 
-from onehot_fast.adapter import Column, ColumnSchema, Special, Strings, Table, Values, checks
+from onehot_fast import Encoder
+from onehot_fast.adapter import (
+    Column,
+    ColumnSchema,
+    EncodedLayout,
+    PassThrough,
+    Schema,
+    Special,
+    Strings,
+    Table,
+    Values,
+    checks,
+)
 
+Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
+OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
+CODES = ("codes", "indices")
+LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
+FEATURES = "features"
 # By name: some are not in every release.
 TEXTS = {"StringType", "CharType", "VarcharType", "BinaryType"}
 ENCODABLE = {
@@ -22,28 +49,27 @@ ENCODABLE = {
     "DoubleType", "DecimalType", "DateType", "TimestampType", "TimestampNTZType", "TimeType",
     "DayTimeIntervalType", "NullType",
 }  # fmt: skip
-# The dtype in which Spark can hold an output: it has neither unsigned integers nor half floats.
+# The dtypes that Spark lacks → those of its columns: unsigned integers and half floats.
 NEAREST = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64"} | {
     "float16": "float32"
 }
-# What the first codes of every column stand for.
+# The first codes of every column.
 RESERVED = Special.MISSING, Special.UNKNOWN, Special.INFREQUENT
-# The names of more features are left out of the metadata, which stand in every plan.
-MOST_NAMES = 100_000
+# The metadata are part of every plan: they hold at most this many names.
+MAX_NAMES = 100_000
 
 
 def as_frame(table: Any) -> DataFrame:
-    """Return a DataFrame of Spark, or say what to type for another of its objects."""
+    """Return a DataFrame of Spark; raise an error with the remedy for its other objects."""
     if isinstance(table, DataFrame):
         return table
     hint = ""
     if isinstance(table, SparkColumn):
-        hint = "; pass .select(column) of the one that has it"
+        hint = "; pass frame.select(column)"
     elif type(table).__module__.startswith("pyspark.pandas"):
-        hint = "; pass .to_spark() of it"
+        hint = "; pass frame.to_spark()"
     raise TypeError(
-        f"{checks.with_article(table)} is not a table; of Spark accepted is a"
-        f" pyspark.sql.DataFrame{hint}"
+        f"the table must be a pyspark.sql.DataFrame, got {checks.with_article(table)}{hint}"
     )
 
 
@@ -65,8 +91,8 @@ class SparkTable(Table):
         kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
-                f"Spark type {kind.simpleString()} cannot be encoded; accepted are strings,"
-                " binaries, Booleans, numbers, dates, times and day-time intervals"
+                f"the Spark type must be that of strings, binaries, Booleans, numbers, dates,"
+                f" times or day-time intervals, got {kind.simpleString()}"
             )
         return Column(np.full(self.n_rows, -1, np.int8), np.empty(0, object))
 
@@ -76,24 +102,24 @@ class SparkTable(Table):
 
 
 def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:
-    """Return the dtype of the outputs of a column as Spark holds it, or refuse it."""
+    """Return the dtype of the outputs of a column in Spark; raise an error if it has none."""
     dtype = column.options.dtype.newbyteorder("=")
     nearest = np.dtype(NEAREST.get(dtype.name, dtype))
     if nearest.kind not in "bif" or nearest.itemsize > 8:
         raise TypeError(
-            f"column {column.name!r}: dtype = {dtype} has no type in Spark; accepted are bool,"
-            " integers, float32 and float64"
+            f"column {column.name!r}: dtype must be bool, an integer, float32 or float64 in Spark,"
+            f" got {dtype}"
         )
     return nearest
 
 
 def spark_type(dtype: np.dtype[Any]) -> spark_types.DataType:
-    """Return the type of Spark whose values are those of a dtype of `spark_dtype`."""
+    """Return the Spark type of a dtype that `spark_dtype` returned."""
     return from_arrow_type(pa.from_numpy_dtype(dtype))
 
 
 def category_type(column: ColumnSchema) -> pa.DataType:
-    """Return the type of the values of a decoded column, whatever occurs in it."""
+    """Return the type of a decoded column, which does not depend on its rows."""
     values = column.known.values
     if isinstance(values, Strings):
         return pa.string() if values.is_text else pa.binary()
@@ -112,37 +138,34 @@ def category_type(column: ColumnSchema) -> pa.DataType:
 
 
 def group_metadata(names: Sequence[str]) -> dict[str, Any]:
-    """Return the metadata by which Spark's ML knows the elements of a vector by name."""
+    """Return the metadata that name the elements of a vector for Spark's ML."""
     group: dict[str, Any] = {"num_attrs": len(names)}
-    if len(names) <= MOST_NAMES:
+    if len(names) <= MAX_NAMES:
         group["attrs"] = {"binary": [{"idx": i, "name": name} for i, name in enumerate(names)]}
     return {"ml_attr": group}
 
 
 def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
-    """Return the metadata by which Spark's ML knows a column of codes, and what each stands for.
-
-    Trees split it as categories, and IndexToString makes texts of it.
-    """
+    """Return the metadata that name the codes of a column for trees and IndexToString of ML."""
     reserved = [f"({each.value})" for each in RESERVED]
     own = column.known.take(np.flatnonzero(~column.is_infrequent))
     n_codes = len(reserved) + len(own)
     attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
-    if n_codes <= MOST_NAMES:
+    if n_codes <= MAX_NAMES:
         texts = reserved + own.titles()
-        if len(set(texts)) == n_codes:  # or Spark refuses them
+        if len(set(texts)) == n_codes:  # Spark rejects duplicates
             attribute = {**attribute, "vals": texts}
             del attribute["num_vals"]
     return {"ml_attr": attribute}
 
 
 def feature_metadata(name: str) -> dict[str, Any]:
-    """Return the metadata by which Spark's ML knows a column for one of 0 and 1."""
+    """Return the metadata of a column of zeros and ones for Spark's ML."""
     return {"ml_attr": {"name": name, "type": "binary"}}
 
 
 def group_names(field: spark_types.StructField) -> list[str] | None:
-    """Return the names that `group_metadata` gave to the elements of a column, if it did."""
+    """Return the names in the metadata of an array or vector, None without any."""
     group = (field.metadata or {}).get("ml_attr", {})
     attributes = group.get("attrs", {}).get("binary", [])
     return [attribute.get("name") for attribute in attributes] if attributes else None
@@ -151,3 +174,167 @@ def group_names(field: spark_types.StructField) -> list[str] | None:
 def count_rows(table: Any) -> int:
     """Return how many rows a frame has; it is computed."""
     return as_frame(table).count()
+
+
+class PlannedSchema(StructType):
+    """The schema of a result, which workers receive without metadata and with vectors as structs.
+
+    To unpickle the class of a vector, a worker would import Spark's ML with pandas and SciPy.
+    """
+
+    @classmethod
+    def typeName(cls) -> str:
+        return StructType.typeName()
+
+    def __reduce__(self) -> Any:
+        kinds = (field.dataType for field in self.fields)
+        plain = [kind.sqlType() if isinstance(kind, UserDefinedType) else kind for kind in kinds]
+        fields = zip(self.fields, plain, strict=True)
+        return StructType, ([StructField(f.name, kind, f.nullable) for f, kind in fields],)
+
+
+def check_output(output: str) -> None:
+    """Raise an error for a form that Spark does not have."""
+    if output == "category":
+        raise ValueError(
+            "output='category': Spark has no categorical type; use output='codes' for integers"
+            " whose metadata name the categories"
+        )
+    if output in LOCAL_OUTPUTS:
+        raise ValueError(
+            f"output must be one of {', '.join(map(repr, OUTPUTS))} for a DataFrame of Spark, got"
+            f" {output!r}; pass frame.toArrow() or frame.toPandas() for other forms"
+        )
+    checks.check_choice(output, "output", OUTPUTS)
+
+
+def new_fields(
+    encoder: Encoder, output: Output, names: str | Sequence[str] | None
+) -> tuple[list[StructField], list[list[int]]]:
+    """Return the new fields, and the columns of the encoder that each of them holds.
+
+    There are no such groups if each feature is a column.
+    """
+    schema = encoder.schema
+    if output in CODES:
+        return _code_fields(encoder, output, names), [[i] for i in range(len(schema.columns))]
+    dtypes = [spark_dtype(column) for column in schema.columns]
+    if output == "columns":
+        if names is not None:
+            raise ValueError(f"names must be None for output='columns', got {names!r}; use prefix=")
+        return [
+            StructField(name, spark_type(dtype), False, feature_metadata(name))
+            for column, dtype in zip(schema.columns, dtypes, strict=True)
+            for name in column.names
+        ], []
+    if names is None or isinstance(names, str):
+        kind, metadata = _array_type(output, dtypes), group_metadata(schema.names)
+        every = [*range(len(schema.columns))]
+        return [StructField(names or FEATURES, kind, False, metadata)], [every]
+    _check_number(schema, names, "a str or a name")
+    # VectorAssembler puts the name of the column before those of its elements.
+    return [
+        StructField(name, _array_type(output, [dtype]), False, group_metadata(column.titles))
+        for name, column, dtype in zip(names, schema.columns, dtypes, strict=True)
+    ], [[i] for i in range(len(names))]
+
+
+def _code_fields(
+    encoder: Encoder, output: Output, names: str | Sequence[str] | None
+) -> list[StructField]:
+    """Return a field of integers for each encoded column, under its own name by default."""
+    schema = encoder.schema
+    if names is None:
+        names = [str(column.name) for column in schema.columns]
+    _check_number(schema, names, "a name")
+    n_codes = sum(encoder.cardinalities.values())
+    is_large = output == "indices" and n_codes > np.iinfo(np.int32).max
+    kind = LongType() if is_large else IntegerType()
+    return [
+        StructField(name, kind, False, codes_metadata(column) if output == "codes" else None)
+        for name, column in zip(names, schema.columns, strict=True)
+    ]
+
+
+def _check_number(schema: Schema, names: str | Sequence[str], expected: str) -> None:
+    known = [column.name for column in schema.columns]
+    if isinstance(names, str) or len(names) != len(known):
+        given = names if isinstance(names, str) else [*names]
+        raise ValueError(f"names must be {expected} for each of {known!r}, got {given!r}")
+
+
+def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """Return the dtype of the elements of an array of several columns."""
+    common = np.result_type(np.bool_, *dtypes)
+    return np.dtype(np.int8) if common.kind == "b" else common
+
+
+def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
+    return VectorUDT() if output == "vector" else ArrayType(spark_type(element(dtypes)), False)
+
+
+def order_of(
+    schema: Schema,
+    names: Sequence[str],
+    groups: Sequence[Sequence[int]],
+    keep: bool,
+    in_place: bool,
+) -> list[int]:
+    """Return the columns of the result: the position of an input, or ``~j`` for the new field j.
+
+    Without `groups`, each feature is a column.
+    """
+    n_new = len(groups) or schema.n_features
+    if keep:
+        return [*range(len(names)), *(~i for i in range(n_new))]
+    if not groups:
+        order = []
+        for part in EncodedLayout(schema, names).columns:
+            if isinstance(part, PassThrough):
+                order.append(part.position)
+            else:
+                first, stop = schema.starts[part.columns.start], schema.starts[part.columns.stop]
+                order += [~i for i in range(first, stop)]
+        return order
+    group_of = {position: ~i for i, position in enumerate(schema.positions_in(names))}
+    positions = schema.column_order(names).positions
+    if in_place:
+        return [group_of.get(i, i) for i in positions]
+    return [*(i for i in positions if i not in group_of), ~0]
+
+
+def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
+    """Raise an error for duplicate names, and for names that Java cannot read."""
+    every = [field.name for field in fields]
+    for name in new:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"the column name {name!r} has a lone surrogate, which Spark cannot store;"
+                " use another prefix= or replace the category before fit"
+            ) from None
+    if len(set(every)) == len(every):
+        return
+    for name in new:
+        if every.count(name) > 1:
+            raise ValueError(
+                f"two columns of the result would be named {name!r}: choose names= (outputCol or"
+                " outputCols of a stage) or prefix="
+            )
+
+
+def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
+    """Return the position of the array or vector of all features, None if they are columns."""
+    if set(schema.names) <= set(frame.columns):
+        return None
+    found = [
+        i
+        for i, field in enumerate(frame.schema.fields)
+        if isinstance(field.dataType, ArrayType | VectorUDT)
+        and group_names(field) == [*schema.names]
+    ]
+    if len(found) > 1:
+        names = [frame.columns[i] for i in found]
+        raise ValueError(f"the features are in several columns, {names!r}: select one of them")
+    return found[0] if found else None

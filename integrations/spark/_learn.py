@@ -1,4 +1,4 @@
-"""From a DataFrame to a fitted encoder: texts that Spark counts, or what each partition teaches."""
+"""Fit an encoder to a DataFrame: Spark counts texts, or the workers learn their partitions."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from onehot_fast.adapter import Column, read_values
 from ._columns import SparkTable, as_frame
 from ._workers import STATE, learn_batches, merge_states
 
-# States of up to so many bytes come to the driver at once; where one is larger, the tasks merge
-# so many at a time until all together are no larger than that.
-SMALL_STATE = 1 << 16
+# The driver collects states of at most this size together with their sizes. If one is larger, each
+# task merges FAN_IN states, until the sum of all sizes is small enough for the driver.
+MAX_SMALL_STATE = 1 << 16
 FAN_IN = 8
-MOST_COLLECTED = 1 << 27
+MAX_COLLECTED = 1 << 27
 
 
 def learn(encoder: Encoder, table: Any) -> Encoder:
@@ -45,9 +45,9 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 
 
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
-    """Tell whether Spark can count the values: texts, of which none is refused for its row.
+    """Tell whether Spark can count the values: texts, and no error has to name a row.
 
-    That takes less time than to hand the rows to Python, unless nearly every row has its own text.
+    This is faster than passing the rows to Python, unless nearly every row has its own text.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
@@ -79,18 +79,18 @@ class CountedTable(SparkTable):
 
 
 def positional(frame: DataFrame, positions: list[int]) -> DataFrame:
-    """Return some columns, named so that every name is plain and there once."""
+    """Return some columns under plain, distinct names."""
     names = [f"c{i}" for i in range(len(frame.columns))]
     return frame.toDF(*names).select(*(names[i] for i in positions))
 
 
 def collected(states: DataFrame) -> list[bytes]:
-    """Return the states of all partitions, merged by the tasks where they are large."""
+    """Return the states of all partitions, which tasks merge if they are large."""
     states = states.persist()
     found = _small_states(states)
     try:
         while any(row.state is None for row in found):
-            if len(found) == 1 or sum(row.size for row in found) <= MOST_COLLECTED:
+            if len(found) == 1 or sum(row.size for row in found) <= MAX_COLLECTED:
                 return [bytes(row.state) for row in states.collect()]
             fewer = states.repartition(ceil(len(found) / FAN_IN))
             merged = fewer.mapInArrow(merge_states, STATE).persist()
@@ -105,5 +105,5 @@ def collected(states: DataFrame) -> list[bytes]:
 def _small_states(states: DataFrame) -> list[Row]:
     """Return the size of each state, and the state itself if it is small."""
     size = F.length("state")
-    small = F.when(size <= SMALL_STATE, F.col("state"))
+    small = F.when(size <= MAX_SMALL_STATE, F.col("state"))
     return states.select(size.alias("size"), small.alias("state")).collect()

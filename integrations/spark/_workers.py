@@ -1,12 +1,10 @@
-"""What runs in the Python workers of Spark: one function for the batches of one partition each.
-
-The way back is in `_decoding`.
-"""
+"""The code of Spark's Python workers: each function takes the batches of one partition."""
 
 from __future__ import annotations
 
 import hashlib
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,24 +20,20 @@ from onehot_fast.adapter import CodedColumn, lookup, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Rows are learned from by so many at a time: a merge costs as much as the categories are many.
-LEARNED_AT_ONCE = 1 << 19
-LEARNED_BYTES = 1 << 26
-# An output of one batch is no larger than this: larger batches are cut.
-MOST_BYTES = 1 << 26
+# Rows are learned in blocks of this size: each block costs a merge of all categories.
+ROWS_PER_BLOCK = 1 << 19
+BYTES_PER_BLOCK = 1 << 26
+# Larger batches are split, so that the output of one fits.
+MAX_BATCH_BYTES = 1 << 26
 STATE = "state binary"
 
-# The encoders that came to this process, which serves one task after the other.
-_arrived: dict[str, Shipped] = {}
-MOST_ARRIVED = 8
+# The encoders of this process, which serves one task after the other.
+_cache: dict[str, CachedEncoder] = {}
+MAX_CACHED = 8
 
 
-class Shipped:
-    """An encoder on its way to the workers.
-
-    Every task unpickles what it needs: the encoder, and with it the hash tables of its first
-    look-up, is that of an earlier task of the same process, if there was one.
-    """
+class CachedEncoder:
+    """An encoder that the tasks of one worker process share with its hash tables."""
 
     def __init__(self, encoder: Encoder, payload: bytes | None = None, digest: str = "") -> None:
         self.encoder = encoder
@@ -47,40 +41,36 @@ class Shipped:
         self._digest = digest or hashlib.sha256(self._payload).hexdigest()
 
     def __reduce__(self) -> Any:
-        """Leave out what is made again."""
-        return _arrive, (self._digest, self._payload)
+        return _restore, (self._digest, self._payload)
 
 
-def _arrive(digest: str, payload: bytes) -> Shipped:
-    """Return the encoder of this process."""
-    if digest not in _arrived:
-        while len(_arrived) >= MOST_ARRIVED:
-            del _arrived[next(iter(_arrived))]
-        _arrived[digest] = Shipped(pickle.loads(payload), payload, digest)
-    return _arrived[digest]
+def _restore(digest: str, payload: bytes) -> CachedEncoder:
+    """Return the encoder of an earlier task, or unpickle it."""
+    if digest not in _cache:
+        while len(_cache) >= MAX_CACHED:
+            del _cache[next(iter(_cache))]
+        _cache[digest] = CachedEncoder(pickle.loads(payload), payload, digest)
+    return _cache[digest]
 
 
 def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield what the rows of a partition teach, as one pickle; nothing where there are no rows.
+    """Yield the pickle of an encoder that has learned the rows of a partition, if it has any.
 
-    Parameters
-    ----------
-    encoder : Encoder
-        Fitted to no rows; it encodes the columns of the batches, in their order.
+    `encoder` is fitted to no rows and encodes the columns of the batches, in their order.
     """
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
     n_rows = first = n_bytes = 0
 
     def learn_pending() -> None:
-        table = named(pa.Table.from_batches(pending).columns, names)
-        with_place(lambda: encoder.partial_fit(table), first)
+        table = utc_table(pa.Table.from_batches(pending).columns, names)
+        with_row_context(lambda: encoder.partial_fit(table), first)
 
     for batch in batches:
         pending.append(batch)
         n_rows += batch.num_rows
         n_bytes += batch.nbytes
-        if n_rows - first >= LEARNED_AT_ONCE or n_bytes >= LEARNED_BYTES:
+        if n_rows - first >= ROWS_PER_BLOCK or n_bytes >= BYTES_PER_BLOCK:
             learn_pending()
             pending, first, n_bytes = [], n_rows, 0
     if n_rows > first:
@@ -89,10 +79,10 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
         yield _state(encoder)
 
 
-def named(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
-    """Return columns as a table whose instants are in UTC, as `DataFrame.toArrow` has them.
+def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
+    """Return columns as a table with instants in UTC, as in `DataFrame.toArrow`.
 
-    Spark hands them over in the time zone of the session, which is none of theirs.
+    Spark passes them in the time zone of the session.
     """
     in_utc = [
         column.cast(pa.timestamp(column.type.unit, "UTC"))
@@ -104,7 +94,7 @@ def named(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
 
 
 def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield one pickle of all that came."""
+    """Yield the pickle of the merged encoders."""
     encoders = [pickle.loads(state) for batch in batches for state in batch.column(0).to_pylist()]
     if encoders:
         yield _state(encoders[0].merge(*encoders[1:]))
@@ -117,8 +107,8 @@ def _state(encoder: Encoder) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.Array.from_buffers(pa.binary(), 1, buffers)], ["state"])
 
 
-def with_place(work: Callable[[], Any], first_row: int) -> Any:
-    """Return what some work makes, and say in an error where the rows are that it counts."""
+def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
+    """Return the result of a call, and add the partition and the first row to its errors."""
     try:
         return work()
     except (TypeError, ValueError) as error:
@@ -129,52 +119,55 @@ def with_place(work: Callable[[], Any], first_row: int) -> Any:
 
 
 @dataclass(frozen=True)
-class Encoding:
-    """How the batches of one frame are encoded.
+class BatchFunction(ABC):
+    """A function of the batches of a partition."""
 
-    Attributes
-    ----------
-    shipped : Shipped
-    output : {"columns", "array", "vector", "codes", "indices"}
-    inputs : sequence of int
-        Where the columns of the encoder are, in its order.
-    order : sequence of int
-        The columns of the result: one that stays by its position, a new one ``j`` as ``~j``.
-    names : sequence of str
-        Of the result.
-    groups : sequence of sequences of int
-        The columns of the encoder whose features are side by side in one vector or array.
-    elements : sequence of numpy.dtype or None
-        Of the array of each group; None for a vector.
-    """
-
-    shipped: Shipped
-    output: Literal["columns", "array", "vector", "codes", "indices"]
-    inputs: Sequence[int]
-    order: Sequence[int]
-    names: Sequence[str]
-    num_threads: int | None = None
-    groups: Sequence[Sequence[int]] = ()
-    elements: Sequence[np.dtype[Any] | None] = ()
+    cached: CachedEncoder
+    inputs: Sequence[int]  # the columns to encode or to decode, in the order of the encoder
+    order: Sequence[int]  # of the result: the position of an input column, or ~j for new column j
+    names: Sequence[str]  # of the result
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the encoded rows of a partition."""
-        columns = self.shipped.encoder.schema.columns
-        row_bytes = 1
-        if self.output == "columns":
-            row_bytes += sum(c.n_outputs * c.options.dtype.itemsize for c in columns)
-        for group, element in zip(self.groups, self.elements, strict=True):
-            width = sum(columns[i].n_outputs for i in group)
-            row_bytes += 0 if element is None else width * element.itemsize
-        for first, batch in cut(batches, max(1, MOST_BYTES // row_bytes)):
-            new = with_place(partial(self._new_columns, batch), first)
+        """Yield the rows of the result."""
+        for first, batch in split(batches, max(1, MAX_BATCH_BYTES // self.row_bytes())):
+            new = with_row_context(partial(self.new_columns, batch), first)
             arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
             yield pa.RecordBatch.from_arrays(arrays, self.names)
 
-    def _new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
-        encoder, threads = self.shipped.encoder, self.num_threads
+    @abstractmethod
+    def row_bytes(self) -> int:
+        """Return the size of a row of the result, 1 or more."""
+
+    @abstractmethod
+    def new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
+        """Return the new columns of the rows of a batch."""
+
+
+@dataclass(frozen=True)
+class Encoding(BatchFunction):
+    """Encode batches."""
+
+    output: Literal["columns", "array", "vector", "codes", "indices"]
+    num_threads: int | None = None
+    # The columns of the encoder that share one vector or array, and the dtype of the elements of
+    # each array; None for a vector.
+    groups: Sequence[Sequence[int]] = ()
+    elements: Sequence[np.dtype[Any] | None] = ()
+
+    def row_bytes(self) -> int:
+        columns = self.cached.encoder.schema.columns
+        n_bytes = 1
+        if self.output == "columns":
+            n_bytes += sum(c.n_outputs * c.options.dtype.itemsize for c in columns)
+        for group, element in zip(self.groups, self.elements, strict=True):
+            width = sum(columns[i].n_outputs for i in group)
+            n_bytes += 0 if element is None else width * element.itemsize
+        return n_bytes
+
+    def new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
+        encoder, threads = self.cached.encoder, self.num_threads
         names = [column.name for column in encoder.schema.columns]
-        rows = named([batch.column(i) for i in self.inputs], names)
+        rows = utc_table([batch.column(i) for i in self.inputs], names)
         if self.output == "columns":
             encoded = encoder.transform(rows, "arrow", num_threads=threads)
             return [array_of(column) for column in encoded.columns]
@@ -192,12 +185,36 @@ class Encoding:
         ]
 
 
-def cut(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield batches of no more than so many rows, and how many came before."""
+@dataclass(frozen=True)
+class Decoding(BatchFunction):
+    """Decode batches; `inputs` are the features, or the one array or vector of all."""
+
+    types: Sequence[pa.DataType]  # of the decoded columns
+    substitutes: dict[str, Any]  # the keywords of `Encoder.inverse_transform`
+    is_joined: bool  # whether all features are in one array or vector
+
+    def row_bytes(self) -> int:
+        return max(1, 8 * self.cached.encoder.n_features)
+
+    def new_columns(self, batch: pa.RecordBatch) -> list[pa.Array]:
+        encoder = self.cached.encoder
+        encoded: Any = {
+            name: batch.column(i).to_numpy(zero_copy_only=False)
+            for name, i in zip(encoder.schema.names, self.inputs, strict=False)
+        }
+        if self.is_joined:
+            encoded = _matrix(batch.column(self.inputs[0]), encoder.n_features)
+        decoded = encoder.inverse_transform(encoded, **self.substitutes)
+        columns = zip(encoder.schema.columns, self.types, strict=True)
+        return [_typed(decoded[column.name], kind) for column, kind in columns]
+
+
+def split(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Yield batches of at most `max_rows` rows, each with the number of rows before it."""
     first = 0
     for batch in batches:
-        for start in range(0, batch.num_rows, rows):
-            part = batch.slice(start, rows)
+        for start in range(0, batch.num_rows, max_rows):
+            part = batch.slice(start, max_rows)
             yield first, part
             first += part.num_rows
 
@@ -208,7 +225,7 @@ def array_of(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _numbers(values: AnyArray) -> pa.Array:
-    """Return numbers as an array, as pa.array does after it has imported pandas."""
+    """Return numbers as an array; `pa.array` would import pandas."""
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)], 0)
 
@@ -223,7 +240,7 @@ def arrays(
     dtype: np.dtype[Any],
     num_threads: int | None = None,
 ) -> pa.ListArray:
-    """Return the rows of several columns, side by side, as lists."""
+    """Return the features of several columns as one list for each row."""
     matrix = write.rows(columns, dtype, n_rows=n_rows, num_threads=num_threads)
     ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(matrix.shape[1])
     return _lists(ends, matrix.reshape(-1))
@@ -232,7 +249,7 @@ def arrays(
 def vectors(
     columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None = None
 ) -> pa.StructArray:
-    """Return the rows of several columns, side by side, as Spark's ML keeps sparse vectors."""
+    """Return the features of several columns as one sparse vector of Spark's ML for each row."""
     n_features = sum(column.n_outputs for column in columns)
     if any(len(column.rows_of_nan()) for column in columns):
         matrix = write.rows(columns, "float64", n_rows=n_rows, num_threads=num_threads)
@@ -251,3 +268,33 @@ def vectors(
         "values": _lists(ends, values),
     }
     return pa.StructArray.from_arrays([*fields.values()], [*fields])
+
+
+def _typed(values: AnyArray, kind: pa.DataType) -> pa.Array:
+    """Return decoded values as an array of the type of the categories."""
+    if values.dtype == object:
+        return pa.array(values.tolist(), kind)
+    return pa.array(values).cast(kind)
+
+
+def _matrix(column: pa.Array, n_features: int) -> AnyArray:
+    """Return a column of arrays or vectors as a matrix."""
+    if column.null_count:
+        raise ValueError("a row is null instead of an array or vector of features")
+    n_rows = len(column)
+    is_vector = pa.types.is_struct(column.type)
+    values = column.field("values") if is_vector else column
+    lengths = values.value_lengths().to_numpy()
+    elements = values.flatten().to_numpy(zero_copy_only=False)
+    places = np.arange(len(elements)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    sizes = lengths
+    if is_vector:
+        is_sparse = column.field("type").to_numpy() == 0
+        sizes = np.where(is_sparse, column.field("size").fill_null(0).to_numpy(), lengths)
+        places[np.repeat(is_sparse, lengths)] = column.field("indices").flatten().to_numpy()
+    if (sizes != n_features).any():
+        row = int(np.argmax(sizes != n_features))
+        raise ValueError(f"row {row} must have {n_features} features, got {sizes[row]}")
+    matrix = np.zeros((n_rows, n_features), elements.dtype)
+    matrix[np.repeat(np.arange(n_rows), lengths), places] = elements
+    return matrix

@@ -1,4 +1,4 @@
-"""DataFrames of Spark, encoded and decoded: lazily, by a schema that is known before they run."""
+"""Encode and decode DataFrames lazily, with a schema that is known before anything runs."""
 
 from __future__ import annotations
 
@@ -8,35 +8,62 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.ml.functions import vector_to_array
+from pyspark.ml.functions import array_to_vector, vector_to_array
 from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, StructField
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import PassThrough, Special, checks, decode
+from onehot_fast.adapter import (
+    ColumnSchema,
+    PassThrough,
+    Schema,
+    Special,
+    checks,
+    decode,
+    integration,
+)
 
-from ._columns import as_frame, category_type, spark_dtype
-from ._decoding import Decoding
-from ._expressions import new_columns
-from ._fields import (
+from ._columns import (
     CODES,
     Output,
     PlannedSchema,
+    as_frame,
+    category_type,
     check_names,
     check_output,
+    element,
     encoded_in_one,
     new_fields,
     order_of,
+    spark_dtype,
+    spark_type,
 )
 from ._learn import positional
-from ._workers import Encoding, Shipped
+from ._workers import CachedEncoder, Decoding, Encoding
 
 __all__ = ["encode"]
 
+# The types of arrays that Java makes of vectors, with their elements.
 FROM_VECTORS = {"array<float>": "float32", "array<double>": "float64"}
+# Spark takes longer to prepare a larger plan than to run it, and compares each row with the
+# categories one by one.
+MAX_FEATURES = 200
+MAX_CATEGORIES = 1000
+# Spark's types → the kinds of their values in SQL.
+KINDS = {
+    spark_types.StringType: "text",
+    spark_types.CharType: "text",
+    spark_types.VarcharType: "text",
+    spark_types.BinaryType: "bytes",
+    spark_types.BooleanType: "boolean",
+    spark_types.IntegralType: "integer",
+    spark_types.FractionalType: "float",
+    spark_types.DateType: "date",
+}
 
 
 def encode(
@@ -49,47 +76,46 @@ def encode(
     without_python: bool = False,
     num_threads: int | None = None,
 ) -> DataFrame:
-    """Encode the columns of a DataFrame that an encoder was fitted to, by any library.
+    """Encode a DataFrame with an encoder that was fitted with any library.
 
     Parameters
     ----------
     table : pyspark.sql.DataFrame of n_rows
-        Streaming ones too.
+        Streaming DataFrames too.
     encoder : Encoder
         Fitted.
     output : {"columns", "array", "vector", "codes", "indices"}, default "columns"
-        A column for each feature, where the encoded columns stood; or an array or a sparse vector
-        of Spark's ML for each row. The elements of an array are of the encoder's dtype, Booleans
-        as tinyint; those of a vector are doubles. The last two are those of `Encoder.transform`:
-        an integer in place of each encoded value. The metadata of codes say what each stands for,
-        so that trees of Spark's ML split them as categories.
+        A column for each feature, in place of the encoded columns; or one array or sparse vector
+        of Spark's ML for each row. The elements of an array have the encoder's dtype (tinyint for
+        Booleans); those of a vector are doubles. "codes" and "indices" are the integers of
+        `Encoder.transform` in place of each encoded value. The metadata of codes name the
+        categories, so that trees of Spark's ML split the codes as categories.
     names : str or sequence of str, optional
-        The name of the one array or vector of all features, which is the last column, by default
-        "features"; or one name for each encoded column, in the order of the encoder, whose arrays,
-        vectors or codes stand where these stood. Not for "columns", which the encoder names.
+        The name of the array or vector of all features, which is the last column, by default
+        "features"; or one name for each encoded column, in the order of the encoder, whose array,
+        vector or codes take its place. None for "columns", which the encoder names.
     keep : bool, default False
-        Whether the encoded columns stay. Then all that is new comes last, as Spark's ML has it.
+        Keep the encoded columns. All new columns then come last, as in Spark's ML.
     without_python : bool, default False
-        Whether to use SQL expressions instead of Python workers, with the same values: for at most
-        200 features and 1,000 categories, of strings, binaries, Booleans, integers, floats and
-        dates. Vectors are dense, and their column is nullable.
+        Use SQL expressions instead of Python workers, with the same values: for at most 200
+        features and 1,000 categories of strings, binaries, Booleans, integers, floats and dates.
+        Vectors are dense, and their column is nullable.
     num_threads : int, optional
-        In each task; by default what Spark grants it.
+        In each task; by default the processors that Spark grants it.
 
     Returns
     -------
     pyspark.sql.DataFrame of n_rows
-        Nothing runs before somebody asks for rows. The metadata of what is new names the features
-        (``ml_attr``), so that VectorAssembler and models know them.
+        Lazy. The metadata of new columns name the features (``ml_attr``), so that VectorAssembler
+        and models know them.
 
     Raises
     ------
     RuntimeError
         The encoder is not fitted.
     TypeError, ValueError
-        An option is refused, a column is absent or there twice, or a new column has the name of
-        another. What the encoder refuses in the rows, Spark raises as a PythonException with the
-        encoder's message in it when they are computed.
+        An option is invalid, a column is absent or duplicated, or a new column has the name of
+        another. If the encoder rejects a row, Spark raises a PythonException with its message.
 
     Examples
     --------
@@ -105,7 +131,7 @@ def encode(
     """
     check_output(output)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder is {checks.with_article(encoder)}; accepted is an Encoder")
+        raise TypeError(f"encoder must be an Encoder, got {checks.with_article(encoder)}")
     frame, schema = as_frame(table), encoder.schema
     inputs = schema.positions_in(frame.columns)
     new, groups = new_fields(encoder, output, names)
@@ -118,7 +144,7 @@ def encode(
     source, place = _needed(frame, [*inputs, *order])
     inputs, order = [place[i] for i in inputs], [place.get(i, i) for i in order]
     if without_python and output in CODES:
-        raise ValueError(f"output = {output!r} needs Python workers: without_python=False")
+        raise ValueError(f"output={output!r} needs Python workers: use without_python=False")
     if without_python:
         expressions = new_columns(source, schema, inputs, groups, output == "vector")
         columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
@@ -130,11 +156,11 @@ def encode(
     if made != new:
         sent = [StructField(f"c{i}", each.dataType, each.nullable) for i, each in enumerate(sent)]
     encoding = Encoding(
-        Shipped(encoder),
-        output,
+        CachedEncoder(encoder),
         inputs,
         order,
         [field.name for field in sent],
+        output,
         num_threads,
         groups,
         [_element_of(field) for field in made] if groups else (),
@@ -159,15 +185,15 @@ def inverse_transform(
 ) -> DataFrame:
     """Return the decoded frame; see `onehot_fast.adapter.Engine`.
 
-    The features are columns of their names, or one array or vector whose metadata name them. What
-    has no form in Spark, a `Special`, is null.
+    The features are columns of their names, or one array or vector whose metadata name them. A
+    `Special` becomes null.
     """
     frame, schema = as_frame(encoded), encoder.schema
-    words = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
-    words = {name: None if isinstance(w, Special) else w for name, w in words.items()}
+    substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
+    substitutes = {n: None if isinstance(v, Special) else v for n, v in substitutes.items()}
     types = [category_type(column) for column in schema.columns]
     for column, kind in zip(schema.columns, types, strict=True):
-        _check_words(column.name, kind, words)
+        _check_substitutes(column.name, kind, substitutes)
     in_one = encoded_in_one(frame, schema)
     inputs, order = [], []
     if in_one is None:
@@ -187,28 +213,28 @@ def inverse_transform(
     check_names(fields, [field.name for field in new])
     source, place = _needed(frame, [*inputs, *order])
     decoding = Decoding(
-        Shipped(encoder),
+        CachedEncoder(encoder),
         [place[i] for i in inputs],
-        types,
-        words,
         [place.get(i, i) for i in order],
         [field.name for field in fields],
+        types,
+        substitutes,
         in_one is not None,
     )
     return source.mapInArrow(lambda batches: decoding(batches), PlannedSchema(fields))
 
 
 def _needed(frame: DataFrame, positions: Sequence[int]) -> tuple[DataFrame, dict[int, int]]:
-    """Return the columns at some positions (a negative one is none), and where each is then."""
+    """Return the columns at the positions from 0 on, and the new position of each."""
     needed = sorted({i for i in positions if i >= 0} or {0})
     return positional(frame, needed), {position: i for i, position in enumerate(needed)}
 
 
 def _made_of(field: StructField) -> StructField:
-    """Return what the workers make for a column: for floats a vector, which Java makes an array.
+    """Return the field that the workers make: a vector for an array of floats.
 
-    Between processes the elements would take more time than all else. Integers do not: Java takes
-    longer to make them of doubles.
+    Java turns it into an array faster than arrays are copied between processes. For integers it
+    would be slower.
     """
     if field.dataType.simpleString() not in FROM_VECTORS:
         return field
@@ -226,7 +252,7 @@ def _element_of(field: StructField) -> np.dtype[Any] | None:
 
 
 def _converted(sent: StructField, field: StructField) -> Column:
-    """Return a column of what the workers sent as what was asked for."""
+    """Return a column of the workers with the type of its field."""
     column = F.col(sent.name)
     if sent.dataType == field.dataType:
         return column
@@ -236,7 +262,7 @@ def _converted(sent: StructField, field: StructField) -> Column:
 def _select(
     frame: DataFrame, columns: Sequence[Column], fields: Sequence[StructField]
 ) -> DataFrame:
-    """Return columns with the names and the metadata of some fields."""
+    """Return columns with the names and the metadata of fields."""
     return frame.select(
         *(
             column.alias(field.name, metadata=field.metadata or {})
@@ -246,19 +272,76 @@ def _select(
 
 
 def _for_workers(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
-    """Return an encoder of the encoded columns alone, whose features have types of Spark."""
+    """Return an encoder without the other columns, whose features have types of Spark."""
     names = (column.name for column in encoder.schema.columns)
     by_column = dict(zip(names, dtypes, strict=True))
     return copy.copy(encoder).set_params(dtype=by_column, remainder="drop")
 
 
-def _check_words(name: Hashable, kind: pa.DataType, words: dict[str, Any]) -> None:
-    """Refuse a substitute that is not of the type of the decoded column."""
-    for word, value in words.items():
+def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str, Any]) -> None:
+    """Raise an error for a substitute that does not have the type of the decoded column."""
+    for option, value in substitutes.items():
         try:
             pa.scalar(value, kind)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise TypeError(
-                f"{word} = {value!r} is {checks.with_article(value)}; column {name!r} holds"
-                f" {from_arrow_type(kind).simpleString()}"
+                f"{option} must be of type {from_arrow_type(kind).simpleString()} for column"
+                f" {name!r}, got {checks.shown(value)}"
             ) from None
+
+
+def new_columns(
+    source: DataFrame,
+    schema: Schema,
+    inputs: Sequence[int],
+    groups: Sequence[Sequence[int]],
+    is_vector: bool,
+) -> list[Column]:
+    """Return a column for each feature, or an array or vector for each group of encoded columns."""
+    _check_size(schema)
+    dtypes = [spark_dtype(column) for column in schema.columns]
+    features = []
+    for column, i in zip(schema.columns, inputs, strict=True):
+        field = source.schema.fields[i]
+        kind = _kind(column, field.dataType)
+        features.append(integration("sql").column_features(column, "spark", field.name, kind))
+    if not groups:
+        pairs = zip(features, dtypes, strict=True)
+        return [_feature(item, dtype) for items, dtype in pairs for item in items]
+    arrays = []
+    for group in groups:
+        dtype = np.dtype(float) if is_vector else element([dtypes[i] for i in group])
+        array = F.array(*(_feature(item, dtype) for i in group for item in features[i]))
+        arrays.append(array_to_vector(array) if is_vector else array)
+    return arrays
+
+
+def _check_size(schema: Schema) -> None:
+    """Reject an encoder that is too large for expressions."""
+    n_categories = sum(len(column.known) for column in schema.columns)
+    for n, limit, what in [
+        (schema.n_features, MAX_FEATURES, "features"),
+        (n_categories, MAX_CATEGORIES, "categories"),
+    ]:
+        if n > limit:
+            raise ValueError(
+                f"without_python=True encodes at most {limit} {what}, got an encoder of {n}: use"
+                " without_python=False, or max_categories= of the encoder"
+            )
+
+
+def _kind(column: ColumnSchema, dtype: spark_types.DataType) -> str:
+    """Return the kind of the values of a Spark type in SQL."""
+    kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
+    if kind is None or isinstance(dtype, spark_types.DecimalType):
+        raise TypeError(
+            f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares in"
+            " another way than the encoder: use without_python=False"
+        )
+    return kind
+
+
+def _feature(item: str, dtype: np.dtype[Any]) -> Column:
+    """Return one feature; `coalesce` tells Spark that it is never null."""
+    kind = spark_type(dtype)
+    return F.coalesce(F.expr(item).cast(kind), F.lit(0).cast(kind))

@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame
 
 from onehot_fast import Encoder
 
-from ._fields import CODES, check_output
+from ._columns import CODES, check_output
 from .encoding import encode
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel"]
 
-# The options of Encoder by the names that Spark gives to such things.
+# The parameters of the stage → the options of Encoder.
 OPTIONS = {
     "handleUnknown": "handle_unknown",
     "handleMissing": "handle_missing",
@@ -30,35 +30,35 @@ OPTIONS = {
 
 
 def _number(value: Any) -> Any:
-    """Return a number of rows or a share of them as it is: 1 and 1.0 differ."""
+    """Return a number; 1 and 1.0 differ, because a float is a share of the rows."""
     return value if isinstance(value, int) else TypeConverters.toFloat(value)
 
 
 class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
-    """The parameters that both have."""
+    """The parameters of the stage and its model."""
 
     handleUnknown: Param[str] = Param(
         Params._dummy(),
         "handleUnknown",
-        "a value that fit did not meet: error, ignore, warn, indicator or infrequent",
+        "how to encode unknown values: error, ignore, warn, indicator or infrequent",
         TypeConverters.toString,
     )
     handleMissing: Param[str] = Param(
         Params._dummy(),
         "handleMissing",
-        "a null or NaN: ignore, indicator, error or propagate",
+        "how to encode null and NaN: ignore, indicator, error or propagate",
         TypeConverters.toString,
     )
     minFrequency: Param[float] = Param(
         Params._dummy(),
         "minFrequency",
-        "categories in fewer rows, or in a smaller share of them, share one feature",
+        "categories in fewer rows, or a smaller share of the rows, are infrequent",
         _number,
     )
     maxCategories: Param[int] = Param(
         Params._dummy(),
         "maxCategories",
-        "the most features that the categories of a column make",
+        "the maximum number of features of the categories of a column",
         TypeConverters.toInt,
     )
     drop: Param[str] = Param(
@@ -70,7 +70,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     dtype: Param[str] = Param(
         Params._dummy(),
         "dtype",
-        "of columns and of the elements of arrays: bool, int8, float32, ...",
+        "the dtype of columns and array elements: bool, int8, float32, ...",
         TypeConverters.toString,
     )
     output: Param[str] = Param(
@@ -98,7 +98,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         return options
 
     def _encode(self, dataset: DataFrame, encoder: Encoder) -> DataFrame:
-        """Return the dataset with what is new at its end."""
+        """Return the dataset with the new columns at its end."""
         output: Any = self.getOrDefault("output")
         if output == "columns":
             return encode(dataset, encoder, output=output, keep=True)
@@ -107,21 +107,21 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         return encode(dataset, encoder, output=output, names=names, keep=True)
 
     def _check(self) -> None:
-        """Refuse parameters that do not fit together."""
+        """Raise an error for parameters that contradict each other."""
         output = self.getOrDefault("output")
         check_output(output)
         if not self.isSet("inputCols"):
-            raise ValueError("inputCols is not set: name the columns to encode")
+            raise ValueError("inputCols must name the columns to encode, but is not set")
         if self.isSet("outputCols") and self.isSet("outputCol"):
-            raise ValueError("outputCol and outputCols are both set: one or the other")
+            raise ValueError("outputCol and outputCols are both set: set only one of them")
         if self.isSet("outputCols") and len(self.getOutputCols()) != len(self.getInputCols()):
             raise ValueError(
-                f"outputCols = {self.getOutputCols()!r} and inputCols = {self.getInputCols()!r}"
-                " differ in length"
+                f"outputCols must have the length of inputCols = {self.getInputCols()!r}, got"
+                f" {self.getOutputCols()!r}"
             )
         if output in CODES and not self.isSet("outputCols"):
             raise ValueError(
-                f"output = {output!r} is a column for each of inputCols: set outputCols"
+                f"output={output!r} returns a column for each of inputCols: set outputCols"
             )
 
 
@@ -131,19 +131,19 @@ class OneHotEncoder(
     DefaultParamsReadable["OneHotEncoder"],
     DefaultParamsWritable,
 ):
-    """One-hot encoding as one stage of a Pipeline of Spark's ML: no StringIndexer before it.
+    """One-hot encode columns in a Pipeline of Spark's ML, without a StringIndexer.
 
     The parameters are the options of `onehot_fast.Encoder` in Spark's spelling.
 
     Parameters
     ----------
     inputCols : list of str
-        The columns to encode, of any type that holds categories.
+        The columns to encode.
     outputCol : str, optional
         The vector or array of all features.
     outputCols : list of str, optional
-        Instead: one vector, array or code for each of `inputCols`, or for ``output="columns"`` the
-        prefixes of the names.
+        Instead of `outputCol`: one vector, array or code for each of `inputCols`; the prefixes of
+        the names if ``output="columns"``.
     handleUnknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
     handleMissing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
     minFrequency : int or float, optional
@@ -155,7 +155,7 @@ class OneHotEncoder(
     Raises
     ------
     TypeError, ValueError
-        In `fit`: a parameter is refused, a column is absent or cannot be encoded.
+        In `fit`: a parameter is invalid, or a column is absent or cannot be encoded.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class OneHotEncoder(
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:
         self._check()
         columns = self.getInputCols()
-        # In the order of inputCols, whatever that of the columns is.
+        # The features follow the order of inputCols.
         encoder = Encoder(columns, **self._options()).fit(dataset.select(*map(_quoted, columns)))
         model = OneHotEncoderModel()
         model._set(encoder=encoder.to_json())
@@ -220,10 +220,10 @@ class OneHotEncoder(
 class OneHotEncoderModel(
     Model, _OneHotParams, DefaultParamsReadable["OneHotEncoderModel"], DefaultParamsWritable
 ):
-    """What `OneHotEncoder` learned: a stage that appends features to a DataFrame, or to a stream.
+    """A fitted `OneHotEncoder`: a stage that appends features to a DataFrame or a stream.
 
-    It is saved and loaded as every stage is; what it knows is the text of `Encoder.to_json`, in the
-    parameter `encoder`, which any other process reads without Spark.
+    Save and load it like every stage. Its parameter `encoder` is the text of `Encoder.to_json`,
+    which other processes read without Spark.
 
     Examples
     --------
@@ -241,7 +241,7 @@ class OneHotEncoderModel(
     _read: tuple[str, Encoder] | None = None
 
     def getEncoder(self) -> Encoder:
-        """Return the fitted encoder, which encodes tables of every library."""
+        """Return the fitted encoder."""
         text = self.getOrDefault("encoder")
         if self._read is None or self._read[0] is not text:
             self._read = text, Encoder.from_json(text)
@@ -253,5 +253,5 @@ class OneHotEncoderModel(
 
 
 def _quoted(name: str) -> str:
-    """Return a name as that of a column, dots and all."""
+    """Return the name of a column in quotes, so that it may contain dots."""
     return f"`{name.replace('`', '``')}`"

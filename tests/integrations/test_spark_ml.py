@@ -88,11 +88,14 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "inputCols is not set"),
+        ({}, "must name the columns"),
         ({"inputCols": ["size"], "outputCol": "a", "outputCols": ["b"]}, "are both set"),
-        ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "differ in length"),
+        ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "must have the length of inputCols"),
         ({"inputCols": ["size"], "output": "list"}, "output = 'list' is unknown"),
-        ({"inputCols": ["size"], "output": "codes"}, "a column for each of inputCols: set outputC"),
+        (
+            {"inputCols": ["size"], "output": "codes"},
+            "a column for each of inputCols: set outputCols",
+        ),
         ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown = 'skip' is unknown"),
     ],
 )
@@ -151,4 +154,4 @@ def test_the_example_with_the_flights(spark, monkeypatch, capsys):
     printed = capsys.readouterr().out
 
     assert "Which of 1,637 flights" in printed
-    assert "The predictions are the same. Late are" in printed
+    assert "The predictions are equal. The features of the latest flights:" in printed
