@@ -339,7 +339,7 @@ def test_what_is_refused_names_column_and_value(frame):
     lists = in_partitions([pd.DataFrame({"a": [["x"]]})])
     with pytest.raises(TypeError, match=r"column 'a'.*list"):
         Encoder(["a"]).fit(lists)
-    with pytest.raises(TypeError, match="DataFrame or a Series of dask.dataframe, got an Array"):
+    with pytest.raises(TypeError, match=r"DataFrame or a Series of dask\.dataframe, got an Array"):
         Encoder().fit(strict.transform(frame, "numpy"))
     with pytest.raises(TypeError, match="a DataFrame is a table in parts"):
         strict.check(frame)
