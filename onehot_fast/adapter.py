@@ -5,9 +5,10 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
-Most names are types, whose methods do the work. The others are four modules, `lookup` (tables and
-columns → codes of known categories), `write` (codes → memory), `decode` (the way back) and `checks`
-(of options, and the words of messages), and a few functions.
+Most names are types, whose methods do the work. The others are five modules, `lookup` (tables and
+columns → codes of known categories), `write` (codes → memory), `decode` (the way back), `checks`
+(of options, and the words of messages) and `identifiers` (columns with too many categories), and a
+few functions.
 
 Examples
 --------
@@ -49,7 +50,7 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import lookup
+from onehot_fast._schema import identifiers, lookup
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.options import ColumnKeywords
@@ -88,6 +89,7 @@ __all__ = [
     "cached_property",
     "checks",
     "decode",
+    "identifiers",
     "integration",
     "literal_kind",
     "lookup",
