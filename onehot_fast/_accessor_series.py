@@ -17,9 +17,9 @@ from onehot_fast._arguments.choices import check_options, check_prefix
 from onehot_fast._encode import write
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
-from onehot_fast._schema.schema import ColumnSchema
 from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
 

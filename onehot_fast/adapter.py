@@ -7,7 +7,7 @@ core.
 
 Most names are types, whose methods do the work. The others are five modules, `lookup` (tables and
 columns → codes of known categories), `write` (codes → memory), `decode` (the way back), `checks`
-(of options, and the words of messages) and `identifiers` (columns with too many categories), and a
+(of options, and the words of messages) and `reports` (columns with too many categories), and a
 few functions.
 
 Examples
@@ -50,11 +50,12 @@ from onehot_fast._runtime.parallel import parallel_map as map_columns
 from onehot_fast._runtime.parallel import part_of_table
 from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
-from onehot_fast._schema import identifiers, lookup
+from onehot_fast._schema import lookup, reports
 from onehot_fast._schema.coded_column import CodedColumn
+from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.conditions import FeatureWriter
 from onehot_fast._schema.options import ColumnKeywords
-from onehot_fast._schema.schema import ColumnSchema, Schema, Special
+from onehot_fast._schema.schema import Schema
 from onehot_fast.column import Column, SharedCategories, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
@@ -89,7 +90,6 @@ __all__ = [
     "cached_property",
     "checks",
     "decode",
-    "identifiers",
     "integration",
     "literal_kind",
     "lookup",
@@ -101,6 +101,7 @@ __all__ = [
     "read_table",
     "read_values",
     "reader_of",
+    "reports",
     "require",
     "write",
 ]

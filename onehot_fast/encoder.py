@@ -37,12 +37,10 @@ from onehot_fast._runtime.registry import (
     reader_of,
     wrappers,
 )
-from onehot_fast._schema import coding, overview, serialize
+from onehot_fast._schema import serialize
 from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.identifiers import check_default_columns, check_dense
-from onehot_fast._schema.learn import check_table, learn_table, schema_of
-from onehot_fast._schema.listing import Listing, feature_listing
-from onehot_fast._schema.lookup import code_table
+from onehot_fast._schema.column_schema import Special
+from onehot_fast._schema.lookup import check_table, code_table, learn_table, schema_of
 from onehot_fast._schema.options import (
     Drop,
     HandleMissing,
@@ -51,8 +49,17 @@ from onehot_fast._schema.options import (
     column_names,
     resolve,
 )
-from onehot_fast._schema.review import Check
-from onehot_fast._schema.schema import Schema, Special
+from onehot_fast._schema.reports import (
+    Check,
+    Listing,
+    as_html,
+    check_default_columns,
+    check_dense,
+    feature_listing,
+    summary,
+    vocabulary_listing,
+)
+from onehot_fast._schema.schema import Schema, categorical_schema, code_schema
 from onehot_fast._schema.statistics import TableStatistics
 from onehot_fast.implicit import OneHotMatrix
 from onehot_fast.sklearn_protocol import (
@@ -542,7 +549,7 @@ class Encoder(SklearnProtocol):
             forms = (*MATRICES, *CODES, CATEGORY, *wrappers())
             check_choice(form, "output", forms)
         if form in CODES:
-            schema = schema.remember(coding.coding, ())
+            schema = schema.cached_for((), code_schema)
             columns = code_table(source, schema)
             return write_codes(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
@@ -557,7 +564,7 @@ class Encoder(SklearnProtocol):
                 columns, dtype, n_rows=source.n_rows, others=others, num_threads=num_threads
             )
         columns = code_table(source, schema)
-        layout = schema.remember(EncodedLayout, source.names)
+        layout = schema.cached_for(source.names, EncodedLayout)
         layout.order.warn_if_absent()
         return integration(form).wrap(source, layout.parts(columns), layout.memo, num_threads)
 
@@ -584,7 +591,7 @@ class Encoder(SklearnProtocol):
                 f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: a mapping and an"
                 " array have no dtype of categories; output='codes' gives numbers"
             )
-        schema = self.schema.remember(coding.grouping, ())
+        schema = self.schema.cached_for((), categorical_schema)
         columns = code_table(source, schema)
         # polars knows no categories but texts.
         as_text = reader_of(source.source) == "polars"
@@ -651,7 +658,7 @@ class Encoder(SklearnProtocol):
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
-        memo = schema.remember(decode.decoded_memo, table.names)
+        memo = schema.cached_for(table.names, decode.decoded_memo)
         return integration(table.library).wrap(table, parts, memo)
 
     def check(self, table: Any) -> Check:
@@ -685,7 +692,7 @@ class Encoder(SklearnProtocol):
         size    unknown  XL     2      50.00%
         size    missing  None   1      25.00%
         >>> encoder.check({"size": ["S", "S"]})
-        <Check of 2 rows: every value is a category that fit has met>
+        <Check of 2 rows: every value is a category that fit has seen>
         """
         return check_table(read_table(table), self.schema)
 
@@ -722,7 +729,7 @@ class Encoder(SklearnProtocol):
         >>> Encoder().fit({"size": ["S", "L", None], "color": ["r", "g", "b"]}).cardinalities
         {'size': 5, 'color': 6}
         """
-        columns = self.schema.remember(coding.coding, ()).columns
+        columns = self.schema.cached_for((), code_schema).columns
         return {column.name: column.n_outputs for column in columns}
 
     @property
@@ -743,7 +750,7 @@ class Encoder(SklearnProtocol):
         size    category    L         3     3
         size    category    S         4     4
         """
-        return coding.vocabulary_listing(self.schema)
+        return vocabulary_listing(self.schema)
 
     def summary(self) -> Listing:
         """Summarize each encoded column in one row.
@@ -770,14 +777,14 @@ class Encoder(SklearnProtocol):
         """
         schema = self.schema
         assert self._state is not None  # or there were no schema
-        return overview.summary(schema, self._state)
+        return summary(schema, self._state)
 
     def _repr_html_(self) -> str:
         """Show a notebook the options, and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
             schema = self.schema
             assert self._state is not None  # or there were no schema
-            return overview.as_html(repr(self), schema, self._state)
+            return as_html(repr(self), schema, self._state)
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:

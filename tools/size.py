@@ -21,7 +21,7 @@ from pathlib import Path
 CYTHON_IMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import|c?import\s+([\w.]+))", re.M)
 ADAPTER = "onehot_fast.adapter"
 # Modules that the adapter exports: an integration uses their attributes.
-ADAPTER_MODULES = {"checks", "decode", "identifiers", "lookup", "write"}
+ADAPTER_MODULES = {"checks", "decode", "lookup", "reports", "write"}
 
 # Classes that carry the name of the library's class which they replace.
 ORIGINALS = {"OneHotEncoder"}

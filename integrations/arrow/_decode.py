@@ -34,7 +34,8 @@ class ClassDecoder:
         missing = position_of[Special.MISSING]
         zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
         dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
-        by_class = [missing, position_of.get(zero_row, dropped), *column.labelled.tolist()]
+        by_class = [missing, position_of.get(zero_row, dropped)]
+        by_class += column.category_of_feature.tolist()
         by_class += [position_of[special] for special in column.specials]
         self._values = values.take(pa.array(by_class, pa.int64()))
 

@@ -180,7 +180,7 @@ def output_labels(column: ColumnSchema) -> pa.Array:
             return common_values(column.labels, f"column {column.name!r}")
         except TypeError:
             pass
-    texts = column.titles
+    texts = column.text_labels
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise ValueError(f"column {column.name!r}: two values of the dictionary would be {twice!r}")

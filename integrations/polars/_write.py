@@ -109,7 +109,7 @@ def _has_nan(outputs: Outputs) -> bool:
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
     """Return the columns of a row-major matrix, named by their labels."""
-    names = Categories.of(labels).titles()
+    names = Categories.of(labels).text_labels()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
     if block.dtype.kind == "b":

@@ -152,7 +152,7 @@ def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
     n_codes = len(reserved) + len(own)
     attribute: dict[str, Any] = {"name": str(column.name), "type": "nominal", "num_vals": n_codes}
     if n_codes <= MAX_NAMES:
-        texts = reserved + own.titles()
+        texts = reserved + own.text_labels()
         if len(set(texts)) == n_codes:  # Spark rejects duplicates
             attribute = {**attribute, "vals": texts}
             del attribute["num_vals"]
@@ -234,7 +234,7 @@ def new_fields(
     _check_number(schema, names, "a str or a name")
     # VectorAssembler puts the name of the column before those of its elements.
     return [
-        StructField(name, _array_type(output, [dtype]), False, group_metadata(column.titles))
+        StructField(name, _array_type(output, [dtype]), False, group_metadata(column.text_labels))
         for name, column, dtype in zip(names, schema.columns, dtypes, strict=True)
     ], [[i] for i in range(len(names))]
 

@@ -22,7 +22,7 @@ from onehot_fast._categories.keys import (
     keys,
     positive_zero,
     preferred_by_key,
-    title,
+    text_label,
 )
 from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
@@ -60,19 +60,8 @@ class Categories:
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
         """Return the distinct ones of some values, and the position of each (None: all differ)."""
         every = cls.of(values)
-        if len(every) < 2:
-            return every, None
-        if every.family is None:
-            distinct, (positions,) = _union_by_key([every])
-            return (every, None) if len(distinct) == len(every) else (distinct, positions)
-        table = Dictionary(every._kind)
-        codes = table.encode(every._numbers())
-        if len(table) == len(every):
-            return every, None
-        first = np.full(len(table), len(every), np.int64)
-        np.minimum.at(first, codes, np.arange(len(every)))
-        distinct = every.take(first)
-        return distinct._with_zero_of(every), codes.astype(np.int64)
+        distinct, (positions,) = cls.union([every])
+        return (every, None) if len(distinct) == len(every) else (distinct, positions)
 
     def __reduce__(self) -> Any:
         """Leave out what is made again."""
@@ -308,19 +297,11 @@ class Categories:
             return self
         return Categories(self.values + self.values.dtype.type(0))
 
-    def titles(self) -> list[str]:
-        """Return what the names of the output columns say of each: see `keys.title`."""
+    def text_labels(self) -> list[str]:
+        """Return each category as it appears in the names of output columns."""
         if isinstance(self.values, Strings) and self.values.is_text:
             return self.values.tolist()
-        return [title(item) for item in self.tolist()]
-
-    def may_begin_with(self, text: str) -> bool:
-        """Tell whether one of the titles may begin with a text; False is certain."""
-        if not text or self.family is None or self.family == "binary":
-            return True
-        if isinstance(self.values, Strings):
-            return self.values.data.tobytes().find(text.encode("utf-8", "surrogatepass")) >= 0
-        return self.family != "number" or set(text) <= set("0123456789+-.einfTrueFalse")
+        return [text_label(item) for item in self.tolist()]
 
 
 def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:

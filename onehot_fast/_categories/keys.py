@@ -210,13 +210,13 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
         return values
 
 
-def title(value: Any) -> str:
-    """Return a category as the name of its column shows it; a time as short as it can be.
+def text_label(value: Any) -> str:
+    """Return a category as it appears in the name of its column; a time as short as possible.
 
-    Neither the unit nor the type of a time shows: one instant has one name, and so has a duration.
+    Equal times have the same label, whatever their unit and type.
     """
     if isinstance(value, datetime.timedelta | np.timedelta64):
-        return _duration_title(value)
+        return _duration_label(value)
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
         value = np.datetime64(getattr(value, "asm8", value))  # pandas' own has nanoseconds
     if not isinstance(value, np.datetime64):
@@ -227,7 +227,7 @@ def title(value: Any) -> str:
     return f"{date}T{clock}" if clock.strip("0:") else date
 
 
-def _duration_title(value: datetime.timedelta | np.timedelta64) -> str:
+def _duration_label(value: datetime.timedelta | np.timedelta64) -> str:
     """Return a duration as Python writes it; one that Python has not, as NumPy does."""
     kind, attoseconds = cast(tuple[Time, int], key(value))
     if kind is Time.DURATION and attoseconds % 10**12 == 0:

@@ -18,8 +18,8 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
 from onehot_fast._runtime import dispatch, parallel
-from onehot_fast._schema.coding import grouping, levels
-from onehot_fast._schema.schema import ColumnSchema, Schema, Special
+from onehot_fast._schema.column_schema import ColumnSchema, Special
+from onehot_fast._schema.schema import Schema, categorical_schema, categories_of_outputs
 from onehot_fast.table import Table, column_position
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -76,7 +76,7 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
     if not schema.has_other_columns:
         return []
     names = schema.fitted_names or ()
-    layout = schema.remember(EncodedLayout, names)
+    layout = schema.cached_for(names, EncodedLayout)
     return [(names[position], output) for output, position in layout.others]
 
 
@@ -102,7 +102,7 @@ def decode_features(
 
     The table has the output columns.
     """
-    positions = schema.remember(feature_positions, table.names)
+    positions = schema.cached_for(table.names, feature_positions)
     starts, n_rows = schema.starts, table.n_rows
     begin = end = 0  # of the features that were read at once
     every: AnyArray | None = None
@@ -287,10 +287,11 @@ def _distinct(
     if not len(used):
         return column.known.take(range(min(1, len(column.known)))).to_array()[:0], shifted
     rank = np.cumsum(is_used) - 1
-    n_labelled = len(column.labelled)
+    n_own = len(column.category_of_feature)
     outputs = used + NO_VALUE
-    if outputs[0] >= 0 and outputs[-1] < n_labelled:
-        values = Categories.of(column.known.take(column.labelled[outputs]).values).to_array()
+    if outputs[0] >= 0 and outputs[-1] < n_own:
+        own = column.known.take(column.category_of_feature[outputs])
+        values = Categories.of(own.values).to_array()
     else:
         labels = _labels(column, outputs)
         values = as_array(
@@ -301,19 +302,15 @@ def _distinct(
 
 def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
     """Return what some classes, in ascending order, stand for: categories or Specials."""
-    n_labelled = len(column.labelled)
+    n_own = len(column.category_of_feature)
     every_special = [*column.specials]
-    is_category = (outputs >= 0) & (outputs < n_labelled)
+    is_category = (outputs >= 0) & (outputs < n_own)
     before = [
         Special.MISSING if i == NO_VALUE else column.zero_row_labels[0]
         for i in outputs[outputs < 0]
     ]
-    categories = column.known.take(column.labelled[outputs[is_category]]).tolist()
-    return (
-        before
-        + categories
-        + [every_special[i - n_labelled] for i in outputs[outputs >= n_labelled]]
-    )
+    categories = column.known.take(column.category_of_feature[outputs[is_category]]).tolist()
+    return before + categories + [every_special[i - n_own] for i in outputs[outputs >= n_own]]
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
@@ -327,10 +324,10 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
     """Return a table of categorical columns with the values of these columns."""
     parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
-    for column, grouped in zip(schema.columns, grouping(schema).columns, strict=True):
+    for column, grouped in zip(schema.columns, categorical_schema(schema).columns, strict=True):
         position = table.position(column.name)
         read = table.read(position).encode()
-        known = levels(grouped, as_text=table.library == "polars")
+        known = categories_of_outputs(grouped, as_text=table.library == "polars")
         classes = np.append(known.find(Categories.of(read.categories)), ZERO_ROW)[read.codes]
         is_unknown = (classes < 0) & (read.codes >= 0)
         if is_unknown.any():
@@ -392,7 +389,7 @@ def decoded_parts(
         Decoded(schema.columns[part].name, *values[part], schema.columns[part])
         if isinstance(part, int)
         else part
-        for part in schema.remember(decoded_layout, table.names)
+        for part in schema.cached_for(table.names, decoded_layout)
     ]
 
 

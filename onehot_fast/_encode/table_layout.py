@@ -14,10 +14,9 @@ from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.coding import levels
-from onehot_fast._schema.column_order import ColumnOrder
-from onehot_fast._schema.identifiers import check_dense
-from onehot_fast._schema.schema import ColumnSchema, Schema
+from onehot_fast._schema.column_schema import ColumnSchema
+from onehot_fast._schema.reports import check_dense
+from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_outputs
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -228,7 +227,7 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
     """
     if not schema.has_other_columns:
         return schema.dtype, []
-    layout = schema.remember(EncodedLayout, table.names)
+    layout = schema.cached_for(table.names, EncodedLayout)
     layout.order.check_absent()
     others = [(output, _numbers(table, position)) for output, position in layout.others]
     try:
@@ -266,16 +265,16 @@ def categorical_parts(
 ) -> list[Part]:
     """Return a table with categorical columns where the encoded ones were.
 
-    The outputs of the schema are levels: see `coding.grouping`.
+    The outputs of the schema are levels: see `categorical_schema`.
     """
-    order = schema.remember(Schema.column_order, table.names)
+    order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()
     positions = dict(zip(schema.positions_in(table.names), range(len(columns)), strict=True))
     parts: list[Part] = []
     for position in order.positions:
         if position in positions:
             i = positions[position]
-            known = levels(schema.columns[i], as_text=as_text)
+            known = categories_of_outputs(schema.columns[i], as_text=as_text)
             parts.append(Categorical(schema.columns[i].name, columns[i].outputs(), known))
         else:
             parts.append(PassThrough(position))

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from onehot_fast._schema.schema import ColumnSchema, Special
+from onehot_fast._schema.column_schema import ColumnSchema, Special
 
 Expression = TypeVar("Expression")
 
@@ -61,7 +61,7 @@ class FeatureWriter(ABC, Generic[Expression]):
                 f"column {column.name!r} has no feature in which an engine could reject a value;"
                 " use set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
-        conditions = [self._among([i]) for i in column.labelled.tolist()]
+        conditions = [self._among([i]) for i in column.category_of_feature.tolist()]
         conditions += map(self._special, column.specials)
         features = [self.feature(each, {}) for each in conditions[1:]]
         return [*(self.feature(each, errors) for each in conditions[:1]), *features]

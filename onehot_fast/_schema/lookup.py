@@ -1,53 +1,154 @@
-"""From the categories of the data at hand to output columns: decided once per category.
+"""The columns of a table: learned by `fit`, looked up by `transform`, or checked.
 
-The look-up table of a column (see `CodedColumn`) gives each code its output column; its last entry
-is that of a missing value.
+Each category is decided once: the look-up table of a column (see `CodedColumn`) gives each code its
+output column, and its last entry is that of a missing value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import shown
+from onehot_fast._arguments.choices import did_you_mean, shown
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
 from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn
-from onehot_fast._schema.grouping import shortened
-from onehot_fast._schema.review import UnknownValueError, warn_of_unknown, with_all_unknown
-from onehot_fast._schema.schema import UNKNOWN, ColumnSchema, Schema
+from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
+from onehot_fast._schema.options import ColumnOptions, Options
+from onehot_fast._schema.reports import (
+    Check,
+    UnknownValueError,
+    check_of,
+    unseen_values,
+    warn_of_unknown,
+    with_all_unknown,
+)
+from onehot_fast._schema.schema import Schema
+from onehot_fast._schema.statistics import (
+    ColumnStatistics,
+    InputTable,
+    TableStatistics,
+    learn,
+    learn_known,
+)
 from onehot_fast.column import Column, Values
 from onehot_fast.table import Table
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Result = TypeVar("Result")
 
-# What reading one value touches, about: a code, or a short text.
+# The approximate size of a value in memory: a code or a short text.
 VALUE_BYTES = 8
-# Look-up tables of so many categories are kept for the next table.
-MOST_KEPT = 4096
-# So few rows become objects of Python in less time than their column is read.
+# The largest look-up table that is kept for the next table.
+MAX_CACHED_CATEGORIES = 4096
+# Up to this many rows, Python objects are looked up faster than a column is read.
 FEW_ROWS = 16
-# How a refusal says what to do.
 ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
-# It names so many categories.
-SOME_CATEGORIES = 6
+# The number of categories in an error.
+MAX_CATEGORIES_IN_MESSAGE = 6
+
+
+# ---- fit ----
+
+
+def learn_table(
+    table: Table, chosen: tuple[Hashable, ...] | None, options: Options
+) -> TableStatistics:
+    """Return the statistics of the encoded columns, in the order of the table."""
+    if chosen is None:
+        # Declaring the categories of a column chooses it.
+        declared = {name for name, special in options.special.items() if special.get("categories")}
+        positions = [
+            i
+            for i, encodable in enumerate(table.encodable)
+            if encodable or table.names[i] in declared
+        ]
+    else:
+        positions = sorted(map(table.position, chosen))
+    names = tuple(table.names[i] for i in positions)
+    _check_options(names, options)
+
+    def learn_position(position: int) -> ColumnStatistics:
+        name = table.names[position]
+        read = with_column_context(name, table.column, position)
+        statistics = _learn_column(name, read, options.of(name))
+        kind = table.type_of(position)
+        return replace(statistics, types=frozenset([kind])) if kind else statistics
+
+    n_bytes = len(names) * table.n_rows * VALUE_BYTES
+    columns = parallel.parallel_map(learn_position, positions, n_bytes)
+    uses_default_columns = chosen is None and table.has_names
+    source = InputTable(table.names, table.has_names, table.library, uses_default_columns)
+    return TableStatistics(names, tuple(columns), table.n_rows, source)
+
+
+def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
+    """Raise an error for an option of a column that is not encoded."""
+    for name, special in options.special.items():
+        if name not in names:
+            raise ValueError(
+                f"{next(iter(special))}: the column must be one of the encoded columns"
+                f" {list(names)!r}, got {name!r};{did_you_mean(name, names)} pass columns=[...] to"
+                " choose the columns"
+            )
+
+
+def _learn_column(
+    name: Hashable, read: Column | Values, options: ColumnOptions
+) -> ColumnStatistics:
+    """Return the statistics of one column, checked by its options."""
+    column = with_column_context(name, read.encode)
+    if options.handle_missing == "error":
+        check_no_missing(name, column.codes)
+    if options.categories is None:
+        return with_column_context(name, learn, column)
+    known = Categories.of(options.categories)
+    learned, positions = with_column_context(name, learn_known, column, known)
+    if options.handle_unknown == "error" and (positions < 0).any():
+        is_unknown = np.append(known.find(Categories.of(column.categories)) < 0, False)
+        check_known(name, known, column.codes, column.categories, is_unknown)
+    return learned
+
+
+def schema_of(state: TableStatistics, options: Options) -> Schema:
+    """Return the schema for what was learned."""
+    pairs = zip(state.names, state.columns, strict=True)
+    columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
+    known = () if state.input is None else (state.input.names, state.input.uses_default_columns)
+    schema = Schema(tuple(columns), options.remainder, *known)
+    schema.check_names()
+    return schema
+
+
+def check_table(table: Table, schema: Schema) -> Check:
+    """Return the values of a table without a feature of their own."""
+    unseen = [
+        with_column_context(column.name, unseen_values, column, read_named(table, column.name))
+        for column in schema.columns
+    ]
+    return check_of(unseen, table.n_rows)
+
+
+# ---- transform ----
 
 
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
-    """Return the rows to encode: each column of the schema as codes and their outputs."""
+    """Return each column of the schema as codes and their output columns."""
 
     def read(column: ColumnSchema) -> Column | Values:
         return read_named(table, column.name)
 
     def coded(position: int, column: ColumnSchema, known: CodedColumn | None) -> CodedColumn:
-        return known or _code_column(column, named(column.name, table.column, position))
+        if known is not None:
+            return known
+        return _code_column(column, with_column_context(column.name, table.column, position))
 
-    positions = schema.remember(Schema.positions_in, table.names)
+    positions = schema.cached_for(table.names, Schema.positions_in)
     is_few = table.n_rows <= FEW_ROWS
     known = _code_few(table, schema, positions) if is_few else [None] * len(positions)
     each = zip(positions, schema.columns, known, strict=True)
@@ -63,8 +164,8 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
 
 
 def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[CodedColumn | None]:
-    """Return the columns of a few rows that are known texts, None for each other one."""
-    # All before the first is looked up: going to and fro between libraries empties the caches.
+    """Return the columns of a few rows of known texts or numbers, None for each other one."""
+    # All cells are read first: switching between libraries for each one empties the CPU caches.
     cells = [*map(table.cells, positions)]
     return [
         _of_known(column, column.known.lookup_few(values)) if values else None
@@ -75,9 +176,9 @@ def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[Co
 def code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
-    """Return a column as codes and their outputs; plain values are looked up where they lie.
+    """Return a column as codes and their output columns.
 
-    `outputs` is what `ColumnSchema.outputs_of` returns, where the categories were met before.
+    `outputs` is the result of `ColumnSchema.outputs_of` for these categories, if it is known.
     """
     coded = _code_column(schema, read, outputs)
     if _may_hold_unknown((schema, coded)):
@@ -86,7 +187,7 @@ def code_column(
 
 
 def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
-    """Tell whether a column may hold unknown values that somebody wants to be warned of."""
+    """Tell whether a column warns about unknown values and may have some."""
     schema, coded = pair
     if schema.options.handle_unknown != "warn":
         return False
@@ -96,12 +197,12 @@ def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
 def _code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
-    """Return what `code_column` does, without a warning."""
+    """Return the result of `code_column`, without a warning."""
     if isinstance(read, Values):
-        coded = _of_known(schema, named(schema.name, read.lookup, schema.known))
+        coded = _of_known(schema, with_column_context(schema.name, read.lookup, schema.known))
         if coded is not None:
             return coded
-    column = named(schema.name, read.encode)
+    column = with_column_context(schema.name, read.encode)
     lut, shifted = _luts_of(schema, column, outputs)
     return CodedColumn(column.codes, lut, schema.n_outputs, schema.propagates_missing, shifted)
 
@@ -109,9 +210,9 @@ def _code_column(
 def _luts_of(
     schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
 ) -> tuple[npt.NDArray[np.int32], dict[int, npt.NDArray[np.int32]] | None]:
-    """Return the look-up table of a column, and those that were made of it, kept if they are small.
+    """Return the look-up table of a column, and the shifted ones made of it.
 
-    Without unknown categories they follow from the categories alone.
+    Small ones are kept for the same shared categories if all of those are known.
     """
     key, lut, shifted = schema.last_luts[0]
     if column.shared is not None and column.shared.key is key:
@@ -123,15 +224,15 @@ def _luts_of(
     if outputs is None:
         outputs = schema.outputs_of(column.stored)
     lut = _lut_of(schema, column.codes, column.stored, outputs)
-    if len(lut) > MOST_KEPT or (outputs[:-1] == UNKNOWN).any():
+    if len(lut) > MAX_CACHED_CATEGORIES or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
     schema.last_luts[0] = column.shared.key, lut, shifted
     return lut, shifted
 
 
-def named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return what some work on a column makes, and name the column in an error."""
+def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Return ``work(*arguments)``, and name the column in its errors."""
     try:
         return work(*arguments)
     except TypeError as error:
@@ -141,8 +242,8 @@ def named(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Resul
 
 
 def read_named(table: Table, name: Hashable) -> Column | Values:
-    """Return the one column of a name."""
-    return named(name, table.column, table.position(name))
+    """Read the column of a name."""
+    return with_column_context(name, table.column, table.position(name))
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
@@ -180,10 +281,7 @@ def _lut_of(
     categories: Any,
     outputs: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the look-up table of a column, code → output column, or refuse a row of it.
-
-    `outputs` is what `ColumnSchema.outputs_of` returns, where the categories were met before.
-    """
+    """Return the look-up table of a column, or raise an error for a rejected row."""
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
     if outputs is None:
@@ -197,12 +295,12 @@ def _lut_of(
 
 
 def check_no_missing(name: Any, codes: AnyArray) -> None:
-    """Refuse the first row without a value."""
+    """Raise an error for the first missing value."""
     if codes.dtype.kind == "i" and codes.size and codes.min() < 0:
         row = int(np.argmax(codes < 0))
         raise ValueError(
-            f"{_place(name, row)}: the value is missing; handle_missing= accepts 'ignore',"
-            " 'indicator' and 'propagate' beside 'error'"
+            f"{_place(name, row)}: the value is missing; use handle_missing='ignore' (or"
+            " 'indicator', 'propagate')"
         )
 
 
@@ -213,18 +311,18 @@ def check_known(
     categories: Any,
     is_unknown: npt.NDArray[np.bool_],
 ) -> None:
-    """Refuse the first row whose value is unknown; a category without rows offends nobody."""
-    # A missing code finds the last entry, which is that of -1.
+    """Raise an error for the first row with an unknown value."""
+    # A missing code, -1, selects the last entry.
     rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
     if rows.any():
         row = int(np.argmax(rows))
         value = plain(categories[codes[row]])
         raise UnknownValueError(
-            f"{_place(name, row)}: {shown(value)} is unknown; {ACCEPTING_UNKNOWN} accepts"
-            f" it; the categories are {shortened(known, SOME_CATEGORIES)}"
+            f"{_place(name, row)}: {shown(value)} is unknown; use {ACCEPTING_UNKNOWN};"
+            f" the categories are {shortened(known, MAX_CATEGORIES_IN_MESSAGE)}"
         )
 
 
 def _place(name: Any, row: int) -> str:
-    """Return where a value is; the row only if the numbers of rows are those of the whole table."""
+    """Return the place of a value; rows are only numbered in a whole table."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

@@ -13,7 +13,7 @@ import pyarrow as pa
 from click.shell_completion import get_completion_class, shell_complete
 
 import onehot_fast
-from onehot_fast.adapter import identifiers
+from onehot_fast.adapter import reports
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import EncoderSource, run_encode
 from onehot_fast.cli.errors import (
@@ -159,7 +159,7 @@ def inspect(
 @with_output
 @column_option
 @click.option("--max-features", type=click.IntRange(0, MAX_INT),
-              default=identifiers.MAX_DENSE_FEATURES, show_default=True,
+              default=reports.MAX_DENSE_FEATURES, show_default=True,
               help="The maximum number of features if the columns are chosen by default, without"
               " -c.")  # fmt: skip
 @click.option("--encoder", "encoder_file",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from onehot_fast.adapter import identifiers
+from onehot_fast.adapter import reports
 from onehot_fast.cli.conversion import (
     MAX_ROWS,
     Change,
@@ -48,7 +48,7 @@ class EncoderSource:
     columns: Sequence[str]  # the columns to encode; if empty, all texts
     typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
     encoder_file: str | None = None  # a file with a fitted encoder
-    max_features: int = identifiers.MAX_DENSE_FEATURES  # of columns that were chosen by default
+    max_features: int = reports.MAX_DENSE_FEATURES  # of columns that were chosen by default
 
 
 def run_encode(
@@ -229,14 +229,14 @@ def _check_features(
         if n_rows is not None:  # later rows may settle it, e.g. contain the category to drop
             return
         raise
-    least = 0 if n_rows is None else identifiers.MAX_FEATURES
+    least = 0 if n_rows is None else reports.MAX_FEATURES
     if sum(column.n_outputs for column in columns) <= max(limit, least):
         return
     counted = "" if n_rows is None else f"counted in the first {n_rows:,} rows; "
     remedy = "name the columns with -c, pass --max-categories or --min-frequency for fewer"
     try:
         remedy = f"{counted}{remedy} features, or --max-features for more"
-        identifiers.check_features(columns, limit, remedy)
+        reports.check_features(columns, limit, remedy)
     except ValueError as error:
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
@@ -247,10 +247,10 @@ def notes_on(source: Source, encoders: Encoders) -> list[str]:
     n_kept = len(source.schema.names) - len(schema.columns)
     for column in schema.columns:
         n_outputs, hint = column.n_outputs, "name the columns to encode with -c"
-        if identifiers.is_like_identifier(column, n_rows):
-            what = identifiers.described(column, n_rows)
+        if reports.is_like_identifier(column, n_rows):
+            what = reports.described(column, n_rows)
             notes.append(f"{source.name}: {what}: an identifier? {hint}")
-        elif n_outputs > identifiers.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
+        elif n_outputs > reports.MANY_FEATURES and n_outputs > (n_kept + schema.n_features) / 2:
             what = f"column {column.name!r} has {n_outputs:,} of {schema.n_features:,} features"
             notes.append(f"{source.name}: {what}; {hint}")
     return notes

@@ -171,17 +171,6 @@ def test_merge_of_what_was_learned_has_no_order(one, other, declares_one, declar
 
 
 @given(VALUES)
-def test_titles_are_those_of_the_values(values):
-    """What a name says is what the value says, and no beginning of it is denied."""
-    categories, _ = Categories.distinct(values)
-    titles = [by_key.title(item) for item in categories.tolist()]
-
-    assert categories.titles() == titles
-    for title in titles:
-        assert all(categories.may_begin_with(title[:end]) for end in range(len(title) + 1))
-
-
-@given(VALUES)
 def test_categories_come_back_from_a_pickle(values):
     categories, _ = Categories.distinct(values)
     categories.find(categories)

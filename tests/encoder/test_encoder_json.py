@@ -323,7 +323,7 @@ def test_nan_as_a_name_is_the_same_name_each_time():
 def test_what_no_fit_learns_is_refused():
     encoder = Encoder.from_json(document(options={"categories": ["a"]}))
 
-    with pytest.raises(ValueError, match="'b' was learned, and is none of the declared"):
+    with pytest.raises(ValueError, match="the learned category 'b' must be a declared"):
         encoder.get_feature_names_out()
 
 

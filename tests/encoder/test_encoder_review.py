@@ -107,7 +107,7 @@ def test_equal_tables_are_said_to_be_equal(library):
     alike = encoder.check(library.table({"size": ["S", "L"], "city": ["x", "y"], "n": [1, 2]}))
     differs = encoder.check(library.table(TEST))
 
-    assert repr(alike) == "<Check of 2 rows: every value is a category that fit has met>"
+    assert repr(alike) == "<Check of 2 rows: every value is a category that fit has seen>"
     assert (alike.n_rows, alike.has_unknown) == (0, False)
     assert repr(differs).splitlines()[0] == (
         "<Check of 4 rows: some values are unknown or missing>"
@@ -182,11 +182,13 @@ def test_an_error_tells_of_all_unknown_values(library):
     columns = {f"c{i}": ["x", *many[:999]] for i in range(8)}
     encoder = Encoder([*columns], handle_unknown={"c7": "ignore"}).fit({c: many for c in columns})
 
-    with pytest.raises(ValueError, match="column 'c0', row 0: 'x' is unknown; handle") as caught:
+    with pytest.raises(
+        ValueError, match="column 'c0', row 0: 'x' is unknown; use handle"
+    ) as caught:
         encoder.transform(library.table(columns))
     text = str(caught.value)
-    assert text.index("handle_unknown='ignore'") < 60
-    assert "unknown are, in 'c0': 'x' (1 row); 'c1': 'x' (1 row)" in text
+    assert text.index("handle_unknown='ignore'") < 65
+    assert "unknown values of all columns: 'c0': 'x' (1 row); 'c1': 'x' (1 row)" in text
     assert text.endswith("… and 3 more columns")
     assert len(text) < 700
 
@@ -277,7 +279,7 @@ def test_too_many_features_that_nobody_named_are_refused(library):
     n = 100_001
     table = library.table({"id": [f"id{i}" for i in range(n)], "size": ["S"] * n})
     encoder = Encoder().fit({"size": ["S"], "id": ["x"]})
-    message = r"have 100,002 features, and the limit is 100,000: 'id' 100,001, 'size' 1; pass"
+    message = r"must have at most 100,000 features, got 100,002: 'id' 100,001, 'size' 1; pass"
 
     with pytest.raises(ValueError, match=message):
         encoder.fit(table)

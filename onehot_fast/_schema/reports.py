@@ -1,0 +1,440 @@
+"""What an encoder reports: tables for people to read, checks of other tables, and warnings."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from onehot_fast._arguments.choices import shown
+from onehot_fast._categories.categories import Categories
+from onehot_fast._categories.keys import as_objects
+from onehot_fast._runtime.parallel import is_part_of_table
+from onehot_fast._runtime.utils import warn
+from onehot_fast._schema.column_schema import ColumnSchema, Special, ordered_counts
+from onehot_fast._schema.schema import Schema, code_schema
+from onehot_fast._schema.statistics import ColumnStatistics, Counts, TableStatistics, counted
+from onehot_fast.column import Column, Values
+
+Objects = npt.NDArray[np.object_]
+
+# The numbers of rows and categories that a report shows.
+MAX_ROWS_SHOWN = 20
+MAX_CATEGORIES_SHOWN = 10
+BAR = '<div style="background:#4c78a8;height:0.8em;width:{width:.1f}em"></div>'
+BAR_WIDTH = 12  # for the most frequent category, in em
+# The numbers of columns, and of values for each column, that a message shows.
+MAX_COLUMNS_IN_MESSAGE = 4
+MAX_VALUES_IN_MESSAGE = 3
+CHECK_KINDS = ("unknown", "missing", "infrequent")
+
+# A column looks like an identifier if it has more features than this, and more than half as many
+# categories as rows.
+MANY_FEATURES = 250
+# The limits for the features of columns that are encoded by default.
+MAX_DENSE_FEATURES = 1_000
+MAX_FEATURES = 100_000
+# The numbers of such columns that a warning and an error name.
+MAX_SUSPECTS_SHOWN, MAX_SIZES_SHOWN = 3, 20
+FEWER_FEATURES = (
+    "pass columns=[...] to choose the columns, or max_categories= or min_frequency= for fewer"
+    " features"
+)
+
+
+class Listing(dict[str, npt.NDArray[Any]]):
+    """A table as a dict from names to arrays of one length.
+
+    ``pandas.DataFrame(listing)``, ``polars.DataFrame(listing)`` and ``pyarrow.table(listing)``
+    convert it.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """The length of the arrays."""
+        return len(next(iter(self.values()), ()))
+
+    def __repr__(self) -> str:
+        """Show the first rows, aligned."""
+        rows = self._shown_rows()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        more = self.n_rows - MAX_ROWS_SHOWN
+        return "\n".join([*lines, f"… {more:,} more rows"] if more > 0 else lines)
+
+    def _shown_rows(self) -> list[tuple[str, ...]]:
+        return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
+
+    def _repr_html_(self) -> str:
+        """Show the first rows as a table in a notebook, below the first and last lines of text."""
+        lines = repr(self).splitlines()
+        text = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
+        rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
+        return f"{escape(' '.join(text))}<table><tr>{'<tr>'.join(rows)}</table>"
+
+
+def _shown(values: npt.NDArray[Any]) -> list[str]:
+    """Return the first values as text, without quotes if all are strings that need none."""
+    first = values[:MAX_ROWS_SHOWN].tolist()
+    if all(type(value) is float for value in first) and first:
+        return [f"{value:.2%}" for value in first]
+    is_plain = all(value is None or (type(value) is str and value.isprintable()) for value in first)
+    return [value if is_plain and type(value) is str else shown(value) for value in first]
+
+
+def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]:
+    """Return arrays as one, empty if there are none."""
+    return np.concatenate([np.empty(0, dtype), *parts])
+
+
+# ---- Features and columns ----
+
+
+def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
+    """Return the meaning of each output column, one row for each, in their order."""
+    pairs = list(zip(schema.columns, state.columns, strict=True))
+    widths = [column.n_outputs for column in schema.columns]
+    dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
+    return Listing(
+        **_meanings(schema),
+        name=as_objects(list(schema.names)),
+        count=_concatenated([_counts(*pair, state.n_rows) for pair in pairs], np.int64),
+        dtype=np.repeat(dtypes, widths),
+    )
+
+
+def vocabulary_listing(schema: Schema) -> Listing:
+    """Return the meaning of each code, one row for each, in the order of their indices."""
+    coded = code_schema(schema)
+    sizes = [column.n_outputs for column in coded.columns]
+    codes = _concatenated(map(np.arange, sizes), np.int64)
+    return Listing(**_meanings(coded), code=codes, index=np.arange(sum(sizes)))
+
+
+def _meanings(schema: Schema) -> dict[str, Objects]:
+    """Return the column, the kind and the category of each output."""
+    names = as_objects([column.name for column in schema.columns])
+    parts = [_kinds(column) for column in schema.columns]
+    return {
+        "column": np.repeat(names, [column.n_outputs for column in schema.columns]),
+        "kind": _concatenated([kinds for kinds, _ in parts]),
+        "category": _concatenated([categories for _, categories in parts]),
+    }
+
+
+def _kinds(column: ColumnSchema) -> tuple[Objects, Objects]:
+    """Return the kind of each output of a column, and its category."""
+    kinds = np.full(column.n_outputs, "category", object)
+    categories = np.empty(column.n_outputs, object)
+    own = column.category_of_feature
+    categories[column.outputs[own]] = as_objects(column.known.take(own).tolist())
+    for special, output in column.specials.items():
+        kinds[output] = special.value
+    return kinds, categories
+
+
+def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Counts:
+    """Return the number of rows of `fit` with each feature, -1 if it is unknown."""
+    _, counts = ordered_counts(column.options, learned)
+    others = n_rows - int(counts.sum())
+    # With declared categories, unknown and missing values are not counted separately.
+    only_missing = column.options.categories is None or column.options.handle_unknown == "error"
+    of_special = {
+        Special.INFREQUENT: int(counts[column.is_infrequent].sum()),
+        Special.UNKNOWN: 0 if only_missing else -1,
+        Special.MISSING: others if only_missing else -1,
+    }
+    of_specials = np.array([of_special[special] for special in column.specials], np.int64)
+    return np.append(counts[column.category_of_feature], of_specials)
+
+
+def summary(schema: Schema, state: TableStatistics) -> Listing:
+    """Return one row for each encoded column."""
+    pairs = list(zip(schema.columns, state.columns, strict=True))
+    first = [_most_frequent(column, learned, 1) for column, learned in pairs]
+    counts = np.array([top[0][1] if top else 0 for top in first], np.int64)
+    return Listing(
+        column=as_objects([column.name for column in schema.columns]),
+        categories=np.array([len(column.categories) for column in schema.columns], np.int64),
+        features=np.array([column.n_outputs for column in schema.columns], np.int64),
+        most_frequent=as_objects([top[0][0] if top else None for top in first]),
+        count=counts,
+        share=counts / max(1, state.n_rows),
+    )
+
+
+def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
+    """Return a title and, for each of the first columns, its most frequent categories with bars."""
+    pairs = list(zip(schema.columns, state.columns, strict=True))
+    parts = [_column_as_html(column, learned) for column, learned in pairs[:MAX_ROWS_SHOWN]]
+    more = len(pairs) - MAX_ROWS_SHOWN
+    parts += [f"<div>… {more:,} more columns</div>"] if more > 0 else []
+    return f"<div><code>{escape(title)}</code>{''.join(parts)}</div>"
+
+
+def _most_frequent(
+    column: ColumnSchema, learned: ColumnStatistics, n: int
+) -> list[tuple[Any, int]]:
+    """Return the most frequent categories and their counts; ties are in the order of categories."""
+    known, counts = ordered_counts(column.options, learned)
+    order = np.argsort(-counts, kind="stable")[:n]
+    return list(zip(known.take(order).tolist(), counts[order].tolist(), strict=True))
+
+
+def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
+    top = _most_frequent(column, learned, MAX_CATEGORIES_SHOWN)
+    n_categories = len(column.categories)
+    categories = "1 category" if n_categories == 1 else f"{n_categories:,} categories"
+    features = "1 feature" if column.n_outputs == 1 else f"{column.n_outputs:,} features"
+    title = f"{shown(column.name)}: {categories} → {features}"
+    largest = max([1, *(count for _, count in top)])
+    rows = [
+        f"<tr><td>{escape(shown(category))}</td><td>{count:,}</td>"
+        f"<td>{BAR.format(width=BAR_WIDTH * count / largest)}</td></tr>"
+        for category, count in top
+    ]
+    more = n_categories - len(top)
+    rows += [f"<tr><td colspan=3>… {more:,} more</td></tr>"] if more > 0 else []
+    table = f"<table>{''.join(rows)}</table>"
+    return f"<details open><summary>{escape(title)}</summary>{table}</details>"
+
+
+# ---- Values that are not in the result ----
+
+
+class UnknownValueError(ValueError):
+    """A value is not a category, and `handle_unknown` is "error"."""
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenValues:
+    """The values of one column without a feature of their own, the most frequent first."""
+
+    name: object
+    unknown: Categories
+    unknown_counts: Counts
+    infrequent: Categories
+    infrequent_counts: Counts
+    n_missing: int
+
+    def rows(self) -> list[tuple[str, npt.NDArray[np.object_], Counts]]:
+        """Return the kind, the values and their counts for each kind of values."""
+        missing = np.array([self.n_missing] if self.n_missing else [], np.int64)
+        return [
+            ("unknown", as_objects(self.unknown.tolist()), self.unknown_counts),
+            ("missing", np.full(len(missing), None, object), missing),
+            ("infrequent", as_objects(self.infrequent.tolist()), self.infrequent_counts),
+        ]
+
+    def with_unknown_of(self, other: UnseenValues) -> UnseenValues:
+        """Return the same with the unknown values of further rows."""
+        parts = [ColumnStatistics(each.unknown, each.unknown_counts) for each in (self, other)]
+        learned = ColumnStatistics.merge(parts)
+        order = np.argsort(-learned.counts, kind="stable")
+        unknown, counts = learned.categories.take(order), learned.counts[order]
+        return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)
+
+    def some_unknown(self) -> str:
+        """Return the first unknown values as words."""
+        n = len(self.unknown)
+        values = self.unknown.take(np.arange(min(n, MAX_VALUES_IN_MESSAGE))).tolist()
+        if is_part_of_table():
+            rest = ", …" if n > MAX_VALUES_IN_MESSAGE else ""
+            return f"{self.name!r}: {', '.join(map(shown, values))}{rest}"
+        some = [
+            f"{shown(value)} ({_rows(count)})"
+            for value, count in zip(values, self.unknown_counts.tolist(), strict=False)
+        ]
+        rest = f", … ({n:,} values in {_rows(int(self.unknown_counts.sum()))})"
+        return f"{self.name!r}: {', '.join(some)}{rest if n > MAX_VALUES_IN_MESSAGE else ''}"
+
+
+class UnknownValueWarning(UserWarning):
+    """Values are not categories, and `handle_unknown` is "warn"."""
+
+    def __init__(self, unseen: Iterable[UnseenValues]) -> None:
+        self.unseen = {values.name: values for values in unseen}
+        columns = _some_columns(self.unseen.values())
+        super().__init__(f"unknown values become rows of zeros, in {columns}")
+
+    def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
+        """Return one warning for the rows of both."""
+        both = self.unseen | other.unseen
+        for name in self.unseen.keys() & other.unseen.keys():
+            both[name] = self.unseen[name].with_unknown_of(other.unseen[name])
+        return UnknownValueWarning(both.values())
+
+
+class Check(Listing):
+    """The unknown, missing and infrequent values of a table.
+
+    A dict of arrays of one length, with a row for each such value: "column", "kind" ("unknown",
+    "missing" or "infrequent"), "value", "count" and "share", of all rows.
+
+    Attributes
+    ----------
+    checked_rows : int
+        The number of rows of the table.
+    """
+
+    checked_rows: int = 0
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether a value is not a category of its column."""
+        return "unknown" in self["kind"].tolist()
+
+    def __repr__(self) -> str:
+        """Show a summary, and the values if there are any."""
+        kinds = set(self["kind"].tolist())
+        rows = _rows(self.checked_rows)
+        if not kinds:
+            return f"<Check of {rows}: every value is a category that fit has seen>"
+        listed = " or ".join(kind for kind in CHECK_KINDS if kind in kinds)
+        return f"<Check of {rows}: some values are {listed}>\n{super().__repr__()}"
+
+
+def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
+    """Return the values of a column without a feature of their own."""
+    rows = read.encode()
+    categories, counts = counted(rows)
+    positions = column.known.find(categories)
+    is_unknown = (positions < 0) & (counts > 0)
+    is_infrequent = np.append(column.is_infrequent, False)[positions] & (counts > 0)
+    unknown, infrequent = (
+        np.flatnonzero(flags)[np.argsort(-counts[flags], kind="stable")]
+        for flags in (is_unknown, is_infrequent)
+    )
+    return UnseenValues(
+        column.name,
+        categories.take(unknown),
+        counts[unknown],
+        categories.take(infrequent),
+        counts[infrequent],
+        len(rows) - int(counts.sum()),
+    )
+
+
+def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
+    """Return the report on a table."""
+    rows = [(values.name, *row) for values in unseen for row in values.rows() if len(row[2])]
+    lengths = [len(counts) for *_, counts in rows]
+    counts = _concatenated([counts for *_, counts in rows], np.int64)
+    check = Check(
+        column=np.repeat(as_objects([name for name, *_ in rows]), lengths),
+        kind=np.repeat(as_objects([kind for _, kind, *_ in rows]), lengths),
+        value=_concatenated([values for _, _, values, _ in rows]),
+        count=counts,
+        share=counts / max(n_rows, 1),
+    )
+    check.checked_rows = n_rows
+    return check
+
+
+def with_all_unknown(
+    error: UnknownValueError,
+    columns: Iterable[ColumnSchema],
+    read: Callable[[ColumnSchema], Column | Values],
+) -> UnknownValueError:
+    """Return the error of one column with the unknown values of all columns."""
+    checked = (column for column in columns if column.options.handle_unknown == "error")
+    unseen = [unseen_values(column, read(column)) for column in checked]
+    return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
+
+
+def warn_of_unknown(
+    columns: Iterable[ColumnSchema], read: Callable[[ColumnSchema], Column | Values]
+) -> None:
+    """Warn once of the unknown values of all columns."""
+    unseen = [unseen_values(column, read(column)) for column in columns]
+    if any(len(values.unknown) for values in unseen):
+        warn(UnknownValueWarning(unseen))
+
+
+def _some_columns(unseen: Iterable[UnseenValues]) -> str:
+    """Return the unknown values of the first columns as words."""
+    unknown = [values.some_unknown() for values in unseen if len(values.unknown)]
+    n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
+    more = f"; … and {n_more} more columns" if n_more > 0 else ""
+    return "; ".join(unknown[:MAX_COLUMNS_IN_MESSAGE]) + more
+
+
+def _rows(n: int) -> str:
+    """Return a number of rows as words."""
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
+# ---- Columns that are encoded by default ----
+
+
+def check_default_columns(schema: Schema, state: TableStatistics) -> None:
+    """Warn about columns that look like identifiers, and raise an error for too many features.
+
+    Columns with declared categories are ignored, and so is the only column of a table. Warn also
+    about a table without a column to encode.
+    """
+    names = schema.fitted_names or ()
+    if names and not schema.columns:
+        warn(
+            "nothing is encoded: no column holds texts, objects or categories;"
+            f" pass columns=[{names[0]!r}, ...] to choose columns of any type"
+        )
+    if len(names) < 2:
+        return
+    undeclared = list(_undeclared(schema, state))
+    check_features(undeclared, MAX_FEATURES, FEWER_FEATURES)
+    suspects = [column for column in undeclared if is_like_identifier(column, state.n_rows)]
+    if suspects:
+        shown_suspects = suspects[:MAX_SUSPECTS_SHOWN]
+        more = len(suspects) - len(shown_suspects)
+        warn(
+            "; ".join(described(column, state.n_rows) for column in shown_suspects)
+            + (f"; and {more} more columns" if more else "")
+            + f": {'an identifier' if len(suspects) == 1 else 'identifiers'}? Pass columns=[...] to"
+            " choose the columns; there is no warning for columns that you choose"
+        )
+
+
+def check_dense(schema: Schema) -> None:
+    """Raise an error if columns chosen by default have too many features for a dense result."""
+    if schema.n_features <= MAX_DENSE_FEATURES:
+        return
+    if schema.uses_default_columns and len(schema.fitted_names or ()) > 1:
+        remedy = f"{FEWER_FEATURES}, or output='csr' (.onehot.to_csr()) for a sparse matrix"
+        check_features(schema.columns, MAX_DENSE_FEATURES, remedy)
+
+
+def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -> None:
+    """Raise an error if columns that were chosen by default have more features than a limit."""
+    sizes = sorted(((column.n_outputs, str(column.name)) for column in columns), reverse=True)
+    n_features = sum(size for size, _ in sizes)
+    if n_features > limit:
+        listed = ", ".join(f"{name!r} {size:,}" for size, name in sizes[:MAX_SIZES_SHOWN])
+        n_more = len(sizes) - MAX_SIZES_SHOWN
+        more = f" and {n_more:,} more columns" if n_more > 0 else ""
+        raise ValueError(
+            f"the columns that were chosen by default must have at most {int(limit):,} features,"
+            f" got {n_features:,}: {listed}{more}; {remedy}"
+        )
+
+
+def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema]:
+    """Yield the columns whose categories are those that occur."""
+    for column, learned in zip(schema.columns, state.columns, strict=True):
+        if learned.n_declared is None and column.options.categories is None:
+            yield column
+
+
+def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
+    """Tell whether a column has many features, and more than half as many categories as rows."""
+    return column.n_outputs > MANY_FEATURES and 2 * len(column.known) > n_rows
+
+
+def described(column: ColumnSchema, n_rows: int) -> str:
+    """Return a column and what it holds."""
+    return f"column {column.name!r} has {len(column.known):,} categories in {n_rows:,} rows"
