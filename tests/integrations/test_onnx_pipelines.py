@@ -1,4 +1,4 @@
-"""Our encoders in pipelines that skl2onnx converts, and scikit-learn's own encoder as a model."""
+"""Encoders of scikit-learn as models of ONNX, and pipelines that skl2onnx converts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from onnx_models import run
 from programs import run as run_program
 from strategies import examples
 
@@ -17,7 +18,6 @@ pytest.importorskip("onnx")
 pytest.importorskip("sklearn")
 pytest.importorskip("pandas")
 
-import onnxruntime as runtime
 import pandas as pd
 from sklearn import preprocessing
 from sklearn.compose import ColumnTransformer
@@ -51,20 +51,11 @@ ROWS = st.tuples(
 
 
 def table(rows: list[Any]) -> Any:
-    first = ("a", 7, 0.5)  # of a column that is missing throughout the type is not known
+    first = ("a", 7, 0.5)  # so that the type of each column is known
     return pd.DataFrame([first, *rows], columns=["text", "whole", "float"])
 
 
 TABLES = st.lists(ROWS, min_size=2, max_size=8).map(table)
-
-
-def run(model: Any, rows: Any) -> list[Any]:
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4  # what is refused is told by the error
-    options.intra_op_num_threads = 1
-    providers = ["CPUExecutionProvider"]
-    session = runtime.InferenceSession(model.SerializeToString(), options, providers)
-    return session.run(None, input_feed(model, rows))
 
 
 @given(fitted=TABLES, rows=TABLES, options=OPTIONS, kind=st.booleans())
@@ -72,7 +63,7 @@ def run(model: Any, rows: Any) -> list[Any]:
 def test_an_encoder_of_scikit_learn_becomes_a_model(
     fitted: Any, rows: Any, options: Any, kind: bool
 ) -> None:
-    """Both classes, infrequent categories and missing values included, which skl2onnx has not."""
+    """Infrequent categories and missing values included, which skl2onnx lacks."""
     classes = (preprocessing.OneHotEncoder, OneHotEncoder)
     encoder = classes[kind](**options, sparse_output=False).fit(fitted)
     model = to_onnx(encoder)
@@ -83,9 +74,9 @@ def test_an_encoder_of_scikit_learn_becomes_a_model(
             expected = encoder.transform(rows)
         except ValueError:
             with pytest.raises(Exception, match=r"column '.*': unknown"):
-                run(model, rows)
+                run(model, input_feed(model, rows))
             return
-    got = run(model, rows)[0]
+    got = run(model, input_feed(model, rows))[0]
     assert (got.dtype, got.tolist()) == (expected.dtype, expected.tolist())
 
 
@@ -139,7 +130,7 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_pipeline_is_converted(step: str) -> None:
-    """With a classifier behind; inputs may be in another order, and have other rows."""
+    """With a classifier as last step, for inputs in another order."""
     skl2onnx = pytest.importorskip("skl2onnx")
     from skl2onnx.common import data_types as types
 
@@ -161,7 +152,7 @@ def test_a_pipeline_is_converted(step: str) -> None:
     model = skl2onnx.to_onnx(pipeline, initial_types=inputs, options={"zipmap": False})
 
     expected = pipeline.predict_proba(rows)
-    np.testing.assert_allclose(run(model, rows)[1], expected, atol=1e-6)
+    np.testing.assert_allclose(run(model, input_feed(model, rows))[1], expected, atol=1e-6)
 
 
 def test_one_tensor_of_all_columns_is_converted() -> None:
@@ -173,8 +164,7 @@ def test_one_tensor_of_all_columns_is_converted() -> None:
     for encoder in (Encoder(), OneHotEncoder(sparse_output=False)):
         encoder.fit(rows)
         model = skl2onnx.to_onnx(encoder, initial_types=[("X", types.StringTensorType([None, 2]))])
-        session = runtime.InferenceSession(model.SerializeToString())
-        np.testing.assert_array_equal(session.run(None, {"X": rows})[0], encoder.transform(rows))
+        np.testing.assert_array_equal(run(model, {"X": rows})[0], encoder.transform(rows))
         with pytest.raises(
             TypeError, match="categories such as 'a': declare its input as string, got int64"
         ):
@@ -187,13 +177,12 @@ def test_labels_are_converted() -> None:
 
     binarizer = LabelBinarizer().fit([3, 1, 2])
     model = skl2onnx.to_onnx(binarizer, initial_types=[("y", types.Int64TensorType([None, 1]))])
-    session = runtime.InferenceSession(model.SerializeToString())
-    got = session.run(None, {"y": np.array([[2], [3]])})[0]
+    [got] = run(model, {"y": np.array([[2], [3]])})
     np.testing.assert_array_equal(got, binarizer.transform([2, 3]))
 
 
 @pytest.mark.parametrize("other", [LogisticRegression(), OneHotEncoder(), "an encoder"])
-def test_what_is_no_fitted_encoder_is_refused(other: Any) -> None:
+def test_only_fitted_encoders_become_models(other: Any) -> None:
     with pytest.raises(TypeError, match=r"must be a fitted onehot_fast\.Encoder or OneHotEncoder"):
         to_onnx(other)
 

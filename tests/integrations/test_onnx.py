@@ -1,108 +1,29 @@
-"""An exported encoder gives in every engine what `transform` gives, bit for bit."""
+"""Models of ONNX: their inputs, descriptions and errors; and the operator in the reference.
+
+`test_exporters.py` compares the values of models with those of `transform`.
+"""
 
 from __future__ import annotations
 
+import importlib
 import json
-import re
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from strategies import examples
+from onnx_models import assert_same, run
 
 pytest.importorskip("onnx")
-pytest.importorskip("pandas")
 
-import onnx
+from onnx import TensorProto, helper
+from onnx.backend.test.case import node
 from onnx.reference import ReferenceEvaluator
-from onnx_cases import Case, cases
 
 from onehot_fast import Encoder
-from onehot_fast.integrations.onnx import input_feed
+from onehot_fast.integrations.onnx import OneHot, input_feed
 
-Run = Callable[[Any, dict[str, Any]], list[Any]]
-
-
-def onnxruntime(model: Any, feed: dict[str, Any]) -> list[Any]:
-    runtime = pytest.importorskip("onnxruntime")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4  # what is refused is told by the error
-    options.intra_op_num_threads = 1
-    providers = ["CPUExecutionProvider"]
-    session = runtime.InferenceSession(model.SerializeToString(), options, providers)
-    return session.run(None, feed)
-
-
-def reference(model: Any, feed: dict[str, Any]) -> list[Any]:
-    with np.errstate(over="ignore"):  # a float64 beyond float32 is infinite there, as it is meant
-        return ReferenceEvaluator(model).run(None, feed)
-
-
-def check(case: Case, run: Run) -> None:
-    """Hold both forms of the output against `transform`, errors included."""
-    try:
-        encoder = case.encoder.fit(case.fitted)
-    except ValueError:
-        return  # it cannot be fitted, which has nothing to do with ONNX
-    if not all(map(len, encoder.categories.values())):
-        with pytest.raises(ValueError, match="has no category"):
-            encoder.to_onnx()
-        return
-    matrix = encoder.to_onnx()
-    try:
-        columns = encoder.to_onnx(output="columns")
-    except ValueError as error:
-        reason = str(error)
-        assert re.search("has no feature|has no output", reason)
-        columns = None
-    feed = input_feed(matrix, case.rows)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of unknown values
-        try:
-            expected = encoder.transform(case.rows, "numpy")
-        except ValueError as error:
-            for model in filter(None, (matrix, columns)):
-                with pytest.raises(Exception, match=r"unknown|missing|out of bounds|index"):
-                    run(model, feed)
-            reason = str(error)
-            assert re.search("is unknown|is missing", reason)
-            return
-        frame = encoder.transform(case.rows, "pandas")
-    assert_same(run(matrix, feed)[0], expected)
-    if columns is None:
-        return
-    for got, name in zip(run(columns, feed), frame, strict=True):
-        assert_same(got, frame[name].to_numpy())
-
-
-def assert_same(got: Any, expected: Any) -> None:
-    assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
-    assert got.tobytes() == expected.tobytes()
-
-
-@given(case=cases())
-@examples(2.5)
-def test_onnxruntime_gives_what_transform_gives(case: Case) -> None:
-    check(case, onnxruntime)
-
-
-@pytest.mark.long
-@pytest.mark.timeout(3600)
-@given(case=cases())
-@settings(max_examples=10_000)
-def test_onnxruntime_gives_what_transform_gives_often(case: Case) -> None:
-    check(case, onnxruntime)
-
-
-@given(case=cases())
-@examples(0.5)
-def test_the_reference_of_the_standard_does_too(case: Case) -> None:
-    # That of onnx 1.16 loses a dimension of tables without rows; onnxruntime does not.
-    assume(len(next(iter(case.rows.values()))) > 0 or not onnx.__version__.startswith("1.16."))
-    check(case, reference)
+importlib.import_module("onnx.backend.test.case.node.onehot")  # registers the examples of OneHot
+EXAMPLES = [case for case in node._NodeTestCases if case.name.startswith("test_onehot_")]
 
 
 @pytest.fixture
@@ -111,9 +32,20 @@ def sizes() -> Encoder:
     return Encoder(["size"], **options).fit({"size": ["S", "M", None]})
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "uint8", "int16", "uint64"])
+def test_inputs_have_the_dtype_of_the_categories(dtype: str) -> None:
+    encoder = Encoder(["n"], handle_unknown="indicator", dtype="int8")
+    encoder.fit({"n": np.array([1, 3, 7], dtype)})
+    model, rows = encoder.to_onnx(), {"n": np.array([7, 2, 1, 3], dtype)}
+
+    feed = input_feed(model, rows)
+    assert feed["n"].dtype == encoder.categories["n"].dtype
+    assert_same(run(model, feed)[0], encoder.transform(rows, "numpy"))
+
+
 @pytest.mark.parametrize("dtype", ["bool", "float64"])
 def test_a_hundred_thousand_categories_are_scattered(dtype: str) -> None:
-    """A table of all their rows would have ten thousand million elements."""
+    """A table of all their rows would have 10**10 elements."""
     levels = [f"k{i}" for i in range(100_000)]
     options = {"max_categories": {"a": 99_000}, "handle_unknown": {"a": "infrequent"}}
     rules = {"a": "ignore", "b": "propagate"} if dtype == "float64" else "ignore"
@@ -123,10 +55,10 @@ def test_a_hundred_thousand_categories_are_scattered(dtype: str) -> None:
 
     model = encoder.to_onnx()
     assert model.ByteSize() < 12_000_000
-    assert_same(onnxruntime(model, input_feed(model, rows))[0], encoder.transform(rows, "numpy"))
+    assert_same(run(model, input_feed(model, rows))[0], encoder.transform(rows, "numpy"))
     rows["b"][0] = 0.5
     with pytest.raises(Exception, match="column 'b': unknown value"):
-        onnxruntime(model, input_feed(model, rows))
+        run(model, input_feed(model, rows))
 
 
 def test_a_model_describes_itself(sizes: Encoder) -> None:
@@ -143,13 +75,13 @@ def test_a_model_describes_itself(sizes: Encoder) -> None:
     assert sizes.to_onnx(batch=3).graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
 
 
-def test_bfloat16_has_no_numpy_dtype_in_onnxruntime_but_is_written(sizes: Encoder) -> None:
+def test_bfloat16_is_a_dtype_of_models(sizes: Encoder) -> None:
     pytest.importorskip("ml_dtypes")
     sizes.set_params(dtype="bfloat16")
     rows = {"size": ["S", None, "XL"]}
     model = sizes.to_onnx()
 
-    got = reference(model, input_feed(model, rows))[0]
+    [got] = run(model, input_feed(model, rows), "reference")
     assert_same(got, sizes.transform(rows, "numpy"))
 
 
@@ -189,7 +121,9 @@ def test_openvino_encodes_texts(output: str) -> None:
         (["size"], {"prefix": "", "prefix_sep": ""}, "would be named 'size'"),
     ],
 )
-def test_what_onnx_cannot_say_is_refused(values: Any, options: Any, message: str) -> None:
+def test_encoders_that_onnx_cannot_represent_are_rejected(
+    values: Any, options: Any, message: str
+) -> None:
     encoder = Encoder(["size"], **options).fit({"size": values})
 
     with pytest.raises(ValueError, match=message):
@@ -206,7 +140,9 @@ def test_what_onnx_cannot_say_is_refused(values: Any, options: Any, message: str
         ({"output": "column"}, ValueError, "did you mean 'columns'"),
     ],
 )
-def test_wrong_arguments(sizes: Encoder, arguments: Any, error: Any, message: str) -> None:
+def test_invalid_arguments_raise_errors(
+    sizes: Encoder, arguments: Any, error: Any, message: str
+) -> None:
     with pytest.raises(error, match=message):
         sizes.to_onnx(**arguments)
 
@@ -233,7 +169,7 @@ def test_one_tensor_has_one_name() -> None:
         ({"m": [1]}, "the table has no column 'n'"),
     ],
 )
-def test_what_an_input_cannot_hold_is_refused(rows: Any, message: str) -> None:
+def test_values_that_an_input_cannot_hold_are_rejected(rows: Any, message: str) -> None:
     model = Encoder(["n"], handle_unknown="ignore").fit({"n": [1, 2]}).to_onnx()
 
     with pytest.raises(ValueError, match=message):
@@ -245,3 +181,34 @@ def test_every_library_feeds_a_model(library: Any, sizes: Encoder) -> None:
     model = sizes.to_onnx()
 
     assert input_feed(model, table)["size"].tolist() == ["M", "", "XL"]
+
+
+def evaluate(model: Any, inputs: list[Any]) -> Any:
+    """Return the output of the reference evaluator with our operator."""
+    names = [each.name for each in model.graph.input]
+    evaluator = ReferenceEvaluator(model, new_ops=[OneHot])
+    return evaluator.run(None, dict(zip(names, inputs, strict=True)))[0]
+
+
+@pytest.mark.parametrize("case", EXAMPLES, ids=lambda case: case.name)
+def test_examples_of_the_standard(case: Any) -> None:
+    """The evaluator calls our operator under the name of its own."""
+    for inputs, outputs in case.data_sets:
+        got = evaluate(case.model, inputs)
+        assert got.dtype == outputs[0].dtype
+        np.testing.assert_array_equal(got, outputs[0])
+
+
+@pytest.mark.parametrize(("opset", "last"), [(9, 0.0), (11, 1.0), (13, 1.0)])
+def test_the_opset_of_the_model_decides(opset: int, last: float) -> None:
+    """Negative indices count from the end since 11; those out of range never wrap."""
+    kinds = [TensorProto.INT64, TensorProto.INT64, TensorProto.FLOAT]
+    names = ["indices", "depth", "values"]
+    one_hot = helper.make_node("OneHot", names, ["onehot"])
+    inputs = [helper.make_tensor_value_info(n, k, None) for n, k in zip(names, kinds, strict=True)]
+    given = helper.make_tensor_value_info("onehot", TensorProto.FLOAT, None)
+    graph = helper.make_graph([one_hot], "g", inputs, [given])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+
+    got = evaluate(model, [np.array([-1, 7]), np.int64(3), np.float32([0, 1])])
+    assert got.tolist() == [[0, 0, last], [0, 0, 0]]
