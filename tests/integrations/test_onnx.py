@@ -147,13 +147,21 @@ def test_invalid_arguments_raise_errors(
         sizes.to_onnx(**arguments)
 
 
-def test_one_tensor_has_one_name() -> None:
-    """Two columns that are one to ONNX, and an encoder without columns."""
-    encoder = Encoder([1, "1"], prefix={1: "a", "1": "b"}).fit({1: ["x"], "1": ["x"]})
-    with pytest.raises(ValueError, match="two inputs or outputs would be named '1'"):
+@pytest.mark.parametrize(
+    ("names", "options", "message"),
+    [
+        ([1, "1"], {"prefix": {1: "a", "1": "b"}}, "two inputs or outputs would be named '1'"),
+        ([], {}, "encodes no column"),
+        (["c"], {"drop": "first"}, "has no feature"),
+        ([""], {}, "has an empty name"),
+        (["\ud800"], {}, "names as UTF-8"),
+    ],
+)
+def test_tensors_have_distinct_names(names: Any, options: Any, message: str) -> None:
+    encoder = Encoder(names, **options).fit({name: ["x"] for name in names or ["c"]})
+
+    with pytest.raises(ValueError, match=message):
         encoder.to_onnx()
-    with pytest.raises(ValueError, match="encodes no column"):
-        Encoder([]).fit({"a": ["x"]}).to_onnx()
 
 
 @pytest.mark.parametrize(
