@@ -11,11 +11,10 @@ array([[0, 1],
 >>> encode(table, Encoder().fit(table)).to_pydict()
 {'size_L': [False, True, False], 'size_S': [True, False, False], 'price': [1, 3, 2]}
 
-`one_hot` encodes one column; `encode` and `decode` tables, and batch by batch a reader that is
-larger than memory; `register` and `expression` bring an encoder into scanners, filters and Acero.
-Whatever offers the Arrow PyCapsule interface comes in: objects of pyarrow, polars, pandas, DuckDB,
-nanoarrow, narwhals and others. Dictionary codes and integers are read where they lie, strings are
-hashed by pyarrow, and what comes out is over memory of our own that no library copies.
+`one_hot` encodes one column. `encode` and `decode` take tables, and readers larger than memory
+batch by batch. `register` and `expression` bring an encoder into scanners, filters and Acero. Every
+object with the Arrow PyCapsule interface is accepted: those of pyarrow, polars, pandas, DuckDB,
+nanoarrow, narwhals and others. Inputs are read, and results are exported, without a copy.
 """
 
 from onehot_fast.adapter import require

@@ -1,7 +1,7 @@
 """Containers of Arrow → tables, columns of codes, and rows of several labels.
 
-Dictionary codes and plain values are read where they lie in memory, times as the integers that they
-are; pyarrow hashes what the core has no hash table for: decimals and bytes of one width.
+Dictionary codes and plain values are read without a copy, times as integers. pyarrow hashes the
+types for which the core has no hash table: decimals and binary of fixed size.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
-# Up to so many values a set of Python tells in less time than pyarrow whether some are equal.
-FEW_VALUES = 256
+# Up to this many values, a set of Python finds duplicates faster than pyarrow.
+MAX_SET_SIZE = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
-# What the core reads where it lies, beside instants without a zone.
+# The types that the core reads without a copy, beside timestamps without a zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
 } | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
@@ -39,20 +39,20 @@ LIST_TYPES = (
 
 
 def as_column(column: Any) -> ArrowColumn:
-    """Return an object that speaks Arrow as an array of pyarrow, without a copy."""
+    """Return an object with Arrow data as an array of pyarrow, without a copy."""
     if isinstance(column, ArrowColumn):
         return column
     stream = read_arrow(column)
     kind = pa.field(stream.schema).type
     chunks = [pa.array(chunk) for chunk in stream]
-    if pa.types.is_nested(kind):  # what lies below lists pyarrow copies as their offsets say
+    if pa.types.is_nested(kind):  # pyarrow copies the elements of lists without checking offsets
         for chunk in chunks:
             check_offsets(chunk)
     return pa.chunked_array(chunks, kind)
 
 
 def as_table(table: Any) -> pa.Table:
-    """Return an object that speaks Arrow as a table of pyarrow, without a copy."""
+    """Return an object with Arrow data as a table of pyarrow, without a copy."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
@@ -126,7 +126,7 @@ class ArrowTable(Table):
 
 
 def _is_encodable(kind: pa.DataType) -> bool:
-    """Tell whether columns of a type are encoded where nobody says which."""
+    """Tell whether columns of a type are encoded by default."""
     if isinstance(kind, pa.BaseExtensionType):
         return _is_encodable(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
@@ -137,19 +137,12 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return an Arrow column: a `Column` if it holds codes, else its `Values`.
-
-    NaN is missing, as null is. Of an extension array the storage is read, of a run-end encoded one
-    the values.
-    """
+    """Return an Arrow column: a `Column` if it holds codes, else its `Values`; NaN is missing."""
     return ColumnReader().read(as_column(column))
 
 
 class ColumnReader:
-    """Reads one column batch by batch, and remembers the dictionaries of the last batch.
-
-    While these stay the same, so does the object that `read` returns as the categories.
-    """
+    """Reads one column batch by batch; equal dictionaries give the same object of categories."""
 
     def __init__(self) -> None:
         # Both by the identity of the dictionary. Without a look-up table, indices are codes.
@@ -230,9 +223,7 @@ def read_integers(column: ArrowColumn) -> Codes:
     """Return the integers of a column as they are; a null becomes one that is no class."""
     column = storage(column)
     if not pa.types.is_integer(column.type):
-        raise TypeError(
-            f"array has the Arrow type {column.type}; with depth= accepted are integers"
-        )
+        raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
     if column.type == pa.uint64() and column.null_count:
         column = column.fill_null(2**64 - 1)  # int64, the dtype of codes with nulls, has less room
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
@@ -251,9 +242,9 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
     lists = storage(lists)
     if not any(is_type(lists.type) for is_type in LIST_TYPES):
         raise TypeError(
-            f"rows have the Arrow type {lists.type}; accepted are lists (strings need sep=)"
+            f"rows must be lists, or strings with sep=, got the Arrow type {lists.type}"
         )
-    # An empty one may begin anywhere.
+    # The offsets of an empty chunk may have any value.
     chunks = [chunk for chunk in chunks_of(lists) if len(chunk)] or [pa.nulls(0, lists.type)]
     for chunk in chunks:
         _check_lists(chunk)
@@ -268,7 +259,7 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
 
 
 def _check_lists(lists: pa.Array) -> None:
-    """Refuse lists that leave their elements: pyarrow would end the process over them."""
+    """Reject lists beyond their elements: pyarrow would crash."""
     if pa.types.is_fixed_size_list(lists.type):
         return
     starts = lists.offsets.to_numpy()
@@ -281,7 +272,8 @@ def _check_lists(lists: pa.Array) -> None:
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
         raise ValueError(
-            f"row {row} is a list of {lengths[row]} elements from {starts[row]} on, of {room}"
+            f"row {row} is a list of {lengths[row]} elements from position {starts[row]}, and there"
+            f" are {room} elements"
         )
 
 
@@ -291,7 +283,7 @@ def _core_array(array: pa.Array) -> Any:
 
 
 def _plain_values(column: ArrowColumn) -> Values | None:
-    """Return values that the core reads where they lie; None for those of other types."""
+    """Return values that the core reads without a copy; None for other types."""
     kind = column.type
     if kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None):
         return Values([_core_array(chunk) for chunk in chunks_of(column)])
@@ -304,12 +296,12 @@ def _plain_values(column: ArrowColumn) -> Values | None:
             return as_categories(pa.array(counts, counted).view(kind))
         except OverflowError as error:
             raise ValueError(
-                f"values of type {kind} have years outside 1 to 9999, which Python's dates have"
-                " not: filter them, or cast them to a timestamp without a zone"
+                f"values of type {kind} have years outside 1 to 9999, which Python's dates lack:"
+                " filter them, or cast them to a timestamp without a zone"
             ) from error
         except ValueError as error:
             raise ValueError(
-                f"values of type {kind} have nanoseconds, which Python's times have not: round them"
+                f"values of type {kind} have nanoseconds, which Python's times lack: round them"
             ) from error
 
     return Values([_core_array(chunk.view(counted)) for chunk in chunks_of(column)], as_times)
@@ -321,8 +313,8 @@ def _hashed(column: ArrowColumn) -> ArrowColumn:
         return pc.dictionary_encode(_hashable(column))
     except pa.ArrowNotImplementedError:
         raise TypeError(
-            f"Arrow type {column.type} cannot be encoded; accepted are strings, bytes, Booleans,"
-            " numbers, dates, times, durations and dictionaries of these"
+            f"Arrow type {column.type} cannot be encoded: values must be strings, bytes, Booleans,"
+            " numbers, dates, times, durations or dictionaries of these"
         ) from None
 
 
@@ -335,7 +327,7 @@ def _hashable(values: ArrowColumn) -> ArrowColumn:
 
 
 def _comparable(dictionary: pa.Array) -> pa.Array:
-    """Return the values of a dictionary without what is no category: NaN is null, -0.0 is 0.0."""
+    """Return the values of a dictionary as categories: NaN becomes null, and -0.0 becomes 0.0."""
     values = _hashable(storage(dictionary))
     if not pa.types.is_floating(values.type):
         return values
@@ -344,11 +336,11 @@ def _comparable(dictionary: pa.Array) -> pa.Array:
 
 
 def _are_distinct(values: pa.Array, categories: AnyArray) -> bool:
-    """Tell whether no two values of a dictionary are equal; ask pyarrow only about many.
+    """Tell whether no two values of a dictionary are equal.
 
-    The first question to it in a call takes 0.05 ms: its code and data are not in the caches.
+    The first call of pyarrow takes 0.05 ms, because its code is not in the caches.
     """
-    if len(categories) <= FEW_VALUES:
+    if len(categories) <= MAX_SET_SIZE:
         return len(set(categories.tolist())) == len(categories)
     return len(values.unique()) == len(values)
 

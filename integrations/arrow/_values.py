@@ -1,8 +1,8 @@
-"""Values of Arrow ↔ categories and arrays of NumPy."""
+"""Convert values of Arrow to categories and arrays of NumPy, and back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +14,8 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-FEW_TEXTS = 1 << 12
+# For more texts, `to_numpy` is worth the import of pandas, which it causes.
+MAX_LISTED_TEXTS = 1 << 12
 
 
 def storage(array: Any) -> Any:
@@ -47,23 +48,18 @@ def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.ND
 
 
 def as_categories(values: pa.Array) -> AnyArray:
-    """Return values, none of them null, as NumPy keeps categories.
-
-    Numbers, Booleans, durations and times without a zone have NumPy's own dtype; texts, bytes,
-    dates, times of a day, times with a zone and decimals are Python's objects.
-    """
+    """Return values without nulls in a dtype of NumPy if it has one, else as Python objects."""
     check_offsets(values)
     kind = values.type
     are_texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    # `to_numpy` imports pandas, which takes longer than most tables do.
-    if _is_object_type(kind) or (are_texts and len(values) <= FEW_TEXTS):
+    if _is_object_type(kind) or (are_texts and len(values) <= MAX_LISTED_TEXTS):
         return _objects(values)
     categories: AnyArray = values.to_numpy(zero_copy_only=False)
     return categories
 
 
 def check_offsets(values: pa.Array) -> None:
-    """Refuse texts that leave their buffers, or are not UTF-8: pyarrow believes their offsets."""
+    """Reject texts outside their buffers or not in UTF-8: pyarrow trusts their offsets."""
     if not pa.types.is_primitive(values.type) and not pa.types.is_decimal(values.type):
         try:
             values.validate(full=True)
@@ -83,7 +79,7 @@ def as_values(column: Any) -> AnyArray:
         values, lengths = runs_of(column)
         return np.repeat(as_values(values), lengths)
     check_offsets(column)
-    # NumPy would make floats of integers beside nulls, which beyond 2**53 are not the same.
+    # NumPy would convert integers with nulls to floats, which are not exact beyond 2**53.
     has_null_integers = pa.types.is_integer(column.type) and column.null_count
     if _is_object_type(column.type) or has_null_integers:
         return _objects(column)
@@ -92,7 +88,7 @@ def as_values(column: Any) -> AnyArray:
 
 
 def _is_object_type(kind: pa.DataType) -> bool:
-    """Tell types that NumPy would change: a date into an instant, a time with a zone into UTC."""
+    """Tell whether NumPy would change values of a type: dates into instants, zones into UTC."""
     has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
     return bool(has_zone or pa.types.is_date(kind) or kind == pa.month_day_nano_interval())
 
@@ -104,7 +100,7 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    # take, which checks each code where it uses it: their memory may be somebody's.
+    # take checks each code where it uses it: another thread may change them.
     rows: AnyArray = values.take(codes)
     return rows
 
@@ -122,9 +118,15 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
         return pa.array([], pa.string())
     known = Categories.of(items)
     keys = known.to_keys()
-    for convert in (_with_inferred_type, _with_uint64, _with_nanoseconds):
+    array, scalars = known.to_array(), known.tolist()
+    converters: tuple[Callable[[], pa.Array], ...] = (
+        lambda: pa.array(scalars if array.dtype == object else array),
+        lambda: pa.array(scalars, pa.uint64()),  # pyarrow infers int64
+        lambda: pa.array(scalars, pa.timestamp("ns", pa.array(scalars).type.tz)),  # microseconds
+    )
+    for convert in converters:
         try:
-            values = convert(known)
+            values = convert()
             if Categories.of(as_categories(values)).to_keys() == keys:
                 return values
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
@@ -136,15 +138,14 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
     """Return categories in the type to which the values of any column are cast to compare them.
 
-    Numbers and Booleans are float64 while that holds them exactly, times and durations are counted
-    in nanoseconds while that reaches them: the cast refuses what it would change, which with these
-    types is least.
+    Numbers and Booleans become float64, times and durations nanoseconds, if that is exact: pyarrow
+    rejects values that a cast would change, and casts to these types change the fewest.
     """
     values = common_values(categories, owner)
     kind = values.type
     try:
         if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
-            return pc.add(values.cast(pa.float64()), 0.0)  # which makes 0.0 of -0.0
+            return pc.add(values.cast(pa.float64()), 0.0)  # turns -0.0 into 0.0
         if pa.types.is_timestamp(kind):
             return values.cast(pa.timestamp("ns", kind.tz))
         return values.cast(pa.duration("ns")) if pa.types.is_duration(kind) else values
@@ -152,28 +153,11 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
         return values
 
 
-def _with_inferred_type(categories: Categories) -> pa.Array:
-    """Return values of the type that pyarrow, or NumPy, infers for them."""
-    array = categories.to_array()
-    return pa.array(categories.tolist() if array.dtype == object else array)
-
-
-def _with_uint64(categories: Categories) -> pa.Array:
-    """Return integers of which some are beyond int64."""
-    return pa.array(categories.tolist(), pa.uint64())
-
-
-def _with_nanoseconds(categories: Categories) -> pa.Array:
-    """Return times that differ in nanoseconds, which pyarrow does not infer."""
-    items = categories.tolist()
-    return pa.array(items, pa.timestamp("ns", pa.array(items).type.tz))
-
-
 def output_labels(column: ColumnSchema) -> pa.Array:
-    """Return what each output of a column stands for, as the values of a dictionary.
+    """Return the values of a dictionary, one for each output of a column.
 
-    Where one of them is no category, or no type holds all categories, they are texts: what the
-    names of the outputs say after the prefix.
+    They are the names of the outputs without the prefix if an output is no category, or if no type
+    holds all categories.
     """
     if not column.specials:
         try:

@@ -1,7 +1,4 @@
-"""Columns of codes → arrays of Arrow over memory that `write` fills, and tables of them.
-
-The memory is given back with the last reference to any array over it.
-"""
+"""Columns of codes → arrays of Arrow over memory that `write` fills, and tables of them."""
 
 from __future__ import annotations
 
@@ -38,13 +35,13 @@ Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"
 LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictionary")
 
 PANDAS_KEY = b"pandas"
-# How pyarrow spells the types that have no alias.
+# The names of types that have no alias in pyarrow.
 DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), ordered=([01])>")
 ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
 FIXED_BINARY_NAME = re.compile(r"fixed_size_binary\[(\d{1,9})\]")
 DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
-# Rows of so many outputs share their columns.
-MOST_SHARED = 1 << 14
+# Single rows of at most this many outputs share their columns.
+MAX_SHARED = 1 << 14
 
 
 def wrap(
@@ -87,7 +84,7 @@ def _decoded_array(part: Decoded) -> pa.Array:
     positions = pa.array(part.positions)
     try:
         return fitted.take(positions)
-    except pa.ArrowNotImplementedError:  # pyarrow takes no rows of string and binary views
+    except pa.ArrowNotImplementedError:  # pyarrow cannot take from string and binary views
         return values.take(positions).cast(fitted.type)
 
 
@@ -103,7 +100,7 @@ def _as_fitted(values: pa.Array, names: Sequence[str], schema: ColumnSchema) -> 
 
 
 def type_of_name(name: str) -> pa.DataType:
-    """Return the type with this pyarrow name, or raise ValueError; nested types have none."""
+    """Return the type with this pyarrow name; raise ValueError for other names and nested types."""
     if match := DICTIONARY_NAME.fullmatch(name):
         value_type, index_type = map(type_of_name, match.group(1, 2))
         return pa.dictionary(index_type, value_type, ordered=match[3] == "1")
@@ -120,51 +117,46 @@ def type_of_name(name: str) -> pa.DataType:
 def _known_schema(
     table: Table, parts: Sequence[Part], columns: Sequence[Any], memo: dict[str, Any] | None
 ) -> pa.Schema:
-    """Return the schema of a table of parts, that of the last such table where it is the same."""
-    source = table.source.schema if isinstance(table.source, pa.Table) else None
-    # Other values than outputs make their types themselves, if they have none in the source.
-    own = Decoded if source is not None else (Decoded, Categorical, PassThrough)
+    """Return the schema of a table of parts, from the memo if the source has the same schema."""
+    # The types of these parts depend on their values.
+    is_arrow = isinstance(table.source, pa.Table)
+    own = Decoded if is_arrow else (Decoded, Categorical, PassThrough)
     if memo is None or any(isinstance(part, own) for part in parts):
         return _schema(table, parts, columns)
-    before, schema = memo.get("arrow", (None, None))
-    if schema is None or not _are_equal(before, source):
+    source = table.source.schema if is_arrow else pa.schema([])
+    known, schema = memo.get("arrow", (None, None))
+    if known is None or not known.equals(source, check_metadata=True):
         schema = _schema(table, parts, columns)
         memo["arrow"] = source, schema
     return schema
 
 
-def _are_equal(one: pa.Schema | None, other: pa.Schema | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return bool(one.equals(other, check_metadata=True))
-
-
 def _are_plain_outputs(parts: Sequence[Part]) -> TypeGuard[Sequence[Outputs]]:
-    """Tell whether all columns are outputs, not too many, and none of them is NaN."""
+    """Tell whether there are only outputs, not too many, and none of them is NaN."""
     n_outputs = 0
     for part in parts:
         if not isinstance(part, Outputs) or any(c.nan_where_missing for c in part.columns):
             return False
         n_outputs += len(part.names)
-    return 0 < n_outputs <= MOST_SHARED
+    return 0 < n_outputs <= MAX_SHARED
 
 
 def _row_table(
     table: Table, parts: Sequence[Outputs], memo: dict[str, Any], num_threads: int | None
 ) -> pa.Table:
-    """Return one row of outputs: columns of a table that holds each of them off, and each on.
+    """Return one row of outputs, selected from a table that holds each output as 0 and as 1.
 
-    To choose among columns takes pyarrow a quarter of the time that it takes to make a table.
+    pyarrow selects columns in a quarter of the time that it takes to make a table.
     """
-    before = table.source.schema if isinstance(table.source, pa.Table) else pa.schema([])
+    source = table.source.schema if isinstance(table.source, pa.Table) else pa.schema([])
     known, both = memo.get("arrow row", (None, None))
-    if known is None or not known.equals(before, check_metadata=True):
+    if known is None or not known.equals(source, check_metadata=True):
         schema = _schema(table, parts, ())
         pairs = [_off_and_on(kind) for kind in schema.types]
         arrays = [off for off, _ in pairs] + [on for _, on in pairs]
         twice = pa.schema([*schema, *schema], schema.metadata)
         both = pa.Table.from_arrays(arrays, schema=twice)
-        memo["arrow row"] = before, both
+        memo["arrow row"] = source, both
     columns = [column for part in parts for column in part.columns]
     n_outputs = both.num_columns // 2
     chosen = list(range(n_outputs))
@@ -194,23 +186,23 @@ def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.S
 
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:
-    """Return the values of a column; among objects NaN is null, as pandas means it."""
+    """Return the values of a column; NaN is null in a column of objects, as in pandas."""
     is_object = values.dtype == object
     try:
         try:
             array = pa.array(values, from_pandas=is_object)
             if is_object and pa.types.is_timestamp(array.type) and _has_nanoseconds(values):
-                # pyarrow infers microseconds, and would drop what pandas.Timestamp has beyond them.
+                # pyarrow infers microseconds and would drop the nanoseconds of a pandas.Timestamp.
                 return pa.array(values, pa.timestamp("ns", array.type.tz), from_pandas=True)
             return array
-        except OverflowError:  # of integers pyarrow tries int64 alone
+        except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
         raise TypeError(f"column {name!r} has no type in Arrow: {error}") from error
 
 
 def _has_nanoseconds(values: Iterable[Any]) -> bool:
-    """Tell whether a value is a pandas.Timestamp with nanoseconds beyond its microseconds."""
+    """Tell whether a value is a pandas.Timestamp with nanoseconds."""
     times = (value for value in values if isinstance(value, datetime.datetime))
     return any(getattr(time, "nanosecond", 0) for time in times if time == time)  # NaT has NaN
 
@@ -235,7 +227,7 @@ def reader_of_batches(
     columns: Callable[[pa.RecordBatch], list[Any]],
     schema: pa.Schema,
 ) -> pa.RecordBatchReader:
-    """Return a reader that makes new columns of each batch when it is asked for."""
+    """Return a reader that makes the columns of a batch when the batch is requested."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         first_row = 0
@@ -244,7 +236,7 @@ def reader_of_batches(
                 arrays = columns(batch)
             except (TypeError, ValueError) as error:
                 kind = TypeError if isinstance(error, TypeError) else ValueError
-                raise kind(f"in the batch that begins with row {first_row}: {error}") from error
+                raise kind(f"in the batch that begins at row {first_row}: {error}") from error
             yield batch_of(arrays, schema, batch.num_rows)
             first_row += batch.num_rows
 
@@ -254,9 +246,9 @@ def reader_of_batches(
 def metadata_without(
     metadata: Mapping[bytes, bytes] | None, changed: Collection[str]
 ) -> Mapping[bytes, bytes] | None:
-    """Return the metadata of a schema without what pandas noted in it about changed columns.
+    """Return the metadata of a schema without pandas' notes about changed columns.
 
-    ``Table.to_pandas`` would give the outputs of a column the dtype that the column once had.
+    Otherwise ``Table.to_pandas`` would give the outputs of a column the column's old dtype.
     """
     if metadata is None or PANDAS_KEY not in metadata:
         return metadata
@@ -266,7 +258,7 @@ def metadata_without(
         noted["index_columns"] = [
             c for c in noted["index_columns"] if isinstance(c, dict) or c not in changed
         ]
-    except (ValueError, KeyError, TypeError):  # not what pyarrow writes, and so not what it reads
+    except (ValueError, KeyError, TypeError):  # not written by pyarrow
         return metadata
     return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
 
@@ -278,15 +270,14 @@ def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
         return pa.from_numpy_dtype(dtype)
     except (pa.ArrowNotImplementedError, TypeError) as error:
         raise TypeError(
-            f"dtype = {dtype} has no type in Arrow; accepted are bool, integers, float16, float32"
-            " and float64"
+            f"dtype must be bool, an integer or a float of at most 64 bits in Arrow, got {dtype}"
         ) from error
 
 
 def output_arrays(
     columns: Sequence[CodedColumn], dtype: np.dtype[Any], num_threads: int | None = None
 ) -> list[pa.Array]:
-    """Return the outputs of at least one column, as arrays over one memory; Booleans are bits."""
+    """Return the outputs of one or more columns as arrays over one block; Booleans are bits."""
     dtype = dtype.newbyteorder("=")
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
     if n_rows == 1 and not any(column.nan_where_missing for column in columns):
@@ -306,7 +297,7 @@ def output_arrays(
 def _single_row(
     columns: Sequence[CodedColumn], kind: pa.DataType, num_threads: int | None
 ) -> list[pa.Array]:
-    """Return the outputs of one row, which are but two arrays: nobody can write to them."""
+    """Return the outputs of one row: two immutable arrays, one for 0 and one for 1, repeated."""
     off, on = _off_and_on(kind)
     arrays = [off] * sum(column.n_outputs for column in columns)
     for i in write.on_in_row(columns, num_threads=num_threads):
@@ -323,21 +314,21 @@ def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
 
 
 def output_fields(column: ColumnSchema) -> list[pa.Field]:
-    """Return the fields of the outputs of a column, of which none is ever null."""
+    """Return the fields of the outputs of a column, which are never null."""
     Schema((column,)).check_names()
     kind = arrow_type(column.options.dtype.newbyteorder("="))
     return [pa.field(name, kind, nullable=False) for name in column.names]
 
 
 class Nested(NamedTuple):
-    """The type of the one array that all outputs of a column become, and what writes it."""
+    """The type of an array of all outputs of a column, and its writer."""
 
     type: pa.DataType
     write: Callable[[CodedColumn], pa.Array]
 
 
 def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None) -> Nested:
-    """Return how the outputs of a column become one array; the type does not depend on the rows."""
+    """Return the type and the writer of all outputs of a column as one array."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
@@ -354,16 +345,13 @@ def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None)
 
 
 def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the elements of a row, which is uint8 for Booleans.
-
-    As bits a row would not begin with a byte, and NumPy and DLPack know no bits.
-    """
+    """Return the dtype of the elements of a row: uint8 for Booleans, as NumPy has no bits."""
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
 @lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
-    """Return the type of rows of so many elements: tensors or lists of fixed size."""
+    """Return the type of rows of `width` elements: tensors or lists of fixed size."""
     item = arrow_type(element)
     return pa.fixed_shape_tensor(item, [width]) if layout == "tensor" else pa.list_(item, width)
 
@@ -380,21 +368,24 @@ def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
 def _struct(
     coded: CodedColumn, fields: Sequence[pa.Field], dtype: np.dtype[Any], num_threads: int | None
 ) -> pa.StructArray:
-    """Return the outputs of a column, of which there may be none, as the fields of a structure."""
+    """Return the outputs of a column as the fields of a struct."""
     children = output_arrays([coded], dtype, num_threads)
     n_rows = len(coded.codes)
     return pa.Array.from_buffers(pa.struct(fields), n_rows, [None], 0, children=children)
 
 
 def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
-    """Return how a column becomes indices of its outputs; a row that is all off is null."""
+    """Return the type and the writer of a dictionary of the outputs; a row of zeros is null."""
     labels = output_labels(column)
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
     kind = pa.from_numpy_dtype(narrow)
 
     def write_indices(coded: CodedColumn) -> pa.Array:
         outputs = coded.outputs(num_threads)
-        return _dictionary_array(outputs.astype(narrow, copy=False), labels)
+        indices = outputs.astype(narrow, copy=False)
+        if coded.lut is None:  # integers of the user may be out of range
+            indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
+        return _dictionary_array(indices, labels)
 
     return Nested(pa.dictionary(kind, labels.type), write_indices)
 
@@ -410,7 +401,7 @@ def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
 
 
 def _buffer(values: AnyArray) -> pa.Buffer:
-    """Return the memory of an array, which nobody can write to through Arrow."""
+    """Return the memory of an array as an immutable buffer."""
     view = values.view()
     view.flags.writeable = False
     return pa.py_buffer(view)

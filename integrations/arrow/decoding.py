@@ -1,22 +1,27 @@
-"""Encoded tables and streams of Arrow back to the values they stand for."""
+"""Encoded tables and streams of Arrow, decoded to the values they stand for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder, adapter
 from onehot_fast.adapter import ColumnSchema, PassThrough, Schema, Special
 
-from ._decode import ClassDecoder, Classes, classes_of_features, reader_of_classes
-from ._plan import Rows
-from ._read import as_table
+from ._read import as_table, flattened, read_column
+from ._values import as_categories, as_values, common_values, output_labels, storage
 from ._write import Layout, metadata_without, reader_of_batches, table_of
-from .encoding import fitted_schema
+from .encoding import Rows, fitted_schema
 
 __all__ = ["decode"]
+
+# The output that is one in each row, or decode.ZERO_ROW or decode.NO_VALUE.
+Classes: TypeAlias = npt.NDArray[np.int64]
 
 
 def decode(
@@ -28,25 +33,24 @@ def decode(
     unknown: Any = None,
     infrequent: Any = None,
 ) -> Any:
-    """Return the values that an encoded table, or a stream of batches, stands for.
+    """Return the values that an encoded table or stream stands for.
 
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        What `encode` made, possibly read from a file or handed on by another library: features by
-        their names in any order, lists of any kind where they were of fixed size, and the values
-        themselves where they were in a dictionary.
+        A result of `encode`, also after a file or another library. Features are found by name, in
+        any order; lists may be of any kind, and dictionaries may be plain values.
     encoder, layout
         As for `encode`.
     missing, unknown, infrequent : scalar, optional
-        What stands for a value that is not known; null by default. What a row means that is all
-        off `Encoder.inverse_transform` tells.
+        The values to return for missing, unknown and infrequent values; null by default.
+        `Encoder.inverse_transform` describes the meaning of a row of zeros.
 
     Returns
     -------
     Table or RecordBatchReader
-        A reader if one came in. A decoded column has the type of the categories, whatever occurs,
-        and stands where its features began; other columns pass through untouched.
+        A reader for a reader. A decoded column has the type of the categories, whatever occurs, and
+        the place of its first feature. Other columns pass through.
 
     Raises
     ------
@@ -54,10 +58,10 @@ def decode(
         The encoder is not fitted.
     TypeError
         `table` is not a table, a column has another type than `encode` gives it, the categories
-        have no common type, or a substitute is not of this type.
+        have no common type, or `missing`, `unknown` or `infrequent` is not of this type.
     ValueError
-        A column is absent or there twice, several outputs of one column are on, or none is and that
-        stands for nothing.
+        A column is absent or duplicated, several features of a column are one in a row, or none is
+        and a row of zeros has no meaning.
 
     Examples
     --------
@@ -74,13 +78,13 @@ def decode(
     }  # fmt: skip
     rows = table if isinstance(table, pa.RecordBatchReader) else as_table(table)
     outputs = [*_output_columns(rows.schema, schema, layout, substitutes)]
-    unchanged = {output.field.name for output in outputs if output.meanings is None}
+    unchanged = {output.field.name for output in outputs if not output.is_decoded}
     changed = [name for name in rows.schema.names if name not in unchanged]
     metadata = metadata_without(rows.schema.metadata, changed)
     decoded = pa.schema([output.field for output in outputs], metadata)
 
     def columns(rows: Rows) -> list[Any]:
-        return [output.of(rows) for output in outputs]
+        return [output.read(rows) for output in outputs]
 
     if isinstance(rows, pa.RecordBatchReader):
         return reader_of_batches(rows, columns, decoded)
@@ -88,31 +92,30 @@ def decode(
 
 
 class OutputColumn(NamedTuple):
-    """A column of the output: what `read` returns, or where there are meanings those of it."""
+    """A column of the output, and the function that reads it from a batch."""
 
     field: pa.Field
     read: Callable[[Rows], Any]
-    meanings: ClassDecoder | None = None
-
-    def of(self, rows: Rows) -> Any:
-        """Return the column of a batch."""
-        values = self.read(rows)
-        return values if self.meanings is None else self.meanings.of(values)
+    is_decoded: bool = False
 
 
 def _output_columns(
     source: pa.Schema, schema: Schema, layout: Layout, substitutes: Mapping[Special, Any]
 ) -> Iterator[OutputColumn]:
 
+    def unchanged(position: int) -> OutputColumn:
+        return OutputColumn(source.field(position), lambda rows: rows.column(position))
+
     def decoded(column: ColumnSchema, read: Callable[[Rows], Classes]) -> OutputColumn:
-        meanings = ClassDecoder(column, substitutes)
-        return OutputColumn(pa.field(str(column.name), meanings.type), read, meanings)
+        decoder = ClassDecoder(column, substitutes)
+        field = pa.field(str(column.name), decoder.type)
+        return OutputColumn(field, lambda rows: decoder.values(read(rows)), is_decoded=True)
 
     if layout == "columns":
         positions = adapter.decode.feature_positions(schema, source.names)
         for part in adapter.decode.decoded_layout(schema, source.names):
             if isinstance(part, PassThrough):
-                yield _unchanged(source, part.position)
+                yield unchanged(part.position)
             else:
                 column, features = schema.columns[part], schema.starts[part : part + 2]
                 yield decoded(column, _from_features(column, positions[slice(*features)]))
@@ -123,24 +126,117 @@ def _output_columns(
             column = encoded[position]
             yield decoded(column, _from_column(column, position, layout))
         else:
-            yield _unchanged(source, position)
+            yield unchanged(position)
 
 
-def _unchanged(source: pa.Schema, position: int) -> OutputColumn:
-    return OutputColumn(source.field(position), lambda rows: rows.column(position))
+class ClassDecoder:
+    """Decodes the rows of an encoded column to values of one `type`."""
+
+    def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
+        self._column = column
+        categories = common_values(column.categories, f"column {column.name!r}")
+        self.type: pa.DataType = categories.type
+        specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
+        values = pa.concat_arrays([categories, *specials])
+        position_of = {special: len(categories) + i for i, special in enumerate(Special)}
+        missing = position_of[Special.MISSING]
+        zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
+        dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
+        by_class = [missing, position_of.get(zero_row, dropped)]
+        by_class += column.category_of_feature.tolist()
+        by_class += [position_of[special] for special in column.specials]
+        self._values = values.take(pa.array(by_class, pa.int64()))
+
+    def values(self, classes: Classes) -> pa.Array:
+        """Return the values of the rows; reject a row that has no meaning."""
+        adapter.decode.check_zero_rows(self._column, classes)
+        return self._values.take(pa.array(classes - adapter.decode.NO_VALUE))
+
+
+def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
+    """Return the value for a missing, unknown or infrequent value in the type of the categories."""
+    try:
+        return pa.array([value], kind)
+    except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
+        raise TypeError(
+            f"{special.value} must be of type {kind}, that of column {column.name!r}, got"
+            f" {value!r}: {error}"
+        ) from None
 
 
 def _from_features(column: ColumnSchema, positions: list[int]) -> Callable[[Rows], Classes]:
-    """Return what reads the classes from columns of features."""
-
-    def read(rows: Rows) -> Classes:
-        features = [rows.column(position) for position in positions]
-        return classes_of_features(column, features, rows.num_rows)
-
-    return read
+    """Return a reader of classes from columns of features."""
+    return lambda rows: _classes_of_features(
+        column, [rows.column(position) for position in positions], rows.num_rows
+    )
 
 
 def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:
-    """Return what reads the classes from one column."""
-    read = reader_of_classes(column, layout)
+    """Return a reader of classes from one column."""
+    read: Callable[[Any], Classes]
+    if layout == "dictionary":
+        categories = as_categories(output_labels(column))
+        labels = ColumnSchema.declared(categories, column.options.dtype)
+        read = partial(_classes_of_labels, column, labels)
+    else:
+        read = partial(_classes_of_struct if layout == "struct" else _classes_of_lists, column)
     return lambda rows: read(rows.column(position))
+
+
+def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
+    if not features:
+        return adapter.decode.classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
+    for name, values in zip(column.names, features, strict=True):
+        _check_numbers(values, f"column {name!r}")
+    cells = np.stack([adapter.decode.as_cells(as_values(values)) for values in features])
+    return adapter.decode.classes_of(column, cells, n_rows, n_rows)
+
+
+def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of structs whose fields have the names of the features."""
+    kind = values.type
+    if not pa.types.is_struct(kind):
+        raise TypeError(f"column {column.name!r} must be a struct, got the Arrow type {kind}")
+    for name in column.names:
+        if kind.get_field_index(name) < 0:
+            raise ValueError(f"column {column.name!r} must have exactly one field {name!r}")
+    fields = values.flatten()  # a call of struct_field for each would take quadratic time
+    features = [fields[kind.get_field_index(name)] for name in column.names]
+    return _classes_of_features(column, features, len(values))
+
+
+def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of tensors or lists."""
+    width = column.n_outputs
+    try:
+        offsets, elements = flattened(values)
+    except TypeError as error:
+        raise TypeError(f"column {column.name!r}: {error}") from None
+    lengths = np.diff(offsets)
+    if (lengths != width).any():
+        row = int(np.argmax(lengths != width))
+        raise ValueError(
+            f"column {column.name!r}, row {row}: must have {width} elements, got {lengths[row]}"
+        )
+    _check_numbers(elements, f"column {column.name!r}")
+    cells = adapter.decode.as_cells(as_values(elements))
+    return adapter.decode.classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
+
+
+def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
+    """Return the classes of values of the dictionary that `encode` makes."""
+    rows = read_column(storage(values)).encode()
+    classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
+    is_unknown = (classes < 0) & (rows.codes >= 0)
+    if is_unknown.any():
+        row = int(np.argmax(is_unknown))
+        value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
+        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
+    return classes
+
+
+def _check_numbers(values: Any, owner: str) -> None:
+    """Reject outputs that are neither numbers nor Booleans."""
+    kind = storage(values).type
+    if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise TypeError(f"{owner} must hold Booleans or numbers, got the Arrow type {kind}")

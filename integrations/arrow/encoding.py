@@ -1,48 +1,72 @@
-"""Tables and streams of Arrow, encoded: every batch by one schema, which is known before it."""
+"""Tables and streams of Arrow, encoded: the schema is known before the first batch."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import Schema, checks
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnSchema,
+    EncodedLayout,
+    PassThrough,
+    Schema,
+    Values,
+    checks,
+    lookup,
+    map_columns,
+)
 
-from ._plan import EncodePlan
-from ._read import as_table
-from ._write import LAYOUTS, Layout, reader_of_batches, table_of
+from ._read import ColumnReader, as_table
+from ._write import (
+    LAYOUTS,
+    Layout,
+    metadata_without,
+    nested,
+    output_arrays,
+    output_fields,
+    reader_of_batches,
+    table_of,
+)
 
 __all__ = ["encode", "encoded_schema"]
+
+Rows: TypeAlias = pa.Table | pa.RecordBatch
+
+# `map_columns` counts in bytes to write: hashing one value takes as long as writing this many.
+HASH_BYTES = 32
 
 
 def encode(
     table: Any, encoder: Encoder, *, layout: Layout = "columns", num_threads: int | None = None
 ) -> Any:
-    """Encode the columns of a table, or of a stream of batches, that an encoder was fitted to.
+    """Encode the columns of a table or stream with a fitted encoder.
 
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        With the encoder's columns, of any type that holds such values: categories that compare
-        equal are the same.
+        The encoder's columns may have any type: categories that compare equal are the same.
     encoder : Encoder
-        Fitted, on tables of any library.
+        Fitted on tables of any library.
     layout : {"columns", "struct", "array", "tensor", "dictionary"}, default "columns"
-        "columns" has a column for each feature, where the encoded columns stood and in the order
-        of the encoder; Booleans are bits. In all others an encoded column keeps its name and place
-        and becomes a structure of its features, a list of fixed size ("array"), a tensor of fixed
-        shape (of one dimension; like the list of bytes where the dtype is bool), or a dictionary
-        array of exactly the features, in which a row that is all off is null.
+        "columns" replaces each encoded column by one column per feature; Booleans are bits. In the
+        other layouts an encoded column keeps its name and place. It becomes a struct of its
+        features, a list of fixed size ("array"), a one-dimensional tensor of fixed shape, or a
+        dictionary array whose values are the features. Lists and tensors hold bytes if the dtype is
+        bool. A row of zeros is null in a dictionary array.
     num_threads : int, optional
         By default as many as the size of the result makes worthwhile.
 
     Returns
     -------
     Table or RecordBatchReader
-        A reader if one came in: it encodes a batch when that is asked for. Other columns pass
-        through untouched; fields and metadata are kept. What is new is over memory of our own,
-        given back with the last reference, and never null but for "dictionary".
+        A reader for a reader: it encodes a batch when that batch is requested. Other columns, their
+        fields and the metadata are kept. New columns have no nulls, except in layout "dictionary".
 
     Raises
     ------
@@ -51,8 +75,8 @@ def encode(
     TypeError
         `table` is not a table, a column cannot be encoded, or a dtype has no type in Arrow.
     ValueError
-        A column is absent or there twice, or a feature has the name of another column of the
-        output; the encoder refuses a value, which a reader raises with the batch.
+        A column is absent or duplicated, a feature has the name of another column of the output, or
+        the encoder rejects a value. A reader raises the last with the batch.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -76,12 +100,12 @@ def encode(
 
 
 def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "columns") -> pa.Schema:
-    """Return the schema of what `encode` makes of tables of a schema.
+    """Return the schema that `encode` gives to tables of a schema.
 
     Parameters
     ----------
     schema : pyarrow.Schema, or an object with ``__arrow_c_schema__``
-        Of the table.
+        The schema of the table.
     encoder, layout
         As for `encode`.
 
@@ -92,7 +116,7 @@ def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "col
     Raises
     ------
     RuntimeError, TypeError, ValueError
-        As for `encode`, but for what depends on rows.
+        As for `encode`, except for errors that depend on rows.
 
     Examples
     --------
@@ -108,8 +132,111 @@ def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "col
 
 
 def fitted_schema(encoder: Any, layout: Any) -> Schema:
-    """Return the schema of an encoder, after a check of both arguments."""
+    """Return the schema of an encoder, after checking both arguments."""
     checks.check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder is {checks.with_article(encoder)}; accepted is an Encoder")
+        raise TypeError(f"encoder must be an Encoder, got {checks.with_article(encoder)}")
     return encoder.schema
+
+
+class ColumnCoder:
+    """Codes one column batch by batch; a dictionary is looked up once while it stays the same."""
+
+    def __init__(self, schema: ColumnSchema) -> None:
+        self._schema = schema
+        self._reader = ColumnReader()
+        self._categories: Any = None
+        self._outputs: npt.NDArray[np.int64] = np.empty(0, np.int64)
+
+    def code(self, values: pa.Array | pa.ChunkedArray) -> CodedColumn:
+        """Return the codes of a batch; an error names the column."""
+        try:
+            column = self._reader.read(values)
+        except (TypeError, ValueError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(f"column {self._schema.name!r}: {error}") from error
+        if isinstance(column, Values):
+            return lookup.code_column(self._schema, column)
+        if column.stored is not self._categories:
+            self._categories = column.stored
+            self._outputs = self._schema.outputs_of(column.stored)
+        return lookup.code_column(self._schema, column, self._outputs)
+
+
+class NewColumns(NamedTuple):
+    """The output fields of the encoded columns ``schema.columns[columns]``, and their writer."""
+
+    columns: slice
+    fields: list[pa.Field]
+    write: Callable[[Sequence[CodedColumn]], list[pa.Array]]
+
+
+class EncodePlan:
+    """The schema of the output, and the writers of its columns."""
+
+    def __init__(
+        self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
+    ) -> None:
+        self._positions = schema.positions_in(source.names)
+        order = schema.column_order(source.names)
+        order.warn_if_absent()
+        self._coders = [ColumnCoder(column) for column in schema.columns]
+        self._parts: list[PassThrough | NewColumns]
+        if layout == "columns":
+            self._parts = [
+                part
+                if isinstance(part, PassThrough)
+                else _output_columns(schema, part.columns, num_threads)
+                for part in EncodedLayout(schema, source.names).columns
+            ]
+        else:
+            index_of = {position: index for index, position in enumerate(self._positions)}
+            self._parts = [
+                _nested_column(schema, index_of[i], source.names[i], layout, num_threads)
+                if i in index_of
+                else PassThrough(i)
+                for i in order.positions
+            ]
+        fields: list[pa.Field] = []
+        for part in self._parts:
+            if isinstance(part, PassThrough):
+                fields.append(source.field(part.position))
+            else:
+                fields += part.fields
+        changed = {source.names[position] for position in self._positions}
+        self.schema = pa.schema(fields, metadata_without(source.metadata, changed))
+        kinds = [source.field(position).type for position in self._positions]
+        self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
+
+    def encode(self, rows: Rows) -> list[Any]:
+        """Return the columns of the output; large inputs are read in several threads."""
+
+        def code(index: int) -> CodedColumn:
+            return self._coders[index].code(rows.column(self._positions[index]))
+
+        n_bytes = self._n_hashed * rows.num_rows * HASH_BYTES
+        coded = map_columns(code, range(len(self._coders)), n_bytes)
+        columns: list[Any] = []
+        for part in self._parts:
+            if isinstance(part, PassThrough):
+                columns.append(rows.column(part.position))
+            else:
+                columns += part.write(coded[part.columns])
+        return columns
+
+
+def _output_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
+    """Return one output column for each feature of several encoded columns."""
+    columns = schema.columns[positions]
+    dtype = columns[0].options.dtype
+    fields = [field for column in columns for field in output_fields(column)]
+    return NewColumns(positions, fields, lambda coded: output_arrays(coded, dtype, num_threads))
+
+
+def _nested_column(
+    schema: Schema, index: int, name: str, layout: Layout, num_threads: int | None
+) -> NewColumns:
+    """Return one output column for all features of an encoded column."""
+    kind, write = nested(schema.columns[index], layout, num_threads)
+    field = pa.field(name, kind, nullable=layout == "dictionary")
+    return NewColumns(slice(index, index + 1), [field], lambda coded: [write(coded[0])])

@@ -1,7 +1,7 @@
-"""One-hot encoding inside pyarrow's own pipelines: a compute function, and expressions that use it.
+"""One-hot encoding in pyarrow's pipelines: a compute function, and expressions that call it.
 
-The function takes the position of a category, so that one type of input is enough: pyarrow casts no
-argument of a function in Python. What turns values into positions is pyarrow's ``index_in``.
+pyarrow does not cast the arguments of functions written in Python. The function therefore takes
+positions of categories, which pyarrow's ``index_in`` computes from values of any type.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["expression", "register"]
 FunctionLayout: TypeAlias = Literal["tensor", "array", "struct"]
 FUNCTION_LAYOUTS: tuple[FunctionLayout, ...] = ("tensor", "array", "struct")
 
-# The digest of each function by its name. They cannot be taken out of pyarrow's registry again.
+# The digest of each function by its name; pyarrow's registry cannot remove functions.
 _registered: dict[str, str] = {}
 _lock = threading.Lock()
 
@@ -35,27 +35,27 @@ _lock = threading.Lock()
 def register(
     encoder: Any, name: str | None = None, *, column: Any = None, layout: FunctionLayout = "tensor"
 ) -> str:
-    """Make the encoding of a column a compute function of pyarrow.
+    """Register the encoding of a column as a compute function of pyarrow.
 
-    The function takes int32 (an array, chunks or a scalar), and no values: the position of a
-    category among ``encoder.categories[column]``, the number of these for an unknown value, null
-    for a missing one. `expression` writes the call that turns values into positions.
+    The function takes int32 positions (an array, chunks or a scalar): the position of a category in
+    ``encoder.categories[column]``, the number of categories for an unknown value, null for a
+    missing value. `expression` writes the call that turns values into positions.
 
     Parameters
     ----------
     encoder : Encoder, or sequence of scalars or Array
-        Fitted; or the categories, with which all else is off and the elements are uint8.
+        A fitted encoder; or the categories: other values become zeros, and elements are uint8.
     name : str, optional
-        By default one that tells what the function does, "onehot_fast.<digest>".
+        By default "onehot_fast.<digest>", which is the same for equal functions.
     column : column name, optional
-        The one whose outputs the function makes, if the encoder has several.
+        The column to encode; needed if the encoder has several.
     layout : {"tensor", "array", "struct"}, default "tensor"
         See `encode`.
 
     Returns
     -------
     str
-        The name, for ``pyarrow.compute.call_function``.
+        The name to pass to ``pyarrow.compute.call_function``.
 
     Raises
     ------
@@ -64,13 +64,13 @@ def register(
     TypeError
         An argument is of the wrong kind, or the dtype has no type in Arrow.
     ValueError
-        A function of this name does something else; the encoder has several columns, or none of
-        the name given. The function itself raises it where the encoder refuses a value.
+        Another function has this name; or the encoder has several columns and `column` is None, or
+        no column of this name. The function itself raises it if the encoder rejects a value.
 
     Notes
     -----
-    A second call for the same function returns the same name. pyarrow keeps the function, and so
-    the categories, until the process ends.
+    A second call for the same function returns the same name. pyarrow keeps the function and the
+    categories until the process ends.
 
     Examples
     --------
@@ -90,9 +90,16 @@ def register(
         if _registered.get(name) == function.digest:
             return name
         if name in _registered or name in pc.list_functions():
-            raise ValueError(f"name = {name!r} is that of another compute function")
+            raise ValueError(f"name must be unused, got {name!r}, another compute function")
         pc.register_scalar_function(
-            function, name, DOCUMENTATION, {"category": pa.int32()}, function.type
+            function,
+            name,
+            {
+                "summary": "One-hot encode positions of categories",
+                "description": "See onehot_fast.integrations.arrow.register.",
+            },
+            {"category": pa.int32()},
+            function.type,
         )
         _registered[name] = function.digest
     return name
@@ -101,26 +108,26 @@ def register(
 def expression(
     encoder: Any, field: Any, *, column: Any = None, layout: FunctionLayout = "tensor"
 ) -> pc.Expression:
-    """Return the expression that encodes a field, for scanners, filters, and Acero's plans.
+    """Return an expression that encodes a field, for scanners, filters and Acero's plans.
 
     Parameters
     ----------
     encoder, column, layout
-        As for `register`; `column` is by default that of the field's name, if there is one.
+        As for `register`; `column` is by default the column with the field's name.
     field : str or Expression
-        Of any type that ``cast`` brings to that of the categories: texts, dictionaries of texts and
-        views for texts, all numbers for numbers. The cast is checked: a number or time that it
-        would change is an error.
+        Its type must be castable to the type of the categories: texts, dictionaries of texts or
+        string views for texts, any numbers for numbers. A number or time that the cast would change
+        is an error.
 
     Returns
     -------
     pyarrow.compute.Expression
-        Of a "struct" ``pyarrow.compute.struct_field`` takes one output.
+        ``pyarrow.compute.struct_field`` takes one output of layout "struct".
 
     Raises
     ------
     RuntimeError, TypeError, ValueError
-        As for `register`; the categories have no common type.
+        As for `register`; or the categories have no common type.
 
     Examples
     --------
@@ -140,7 +147,7 @@ def expression(
     if column is None and isinstance(encoder, Encoder) and isinstance(field, str):
         column = field if field in (encoder.columns or ()) else None
     if not isinstance(field, str | pc.Expression):
-        raise TypeError(f"field is {checks.with_article(field)}; accepted are str and Expression")
+        raise TypeError(f"field must be a str or Expression, got {checks.with_article(field)}")
     values = pc.field(field) if isinstance(field, str) else field
     position = _category_position(_column(encoder, column), values)
     name = register(encoder, column=column, layout=layout)
@@ -148,52 +155,42 @@ def expression(
 
 
 def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Expression:
-    """Return the position of each value among the categories, as `register` describes it."""
+    """Return the position of each value in the categories, as `register` describes it."""
     known = comparable_values(column.categories, f"column {column.name!r}")
     missing, unknown = pa.scalar(None, pa.int32()), pa.scalar(len(known), pa.int32())
-    if not len(known):  # nor a type, to which the field could be cast
+    if not len(known):  # there is no type to cast the field to
         return pc.if_else(field.is_null(nan_is_null=True), missing, unknown)
     values = field.cast(known.type)
     if pa.types.is_floating(known.type):
-        values = values + pa.scalar(0.0, known.type)  # index_in tells -0.0 from 0.0
+        values = values + pa.scalar(0.0, known.type)  # index_in distinguishes -0.0 from 0.0
     position = pc.Expression._call("index_in", [values], pc.SetLookupOptions(value_set=known))
-    if not _tells_unknown(column):
+    if not _distinguishes_unknown(column):
         return position
-    # What is missing and what is unknown has no position: only the value itself tells them apart.
+    # Missing and unknown values both have a null position: only the values differ.
     present = pc.coalesce(position, unknown)
     return pc.if_else(values.is_null(nan_is_null=True), missing, present)
 
 
-DOCUMENTATION = {
-    "summary": "One-hot encode positions of categories",
-    "description": "See onehot_fast.integrations.arrow.register.",
-}
-
-
 class _Function:
-    """What pyarrow calls: positions of categories in, one-hot rows out."""
+    """The compute function: it takes positions of categories and returns one-hot rows."""
 
     def __init__(self, column: ColumnSchema, layout: FunctionLayout) -> None:
         self._column = column
-        self._type, self._write = nested(column, layout)
+        self.type, self._write = nested(column, layout)
         outputs = column.outputs_of(column.known)
         self._lut = np.insert(outputs, -1, column.unknown_output).astype(np.int32)
         rules = column.options.handle_missing, column.options.handle_unknown
         names = column.names if layout == "struct" else None
-        meaning = repr((column.name, rules, self._lut.tolist(), names, str(self._type)))
+        meaning = repr((column.name, rules, self._lut.tolist(), names, str(self.type)))
         self.digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
-    @property
-    def type(self) -> pa.DataType:
-        """The type of the output."""
-        return self._type
-
     def __call__(self, context: Any, positions: pa.Array) -> pa.Array:
-        """Return the rows of a batch; pyarrow itself would not see if there were too few."""
+        """Return the rows of a batch; pyarrow does not check their number."""
         codes = read_integers(positions)
         if len(codes) != context.batch_length:
             raise ValueError(
-                f"{len(codes)} positions came in a batch of {context.batch_length} rows"
+                f"positions must be as many as the {context.batch_length} rows of the batch, got"
+                f" {len(codes)}"
             )
         self._check(codes)
         is_nan = self._column.propagates_missing
@@ -201,25 +198,25 @@ class _Function:
         return self._write(CodedColumn(codes, self._lut, n_outputs, nan_where_missing=is_nan))
 
     def _check(self, codes: npt.NDArray[Any]) -> None:
-        """Refuse what is no position of a category, and what the encoder refuses."""
+        """Reject positions out of range and values that the encoder rejects."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error":
             lookup.check_no_missing(column.name, codes)
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
-            raise ValueError(f"category = {largest} is outside [0, {n_known}]")
+            raise ValueError(f"category must be in [0, {n_known}], got {largest}")
         if largest == n_known and column.options.handle_unknown == "error":
             row = int(np.argmax(codes))
             raise ValueError(
-                f"column {column.name!r}, row {row} of a batch: the value is unknown;"
-                " handle_unknown='ignore' (or 'indicator', 'infrequent') accepts it"
+                f"column {column.name!r}, row {row} of a batch: the value is unknown; use"
+                " handle_unknown='ignore' to encode it as zeros"
             )
 
 
 def _column(encoder: Any, column: Any) -> ColumnSchema:
     if not isinstance(encoder, Encoder):
         if column is not None:
-            raise TypeError(f"column = {column!r} is given without an Encoder that could have it")
+            raise TypeError(f"column must be None without an Encoder, got {column!r}")
         is_arrow = isinstance(encoder, pa.Array | pa.ChunkedArray)
         return ColumnSchema.declared(
             encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
@@ -227,15 +224,15 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
     columns = {schema.name: schema for schema in encoder.schema.columns}
     if column is None:
         if len(columns) != 1:
-            raise ValueError(f"column= must name one of the encoder's columns: {list(columns)!r}")
+            raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got None")
         return next(iter(columns.values()))
     if column not in columns:
-        raise ValueError(f"column = {column!r} is none of the encoder's: {list(columns)!r}")
+        raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got {column!r}")
     return columns[column]
 
 
-def _tells_unknown(column: ColumnSchema) -> bool:
-    """Tell whether an unknown value and a missing one are not encoded alike."""
+def _distinguishes_unknown(column: ColumnSchema) -> bool:
+    """Tell whether unknown and missing values are encoded differently."""
     options = column.options
     return (
         options.handle_unknown == "error"

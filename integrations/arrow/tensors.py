@@ -1,4 +1,4 @@
-"""One column of Arrow, one-hot encoded over one memory, for Arrow, NumPy and DLPack alike."""
+"""One-hot encode one column of Arrow over memory that Arrow, NumPy and DLPack share."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ __all__ = ["OneHotArray", "one_hot"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# From 2.1 on NumPy can tell a consumer that memory is read-only; before, it refuses to export it.
-TELLS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+# Before 2.1 NumPy cannot export read-only memory.
+EXPORTS_READ_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 
 def one_hot(
@@ -58,34 +58,32 @@ def one_hot(
     array : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
         Null and NaN are missing.
     categories : sequence of scalars, or Array, optional
-        The classes in their order; by default those of the dictionary, in its order, or the values
-        that occur, sorted.
+        The classes in their order; by default the values of the dictionary in its order, or the
+        distinct values, sorted.
     depth : int, optional
-        The integers of `array` are the classes themselves, and there are so many of them.
+        The number of classes if the integers of `array` are the classes.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
-        "tensor" (of one dimension) and "array" (lists of fixed size) are rows in memory, and of
-        bytes where the dtype is bool. The fields of "struct" and "columns" are named by the
-        classes; their Booleans are bits. "dictionary" has the classes as its values, and is encoded
-        only when NumPy or DLPack ask for the matrix.
+        "tensor" (of one dimension) and "array" (lists of fixed size) store rows contiguously, as
+        bytes if the dtype is bool. "struct" and "columns" have one field per class; Booleans are
+        bits. The values of "dictionary" are the classes; NumPy and DLPack encode it when needed.
     dtype : dtype_like, default uint8
-        Of the elements: bool, an integer or a float.
+        The dtype of the elements: bool, an integer or a float.
     num_threads : int, optional
         By default as many as the size of the result makes worthwhile.
 
     Returns
     -------
     OneHotArray of n_rows
-        Of which none is null: what is missing, or no class, is off everywhere (and null in a
-        dictionary).
+        A missing value, or a value that is no class, becomes a row of zeros (null in a dictionary).
 
     Raises
     ------
     TypeError
-        `array` offers no Arrow data, or a type that cannot be encoded; it does not hold integers
-        where a `depth` is given; or an argument is of the wrong kind.
+        `array` has no Arrow data or a type that cannot be encoded, `array` does not hold integers
+        and `depth` is given, or an argument is of the wrong kind.
     ValueError
-        Both `categories` and `depth` are given; two classes are equal or, as fields, of one name;
-        an index is outside its dictionary.
+        Both `categories` and `depth` are given, two classes are equal, two fields would have one
+        name, or an index is outside its dictionary.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -121,14 +119,14 @@ def one_hot(
 def _read(
     array: Any, categories: Any, depth: Any, element: np.dtype[Any]
 ) -> tuple[CodedColumn, AnyArray | range]:
-    """Return a column as codes, and its classes, by whichever argument tells them."""
+    """Return a column as codes, and its classes."""
     if categories is not None and depth is not None:
-        raise ValueError("depth and categories are both given; accepted is one of them")
+        raise ValueError("depth and categories are both given: pass one of them")
     values = as_column(array)
     if pa.types.is_struct(values.type):
         raise TypeError(
-            f"array is a table of {[*values.type.names]!r}: give one column of it; an Encoder takes"
-            " tables"
+            f"array must be a column, got a table of {[*values.type.names]!r}: pass one column, or"
+            " use an Encoder"
         )
     if depth is not None:
         codes = read_integers(values)
@@ -157,24 +155,23 @@ def _matrix(coded: CodedColumn, dtype: np.dtype[Any], num_threads: int | None = 
 
 
 class OneHotArray:
-    """One-hot encoded rows that every library can take over.
+    """One-hot encoded rows that every library can import without a copy.
 
-    It offers the Arrow PyCapsule interface (as an array and as a stream of one chunk), so that
-    pyarrow, polars, pandas, DuckDB and nanoarrow import it without a copy; and to NumPy and to
-    DLPack the matrix of n_rows × depth, which is the same memory in the layouts "tensor" and
-    "array", and made at each call in the others. Nobody can write to the memory but through DLPack,
-    a consumer older than DLPack 1.0. It is given back with the last reference, whichever library
-    holds it.
+    pyarrow, polars, pandas, DuckDB and nanoarrow import it through the Arrow PyCapsule interface.
+    NumPy and DLPack get the matrix of shape (n_rows, depth): the same memory in the layouts
+    "tensor" and "array", a new array in the others. The memory is read-only, except for consumers
+    older than DLPack 1.0. It is freed with the last reference in any library.
 
     Parameters
     ----------
     arrow : pyarrow.Array or RecordBatch
+        The rows.
     dtype : dtype
-        Of the matrix.
+        The dtype of the matrix.
     categories : sequence
-        What the columns of the matrix stand for.
+        The class of each column of the matrix.
     matrix : ndarray of shape (n_rows, depth), optional
-        The memory that `arrow` lies on.
+        The memory of `arrow`.
 
     Examples
     --------
@@ -209,11 +206,11 @@ class OneHotArray:
 
     @property
     def categories(self) -> Sequence[Any] | AnyArray:
-        """What the classes stand for, in order."""
+        """The classes, in order."""
         return self._categories
 
     def to_arrow(self) -> Any:
-        """Return the rows as pyarrow's: a RecordBatch in layout "columns", else an Array."""
+        """Return the rows as a RecordBatch in layout "columns", else as an Array."""
         return self._arrow
 
     def __len__(self) -> int:
@@ -221,15 +218,15 @@ class OneHotArray:
         return len(self._arrow)
 
     def __repr__(self) -> str:
-        """Name the size and the type."""
+        """Return the size and the type."""
         kind = getattr(self._arrow, "type", "columns")
         return f"OneHotArray({len(self)} rows, {len(self._categories)} classes, {kind})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Return the matrix, read-only where it is the memory of the Arrow array."""
+        """Return the matrix, read-only if it is the memory of the Arrow array."""
         matrix = self._matrix
         if copy is False and (matrix is None or (dtype is not None and dtype != self._dtype)):
-            raise ValueError("the matrix of this result cannot be had without a copy")
+            raise ValueError("the matrix of this result cannot be returned without a copy")
         if matrix is None:
             matrix, copy = _matrix_of(self._arrow, self.shape[1], self._dtype), False
         if copy or (dtype is not None and dtype != self._dtype):
@@ -241,7 +238,7 @@ class OneHotArray:
 
     def __dlpack__(self, **options: Any) -> Any:
         """Return the DLPack capsule of the matrix; `options` are those of NumPy's arrays."""
-        if TELLS_READ_ONLY and options.get("max_version") is not None:
+        if EXPORTS_READ_ONLY and options.get("max_version") is not None:
             return np.asarray(self).__dlpack__(**options)
         matrix = np.asarray(self) if self._matrix is None else self._matrix
         return matrix.__dlpack__(**options)
@@ -269,7 +266,7 @@ class OneHotArray:
 
 
 def _matrix_of(arrow: Any, depth: int, dtype: np.dtype[Any]) -> AnyArray:
-    """Return the matrix of a result that is of columns, or of indices."""
+    """Return the matrix of columns or of dictionary indices."""
     if isinstance(arrow, pa.DictionaryArray):
         return _matrix(CodedColumn(next(read_arrow(arrow)).codes(), None, depth), dtype)
     columns = arrow.columns if isinstance(arrow, pa.RecordBatch) else arrow.flatten()

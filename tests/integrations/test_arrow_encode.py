@@ -162,7 +162,7 @@ def test_an_error_in_a_stream_tells_its_rows():
     reader = encode(TABLE.to_reader(max_chunksize=2), encoder)
     reader.read_next_batch()
 
-    with pytest.raises(ValueError, match=r"begins with row 2: column 'size', row 0: 'L' is unk"):
+    with pytest.raises(ValueError, match=r"begins at row 2: column 'size', row 0: 'L' is unk"):
         reader.read_next_batch()
 
 
@@ -276,7 +276,7 @@ def test_substitutes_are_of_the_type_of_the_column():
 
     assert decoded["size"].to_pylist() == ["S", "-", "*", "?"]
     assert decode(encode(rows, encoder), encoder)["size"].to_pylist() == ["S", None, None, None]
-    with pytest.raises(TypeError, match="missing = 7 is not of type string, that of column 'size'"):
+    with pytest.raises(TypeError, match=r"missing must be of type string, .* got 7"):
         decode(encode(rows, encoder), encoder, missing=7)
 
 
@@ -352,13 +352,23 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
     ("table", "layout", "error", "match"),
     [
         ({"size_L": [True]}, "columns", ValueError, "no column 'size_S'"),
-        ({"size_L": [True], "size_S": ["no"]}, "columns", TypeError, "'size_S' has the Arrow type"),
+        (
+            {"size_L": [True], "size_S": ["no"]},
+            "columns",
+            TypeError,
+            "'size_S' must hold Bool",
+        ),
         ({"size_L": [1], "size_S": [1]}, "columns", ValueError, "row 0: more than one"),
-        ({"size": ["L"]}, "struct", TypeError, "'size' has the Arrow type string"),
-        ({"size": [{"size_L": True}]}, "struct", ValueError, "has no field 'size_S'"),
-        ({"size": ["L"]}, "tensor", TypeError, "accepted are lists"),
-        ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: 1 elements; accepted are 2"),
-        ({"size": [["a", "b"]]}, "tensor", TypeError, "accepted are Booleans and numbers"),
+        ({"size": ["L"]}, "struct", TypeError, "'size' must be a struct"),
+        (
+            {"size": [{"size_L": True}]},
+            "struct",
+            ValueError,
+            "exactly one field 'size_S'",
+        ),
+        ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
+        ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: must have 2 elements, got 1"),
+        ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),
         ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is not one of its features"),
         ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),
     ],
@@ -384,7 +394,7 @@ def test_a_row_that_stands_for_nothing_is_refused():
     ("change", "error", "match"),
     [
         ({"layout": "rows"}, ValueError, "layout = 'rows'"),
-        ({"encoder": "sizes"}, TypeError, "encoder is a str"),
+        ({"encoder": "sizes"}, TypeError, "encoder must be an Encoder, got a str"),
         ({"encoder": Encoder()}, RuntimeError, "not fitted"),
         ({"table": TABLE.drop_columns(["size"])}, ValueError, "no column 'size'"),
         ({"table": TABLE.append_column("size", TABLE["size"])}, ValueError, "2 columns named"),
@@ -396,7 +406,7 @@ def test_a_row_that_stands_for_nothing_is_refused():
         (
             {"encoder": Encoder(["size"], dtype="complex64").fit(TABLE)},
             TypeError,
-            "complex64 has no type in Arrow",
+            r"dtype must be .*, got complex64",
         ),
     ],
     ids=["layout", "no encoder", "not fitted", "absent", "twice", "name", "dtype"],

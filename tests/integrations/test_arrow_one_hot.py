@@ -66,7 +66,7 @@ def test_integers_are_the_classes_where_a_depth_is_given(drawn, depth, layout, d
 )
 def test_only_integers_are_classes_themselves(array):
     """Of a dictionary it would not be clear which of its numbers are meant."""
-    with pytest.raises(TypeError, match="with depth= accepted are integers"):
+    with pytest.raises(TypeError, match="array must hold integers if depth is given"):
         one_hot(array, depth=2)
 
 
@@ -169,8 +169,8 @@ def test_dlpack_tells_its_device():
     [
         ({"layout": "rows"}, ValueError, "layout = 'rows'"),
         ({"dtype": "str"}, TypeError, "dtype = 'str'"),
-        ({"dtype": "complex64"}, TypeError, "complex64 has no type in Arrow"),
-        ({"depth": 2}, TypeError, "array has the Arrow type string"),
+        ({"dtype": "complex64"}, TypeError, "dtype must be .*, got complex64"),
+        ({"depth": 2}, TypeError, "array must hold integers"),
         ({"depth": 2, "categories": ["S"]}, ValueError, "both given"),
         ({"categories": ["S", None]}, ValueError, r"categories\[1\] = None is a missing value"),
         ({"categories": ["S", "S"]}, ValueError, r"categories\[1\] = 'S' equals"),
@@ -178,7 +178,7 @@ def test_dlpack_tells_its_device():
         ({"num_threads": 0}, ValueError, "num_threads = 0 must be at least 1"),
         ({"num_threads": 0, "layout": "struct"}, ValueError, "num_threads = 0"),
         ({"num_threads": 0, "layout": "dictionary"}, ValueError, "num_threads = 0"),
-        ({"depth": -1}, TypeError, "array has the Arrow type string"),
+        ({"depth": -1}, TypeError, "array must hold integers"),
         ({"categories": [1, "1"], "layout": "columns"}, ValueError, "would be named '1'"),
         ({"categories": [1, "1"], "layout": "dictionary"}, ValueError, "would be '1'"),
     ],
@@ -207,5 +207,5 @@ def test_a_table_is_not_a_column(layout: Any) -> None:
     """The error names its columns, of which one is meant."""
     table = pa.table({"size": SIZES, "n": [1, 2, 3, 4]})
 
-    with pytest.raises(TypeError, match=r"is a table of \['size', 'n'\]: give one column of it"):
+    with pytest.raises(TypeError, match=r"got a table of \['size', 'n'\]: pass one column"):
         one_hot(table, layout=layout)

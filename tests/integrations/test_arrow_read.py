@@ -213,7 +213,7 @@ def test_nanoseconds_of_a_zoned_time_are_kept():
         (
             pa.DictionaryArray.from_arrays(pa.array([0, 7]), ["a"], safe=False),
             ValueError,
-            r"7.*1",
+            r"must be in \[0, 1\), got 7",
         ),
     ],
     ids=["list", "struct", "time", "index"],
@@ -273,7 +273,7 @@ def test_separated_numbers_are_refused():
 
 
 def test_rows_that_are_no_lists_are_refused():
-    with pytest.raises(TypeError, match="rows have the Arrow type string"):
+    with pytest.raises(TypeError, match=r"rows must be lists, .* got the Arrow type string"):
         read_lists(pa.array(["ab"]))
 
 
@@ -289,5 +289,5 @@ def test_lists_that_leave_their_elements_are_refused(kind, starts):
     buffers = [None, *map(pa.py_buffer, parts)]
     lists = pa.Array.from_buffers(getattr(pa, kind)(pa.int64()), 3, buffers, children=[elements])
 
-    with pytest.raises(ValueError, match="is a list of"):
+    with pytest.raises(ValueError, match=r"is a list of .* from position"):
         multi_hot(lists, 2)
