@@ -1,4 +1,4 @@
-"""Rows that hold any number of classes each: several ons in a row, or counts."""
+"""Multi-hot encoding: rows of any number of classes, as ones or counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_DEPTH = np.iinfo(np.int32).max - 1
 
 
 class _MultiHotKeywords(TypedDict, total=False):
-    """The keywords of `multi_hot` that have no influence on the type of its result."""
+    """The keywords of `multi_hot` that do not influence the type of its result."""
 
     categories: Any
     offsets: Any
@@ -74,7 +74,7 @@ def multi_hot(
     output: Literal["csc"],
     **keywords: Unpack[_MultiHotKeywords],
 ) -> csc_array: ...
-@max_positional(2, "multi_hot(rows, depth) takes all else by keyword")
+@max_positional(2, "multi_hot(rows, depth) takes other options by keyword")
 def multi_hot(
     rows: Any,
     depth: Any = None,
@@ -93,31 +93,31 @@ def multi_hot(
     Parameters
     ----------
     rows : sequence of sequences, ndarray of shape (n_rows, width), texts, or flat elements
-        The elements are integers, which are classes, or any scalars where `categories` tells their
-        classes. None is a row without elements. A negative integer and a missing scalar are no
-        class, with which rows of one length are filled up.
+        The elements are integers, which are classes, or scalars that `categories` contains. None is
+        a row without elements. Negative integers and missing scalars are skipped: pad rows of one
+        length with them.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : sequence of scalars, optional
-        The classes in their order, instead of `depth`; `distinct_labels` finds them.
+        The classes in order, instead of `depth`. `distinct_labels` finds them.
     offsets : array_like of int, shape (n_rows + 1,), optional
         `rows` is flat, and row ``i`` has the elements ``offsets[i]:offsets[i + 1]``, as in an
         Arrow list array. They may also be a `Column`.
     sep : str, optional
-        `rows` are texts (or None), or a library's column of them, and this stands between the
-        labels of each. Nothing is stripped; an empty label is none.
+        The separator of labels, if `rows` are texts (or None), or a library's column of texts.
+        Nothing is stripped; empty labels are skipped.
     mode : {"set", "count"}, default "set"
-        Whether an element is 1 where its class occurs in the row, or how often it does (modulo
+        Whether an element is 1 if its class occurs in the row, or the number of occurrences (modulo
         the range of an integer dtype).
     dtype : dtype_like, default float32
         The dtype of the result. Counts need an integer, float32 or float64.
     out_of_range : {"ignore", "error"}, default "ignore"
-        What is no class, an integer from `depth` or a scalar that is no category, is skipped or
-        refused.
+        Whether an integer from `depth` on, or a scalar that is not in `categories`, is skipped or
+        raises an error.
     output : {"numpy", "csr", "csr_matrix", "csc"}, default "numpy"
         A row-major matrix, or a `scipy.sparse.csr_array`, `csr_matrix` or `csc_array`.
     num_threads : int, optional
-        By default as many as the size of the result makes worthwhile.
+        By default chosen by the size of the result.
 
     Returns
     -------
@@ -126,11 +126,11 @@ def multi_hot(
     Raises
     ------
     TypeError
-        The rows are of another kind, scalars without `categories`, or an option is of the wrong
-        kind.
+        The rows have an unsupported type, scalars have no `categories`, or an option has the wrong
+        type.
     ValueError
-        Both `depth` and `categories` are given, or no depth can be inferred; the offsets do not
-        walk over the elements; a word is unknown; an element is refused.
+        Both `depth` and `categories` are passed, or no depth can be inferred; the offsets do not
+        ascend or exceed the elements; an option is unknown; an element is not a class.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -153,7 +153,7 @@ def multi_hot(
     element = _element(dtype, mode)
     ragged = Rows.read(rows, offsets, sep)
     if categories is not None and depth is not None:
-        raise ValueError("depth and categories are both given; accepted is one of them")
+        raise ValueError("depth and categories cannot be combined: pass one of them")
     coded = _classes(ragged, depth) if categories is None else _labelled(ragged, categories)
     if out_of_range == "error":
         _check_classes(ragged, coded)
@@ -171,43 +171,43 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
     element = np.dtype(np.float32) if dtype is None else number_dtype(dtype, "dtype")
     if mode == "count" and element not in COUNTABLE:
         raise TypeError(
-            f"dtype = {element} cannot count: accepted are integers, float32 and float64"
+            f"dtype must be an integer, float32 or float64 for mode='count', got {element}"
         )
     return element
 
 
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
-    """Return elements that are the classes themselves."""
+    """Return the classes of elements that are integers."""
     elements = ragged.elements
     if isinstance(elements, Factorized):
-        elements = np.empty(0, object)  # texts, which are refused
+        elements = np.empty(0, object)  # texts, which are an error
     if isinstance(elements, Column):
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
     if elements.dtype.kind not in "iu":
         raise TypeError(
-            f"the elements have dtype {elements.dtype}; accepted are integers, and any scalars"
-            " with categories=, which onehot_fast.distinct_labels finds"
+            f"rows must contain integers, got elements of dtype {elements.dtype}: pass categories="
+            " for other scalars; onehot_fast.distinct_labels finds them"
         )
     codes = as_indices(elements)
     n_classes = resolve_depth(depth, codes, None)
     if n_classes > MAX_DEPTH:
-        raise ValueError(f"depth = {n_classes} is too large: accepted are numbers to {MAX_DEPTH}")
+        raise ValueError(f"depth must be at most {MAX_DEPTH}, got {n_classes}")
     return CodedColumn(codes, None, n_classes)
 
 
 def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
-    """Return elements that are looked up among the categories."""
+    """Return the classes of elements that are scalars."""
     known = declared_categories(categories, "categories")
     if known is None:
-        raise ValueError("categories = 'auto' is not accepted here; distinct_labels finds them")
+        raise ValueError("categories cannot be 'auto' here; onehot_fast.distinct_labels finds them")
     column = read_column(ragged.elements)
     outputs = Categories.of(known).find(Categories.of(column.stored))
     return CodedColumn(column.codes, np.append(outputs, -1).astype(np.int32), len(known))
 
 
 def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
-    """Refuse the first element that is no class."""
+    """Raise an error for the first element that is not a class."""
     start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
     offends = (coded.codes >= 0) & (coded.outputs() < 0)
     if not offends[start:stop].any():
@@ -217,10 +217,8 @@ def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     elements = ragged.elements
     is_coded = isinstance(elements, Column | Factorized)
     value = elements.categories[int(coded.codes[position])] if is_coded else elements[position]
-    where = f"rows[{row}][{place}] = {plain(value)!r}"
-    if coded.lut is None:
-        raise ValueError(f"{where} is outside [0, {coded.n_outputs})")
-    raise ValueError(f"{where} is none of the {coded.n_outputs} categories")
+    expected = f"in [0, {coded.n_outputs})" if coded.lut is None else "one of the categories"
+    raise ValueError(f"rows[{row}][{place}] must be {expected}, got {plain(value)!r}")
 
 
 def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -> AnyArray:
@@ -234,7 +232,7 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     Returns
     -------
     ndarray of shape (n_labels,)
-        Of dtype object where NumPy has no dtype for the labels.
+        The dtype is object if NumPy has none for the labels.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""The operator on arrays: arguments in, ndarray out.
+"""The operator on arrays and its inverse.
 
-Both functions check in one order (types, shapes, ranges, size) before they allocate or write.
+Both functions check types, shapes, ranges and the size, in this order, before they allocate.
 """
 
 from __future__ import annotations
@@ -41,14 +41,13 @@ __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
 # The bytes of the two values of a mask.
 _FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
-# Elements of which the largest are looked for at a time.
-_BLOCK = 1 << 18
+_BLOCK = 1 << 18  # elements that are searched in one call of NumPy
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class _OneHotKeywords(TypedDict, total=False):
-    """The keywords of `one_hot` that have no influence on the type of its result."""
+    """The keywords of `one_hot` that do not influence the type of its result."""
 
     on_value: Any
     off_value: Any
@@ -89,7 +88,7 @@ def one_hot(
 ) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,
-    depth: Any = ...,  # required; without it, an option of another library gets its hint first
+    depth: Any = ...,  # required; an option of another library is reported first
     *,
     on_value: Any = 1,
     off_value: Any = 0,
@@ -105,54 +104,55 @@ def one_hot(
 ) -> npt.NDArray[Any]:
     """Return the one-hot encoding of indices.
 
-    The result is the shape of the indices with a new dimension of size `depth` at `axis`. Along it
-    the position an index names holds `on_value`, every other one `off_value` (ONNX OneHot-11,
-    summary; OpenVINO OneHot-1). An index that names no position makes a row that is all off.
+    The result has the shape of the indices with a new dimension of size `depth` at `axis`. Along
+    it, the position of the index holds `on_value`, all others `off_value` (ONNX OneHot-11, summary;
+    OpenVINO OneHot-1). An index out of range becomes a row of `off_value`.
 
     Parameters
     ----------
     indices : array_like of integer or float, of any shape
         A NumPy array, a (nested) sequence or one number, or an object with the array, buffer or
-        DLPack protocol. Integers of 8 to 64 bits are compared as they are. float16, float32 and
-        float64 are truncated toward zero to int64 (ONNX OneHot-11, Inputs): 1.9 is class 1, -0.5
-        is class 0; NaN, infinities and what int64 cannot hold are out of range. An object array is
-        accepted if all its elements are integers. Strides, byte order and a read-only flag do not
-        matter; the indices are never changed.
+        DLPack protocol. Integers have 8 to 64 bits. float16, float32 and float64 are truncated
+        toward zero to int64 (ONNX OneHot-11, Inputs): 1.9 is class 1, -0.5 is class 0; NaN,
+        infinities and numbers beyond int64 are out of range. An object array is accepted if all its
+        elements are integers. Any strides and byte order are accepted, and the indices are never
+        changed.
     depth : int, float, array of one element, or None
-        The number of classes, truncated toward zero, from 0. None takes 1 + the largest index that
-        is not ignored, and 0 if all of those are negative.
+        The number of classes, truncated toward zero, at least 0. None means 1 + the largest index
+        that is not ignored, or 0 if all of these are negative.
     on_value, off_value : scalar, default 1 and 0
-        What the result holds, copied bit for bit. A *typed* value (a NumPy scalar, a 0-D array)
-        keeps its dtype. Any other value takes the dtype of the result if that can hold it: 0.1 is
-        rounded to float32, but 1.5 is no integer, 300 no uint8 and 1e39 no float32. A value that
-        is not a tuple fills every field of a structured dtype.
+        The elements of the result, copied bit for bit. A *typed* value (a NumPy scalar, a 0-D
+        array) keeps its dtype. Any other value is converted to the dtype of the result: 0.1 is
+        rounded to float32, but 1.5 is not an integer, 300 not a uint8 and 1e39 not a float32. A
+        value that is not a tuple fills every field of a structured dtype.
     axis : int, default -1
         The position of the new dimension in the *result*, from ``-r - 1`` to ``r`` for indices of
         rank ``r`` (ONNX OneHot-11, Attributes).
     dtype : dtype_like, optional
         The dtype of the result: any NumPy dtype, in any byte order, and those that ml_dtypes
-        registers. By default that of the typed values; without these that of `out`; without that
-        bool for two bools, float32 for real numbers, complex128 for complex ones, text as wide as
-        the longer one for two str or two bytes. Any other Python object needs ``dtype=object``.
-        ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` without a width or unit take it from the values.
+        registers. The default is the dtype of the typed values, else that of `out`, else bool for
+        two bools, float32 for real numbers, complex128 for complex numbers, and text as wide as the
+        longer value for two str or two bytes. Other Python objects need ``dtype=object``. ``"S"``,
+        ``"U"``, ``"V"`` and ``"M8"`` without a width or unit take it from the values.
     negative_indices : {"ignore", "normalize", "error"}, default "ignore"
-        A negative index makes its row all off (OpenVINO OneHot-1), or counts from the back so that
-        -1 is the last class (ONNX OneHot-11), or is refused. With "normalize" an index below
-        ``-depth`` is out of range.
+        A negative index becomes a row of `off_value` (OpenVINO OneHot-1), or counts from the end,
+        so that -1 is the last class (ONNX OneHot-11), or raises an error. With "normalize" an index
+        below ``-depth`` is out of range.
     out_of_range : {"ignore", "error"}, default "ignore"
-        An index from `depth` makes its row all off, or is refused; NaN and infinities likewise.
+        An index of `depth` or more, NaN or infinity becomes a row of `off_value`, or raises an
+        error.
     ignore_index : int or several, optional
-        The rows of this index, or of these, are all off, before any policy looks at them
-        (PyTorch's word).
+        These indices become rows of `off_value`, before any policy applies. The name is that of
+        PyTorch.
     label_smoothing : float, default 0.0
         From 0 to below 1: the values are ``1 - s + s / depth`` and ``s / depth`` instead of 1 and
-        0, so that a row still sums to 1. It needs a float dtype. A row that is all off has
+        0, so that a row still sums to 1. It needs a float dtype. A row of `off_value` has
         ``s / depth`` everywhere: leave it out of the loss.
     out : ndarray, optional
-        Where the result goes: the right shape and dtype, writeable, of any strides, sharing no
-        memory with the indices. It is written only once everything has been checked.
+        The memory of the result: of its shape and dtype, writable, with any strides, without
+        overlap with the indices. It is written after all checks.
     num_threads : int, optional
-        By default as many as the size of the result makes worthwhile.
+        By default chosen by the size of the result.
 
     Returns
     -------
@@ -162,14 +162,14 @@ def one_hot(
     Raises
     ------
     TypeError
-        `indices` are bool, complex, text, dates, masked or another kind that is not listed above,
-        `depth` or `ignore_index` is no number, a value does not suit the dtype, the two values or
-        a value and `dtype` or `out` differ in dtype.
+        `indices` are bool, complex, text, dates, masked or of another type not listed above,
+        `depth` or `ignore_index` is not a number, a value has the wrong type for the dtype, or the
+        dtypes of the two values, `dtype` and `out` differ.
     ValueError
-        `depth` is negative, not finite, not one element, or None where there is no index to look
-        at; `axis` is out of range; a policy is unknown or refuses an index (the message names the
-        first one in C order); the dtype cannot hold a value; `out` does not fit or overlaps; the
-        result has more dimensions or bytes than an array can have.
+        `depth` is negative, not finite, not one element, or None without indices; `axis` is out of
+        range; a policy is unknown or rejects an index (the message names the first one in C order);
+        the dtype cannot hold a value; `out` has another shape or overlaps; the result has more
+        dimensions or bytes than an array can have.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -188,7 +188,7 @@ def one_hot(
     >>> onehot_fast.one_hot([[3, 300]], 21, out_of_range="error")
     Traceback (most recent call last):
         ...
-    ValueError: indices[0, 1] = 300 is outside [0, 21)
+    ValueError: indices[0, 1] must be in [0, 21), got 300
     >>> onehot_fast.one_hot([[3, 255]], 4, ignore_index=255, out_of_range="error", dtype="uint8")
     array([[[0, 0, 0, 1],
             [0, 0, 0, 0]]], dtype=uint8)
@@ -204,7 +204,7 @@ def one_hot(
     For the labels of a model, pass ``out_of_range="error", negative_indices="error"``: by default a
     wrong label becomes a row of zeros, with which a model trains silently.
     """
-    if unknown:  # a decorator would take longer than a small call
+    if unknown:  # not in a decorator, which takes longer than a small call
         check_options(unknown, _OneHotKeywords.__annotations__.keys() | {"depth", "dtype", "out"})
     if (
         negative_indices == "ignore"
@@ -241,7 +241,7 @@ def one_hot(
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
-    """Return memory for the result, unless it cannot fit, and whether it is all zero."""
+    """Return memory for the result, after a check of its size, and whether it is all zero."""
     check_size(shape, dtype)
     return memory.allocate(shape, dtype)
 
@@ -257,10 +257,9 @@ def _write(
     policy: Policy,
     num_threads: int,
 ) -> None:
-    """Write the result, by a kernel wherever its elements are bytes in a row."""
+    """Write the result: by a kernel if its elements are contiguous bytes, else by NumPy."""
     by_kernel = cells.flags.c_contiguous and not cells.dtype.hasobject
-    # Elsewhere the kernel makes the mask by which NumPy writes.
-    target = cells
+    target = cells  # or the mask with which NumPy writes
     if not by_kernel:
         target, zeroed = _allocate(cells.shape, np.dtype(np.bool_))
     dispatch.encode(
@@ -279,7 +278,7 @@ def _write(
         scatter.fill(cells, target, on, off)
 
 
-@max_positional(2, "decode(tensor, axis) takes all else by keyword")
+@max_positional(2, "decode(tensor, axis) takes other options by keyword")
 def decode(
     tensor: Any,
     axis: int = -1,
@@ -306,8 +305,8 @@ def decode(
     on_value : scalar, default 1
         As in `one_hot`, for a result of the dtype of the tensor.
     default : int or "error", default -1
-        The index of a row whose elements are all the same and differ from `on_value`, such as a row
-        of zeros. "error" rejects such rows.
+        The index of a row whose elements are all equal and differ from `on_value`, such as a row of
+        zeros. "error" rejects such rows.
     multiple : {"error", "first"}, default "error"
         Whether a row with several on values is rejected, or means the first of them.
     rule : {"exact", "argmax"}, default "exact"
@@ -324,7 +323,7 @@ def decode(
     ------
     TypeError
         `tensor` is a masked array; `on_value` is typed and has another dtype, or does not suit the
-        dtype; `axis` or `default` is of the wrong kind.
+        dtype; `axis` or `default` has the wrong type.
     ValueError
         `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `default` or
         `multiple` is unknown or rejects a row; a row has no on value and elements that differ from
@@ -355,7 +354,7 @@ decodes scores
     """
     check_choice(rule, "rule", ("exact", "argmax"))
     if hasattr(tensor, "tocoo"):
-        raise TypeError(f"tensor is {with_article(tensor)}: pass its .toarray()")
+        raise TypeError(f"tensor must be dense, got {with_article(tensor)}: pass its .toarray()")
     cells = as_array(tensor, "tensor")
     if rule == "argmax":
         if type(on_value) is not int or (on_value, default, multiple) != (1, -1, "error"):
@@ -390,24 +389,24 @@ def _class_axis(axis: int, rank: int) -> int:
     """Return the axis of the classes in a tensor, counted from the front."""
     position = as_integer(axis, "axis")
     if rank == 0:
-        raise ValueError("tensor has rank 0: accepted is rank 1 or higher")
+        raise ValueError("tensor must have rank 1 or higher, got rank 0")
     if not -rank <= position < rank:
         raise ValueError(
-            f"axis = {position} is outside [{-rank}, {rank - 1}] for a tensor of rank {rank}"
+            f"axis must be in [{-rank}, {rank}) for a tensor of rank {rank}, got {position}"
         )
     return position % rank
 
 
 def _default_index(default: object) -> int:
-    """Return the index of a row without an on value; any where such rows are rejected."""
+    """Return the index of a row without an on value; -1 for 'error'."""
     if isinstance(default, str):
         if default != "error":
-            raise ValueError(f"default = {default!r} is unknown: accepted are an int and 'error'")
+            raise ValueError(f"default must be an integer or 'error', got {default!r}")
         return -1
     index = as_integer(default, "default", "an integer or 'error'")
     limits = np.iinfo(np.int64)
     if not limits.min <= index <= limits.max:
-        raise ValueError(f"default = {index} is outside int64, the dtype of the result")
+        raise ValueError(f"default must fit int64, the dtype of the result, got {index}")
     return index
 
 
@@ -461,18 +460,18 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
     """Return the position of the largest element of each row, as `numpy.argmax` finds it."""
     if cells.dtype.kind not in "buif" and cells.dtype.isbuiltin != 2:
         raise TypeError(
-            f"tensor has dtype {cells.dtype}: with rule='argmax' accepted are Booleans, integers"
-            " and floats"
+            "tensor must contain Booleans, integers or floats for rule='argmax', got dtype"
+            f" {cells.dtype}"
         )
     moved = np.moveaxis(cells, axis, -1)
     shape = moved.shape[:-1]
     check_size(shape, np.int64)
     if not moved.shape[-1] and math.prod(shape):
-        raise ValueError(f"tensor has shape {cells.shape}: of no classes none is the largest")
+        raise ValueError(f"tensor must have at least one class, got shape {cells.shape}")
     classes = np.empty(shape, np.int64)
     if not shape or not classes.size:
         return np.asarray(np.argmax(moved, -1)) if not shape else classes
-    # NumPy copies what has the classes elsewhere than in the last dimension: block by block.
+    # NumPy copies arrays whose classes are not in the last dimension: blocks limit the copy.
     step = max(1, _BLOCK * len(classes) // moved.size)
     for start in range(0, len(classes), step):
         block = slice(start, start + step)
@@ -481,17 +480,17 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
 
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
-    """Return a row of a tensor as one would index it: [2, :, 5]."""
+    """Return a row of a tensor as an index: [2, :, 5]."""
     where = [*map(str, unraveled(row, shape))]
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
 
 
 def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """Return an uninitialised array, in the kind of memory that results have.
+    """Return an uninitialised array for ``out=``, which is filled many times.
 
-    It is a buffer for ``out=``, made once and filled many times: aligned to 64 bytes and, where
-    it is large and the system has them, of huge pages. The first writes into an array of
-    ``numpy.empty``, of which a part or all is in small pages, may take several times as long.
+    The array is aligned to 64 bytes. A large one has huge pages, if the system offers them. The
+    first writes into an array of `numpy.empty`, which has small pages, can take several times as
+    long.
 
     Parameters
     ----------
@@ -508,15 +507,15 @@ def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.
     Raises
     ------
     TypeError
-        `shape` holds something else than integers, or `dtype` is no dtype.
+        `shape` does not consist of integers, or `dtype` is not a dtype.
     ValueError
-        A dimension is negative, or the rank or the size is more than NumPy has.
+        A dimension is negative, or the rank or the size exceeds the limits of NumPy.
     MemoryError
-        The array is larger than the memory that is free.
+        The array is larger than the free memory.
 
     See Also
     --------
-    empty_cache : Give memory back that results had and that is kept for the next ones.
+    empty_cache : Return memory that is kept for reuse to the operating system.
 
     Examples
     --------
@@ -529,7 +528,7 @@ def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.
     sizes = (shape,) if isinstance(shape, SupportsIndex) else tuple(shape)
     dimensions = tuple(as_integer(size, "shape") for size in sizes)
     if any(size < 0 for size in dimensions):
-        raise ValueError(f"shape = {dimensions} has a negative dimension")
+        raise ValueError(f"shape must not have negative dimensions, got {dimensions}")
     element = np.dtype(dtype)
     check_size(dimensions, element)
     return memory.allocate(dimensions, element)[0]

@@ -115,7 +115,7 @@ def one_hot(
     >>> one_hot(torch.tensor([0, 3]), 3)
     Traceback (most recent call last):
         ...
-    ValueError: indices[1] = 3 is outside [0, 3)
+    ValueError: indices[1] must be in [0, 3), got 3
     """
     _check_tensor(tensor, "tensor")
     if tensor.dtype not in INDICES:

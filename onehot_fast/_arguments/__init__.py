@@ -1,1 +1,1 @@
-"""What callers pass, checked: indices, values, elements, shapes."""
+"""Validation of the arguments of users: indices, values, elements, shapes."""

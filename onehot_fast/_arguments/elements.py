@@ -1,7 +1,7 @@
-"""A value → one element of a dtype, or an error.
+"""Conversion of a value to one element of a dtype.
 
-Typed values (those that carry a dtype) keep their bits. Plain Python values are converted by one
-function for each kind of dtype: a float may be rounded, nothing else may be lost.
+Typed values (those that have a dtype) keep their bits. Plain Python values are converted by one
+function for each kind of dtype: a float may be rounded, every other change is an error.
 """
 
 from __future__ import annotations
@@ -15,30 +15,28 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import shown
 from onehot_fast._arguments.indices import as_array
 
 Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]
 Converter: TypeAlias = Callable[[Any, Dtype, str], Element]
 
-# The fraction of the extended floats of x86, by which NumPy's longdouble is known to be one.
+# The mantissa bits of an extended float of x86.
 BITS_OF_X87 = 63
 
 
 def as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of dtype, which shares no memory with it.
-
-    Bytes that are no part of a value are 0.
-    """
+    """Return the value as a 0-D array of dtype, in its own memory and with padding of 0."""
     element = _as_element(value, dtype, name)
     clear_padding(element)
     return element
 
 
 def value_bytes(dtype: Dtype) -> slice | None:
-    """Return which bytes of a float, or of each part of a complex, count; None: all.
+    """Return the significant bytes of a float, or of each part of a complex; None means all.
 
-    The 80 bits of x86 are kept in 12 or 16 bytes, and the others hold whatever was there before.
+    The 80 bits of x86 are stored in 12 or 16 bytes; the others are arbitrary.
     """
     if dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
@@ -54,7 +52,7 @@ def parts_of(cells: Element) -> npt.NDArray[np.uint8]:
 
 
 def clear_padding(cells: Element) -> None:
-    """Set the bytes to 0 that are no part of an extended float, in any field."""
+    """Set the padding of extended floats to 0, in all fields."""
     if cells.dtype.names is not None:
         for field in cells.dtype.names:
             clear_padding(cells[field])
@@ -69,34 +67,36 @@ def clear_padding(cells: Element) -> None:
 
 
 def _as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of dtype, with anything as padding."""
+    """Return the value as a 0-D array of dtype, with arbitrary padding."""
     if dtype.kind == "O" and not isinstance(value, np.ndarray):
-        return _to_object(value, dtype, name)  # a NumPy scalar is an object like any other
+        element = np.empty((), dtype=dtype)
+        element[()] = value  # itself, even a sequence or a NumPy scalar
+        return element
     array = typed(value, name)
     if array is None:
-        return _converter(dtype)(value, dtype, name)
+        return _convert(value, dtype, name)
     if not agree(array.dtype, dtype):
         raise TypeError(
-            f"{name} has dtype {array.dtype} where {dtype} is needed: they must be the same, "
-            "typed values are never promoted"
+            f"{name} must have dtype {dtype}, because typed values are never promoted, got"
+            f" {array.dtype}"
         )
     if dtype.kind in "SU":
         require_width(array.item(), dtype, name)
-    # Zeros first: the copy leaves the padding of a structure alone, and heap bytes must not leak.
+    # Zeros first: the copy skips the padding of a structure, and heap bytes must not leak.
     element = np.zeros((), dtype=dtype)
     element[...] = array
     return element
 
 
 def typed(value: object, name: str) -> Element | None:
-    """Return a value that carries a dtype as a 0-D array, None for plain Python."""
+    """Return a value that has a dtype as a 0-D array, None for plain Python."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     if not isinstance(value, np.ndarray) and not hasattr(value, "__array__"):
         return None
     array = as_array(value, name)
     if array.ndim:
-        raise ValueError(f"{name} has shape {array.shape}: accepted are scalars and 0-D arrays")
+        raise ValueError(f"{name} must be a scalar or a 0-D array, got shape {array.shape}")
     return array
 
 
@@ -104,83 +104,61 @@ def agree(one: Dtype, other: Dtype) -> bool:
     """Tell whether a value of one dtype is a value of the other without any conversion."""
     if one.kind != other.kind:
         return False
-    # The width of a text belongs to the array it is kept in; NaT and bare counts have no unit.
+    # The width of a text belongs to its array; NaT and bare counts have no unit.
     if one.kind in "SU" or is_unitless(one) or is_unitless(other):
         return True
     return native(one) == native(other)
 
 
 def native(dtype: Dtype) -> Dtype:
-    """Return the dtype in native byte order; the layout of a structure is left to its owner."""
+    """Return the dtype in native byte order; structures are unchanged."""
     return dtype if dtype.isnative or dtype.names else dtype.newbyteorder("=")
 
 
 def is_unitless(dtype: Dtype) -> bool:
-    """Tell a datetime64 or timedelta64 without a unit."""
+    """Tell whether a dtype is a datetime64 or timedelta64 without a unit."""
     return dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic"
 
 
-def _converter(dtype: Dtype) -> Converter:
-    """Return the function that makes elements of this dtype."""
+def _convert(value: Any, dtype: Dtype, name: str) -> Element:
+    """Convert a plain Python value."""
     if dtype.names is not None:
-        return _to_structure
-    if dtype.kind == "V" and dtype.type is np.void:
-        return _to_bytes
-    # Kinds tell nothing about the dtypes other packages register (bfloat16, float8, int4, ...).
-    return _to_registered if dtype.isbuiltin == 2 else _CONVERTERS[dtype.kind]
-
-
-def _wrong_kind(value: object, dtype: Dtype, name: str, accepted: str) -> TypeError:
-    """Return the error for a value of a type the dtype does not take."""
-    kind = type(value).__name__
-    return TypeError(f"{name} = {value!r} is of type {kind}: dtype {dtype} accepts {accepted}")
+        return _to_structure(value, dtype, name)
+    # Kinds do not describe the dtypes that other packages register (bfloat16, float8, int4, ...).
+    kind = "registered" if dtype.isbuiltin == 2 else dtype.kind
+    convert, types, expected = _CONVERTERS[kind]
+    is_time_bool = kind in "mM" and isinstance(value, bool)
+    is_na = kind == "T" and hasattr(dtype, "na_object") and value is dtype.na_object
+    if not is_na and (is_time_bool or not isinstance(value, types)):
+        raise TypeError(f"{name} must be {expected} for dtype {dtype}, got {shown(value)}")
+    return convert(value, dtype, name)
 
 
 def _does_not_fit(value: object, dtype: Dtype, name: str) -> ValueError:
     """Return the error for a value that the dtype would change."""
-    return ValueError(f"{name} = {value!r} does not fit dtype {dtype}: it would change")
+    return ValueError(f"{name} = {shown(value)} does not fit dtype {dtype}")
 
 
 def _is_finite(number: float) -> bool:
-    """Tell a finite number; an int is one, also where no float can hold it."""
+    """Tell whether a number is finite; an int is, even if no float can hold it."""
     return isinstance(number, int) or math.isfinite(number)
 
 
 def _to_bool(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert True, False, 1 and 0."""
-    if not isinstance(value, int | float):
-        raise _wrong_kind(value, dtype, name, "True, False, 1 and 0")
     if value not in (0, 1):
         raise _does_not_fit(value, dtype, name)
     return np.array(bool(value), dtype=dtype)
 
 
 def _to_integer(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert an integer, or a float that is one."""
-    if not isinstance(value, int | float):
-        raise _wrong_kind(value, dtype, name, "integers")
     limits = np.iinfo(dtype)
     if not (_is_finite(value) and limits.min <= int(value) <= limits.max and int(value) == value):
         raise _does_not_fit(value, dtype, name)
     return np.array(int(value), dtype=dtype)
 
 
-def _to_real(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a real number to the nearest float."""
-    if not isinstance(value, int | float):
-        raise _wrong_kind(value, dtype, name, "real numbers")
-    return _rounded(value, dtype, name)
-
-
-def _to_complex(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a number to the nearest complex one."""
-    if not isinstance(value, int | float | complex):
-        raise _wrong_kind(value, dtype, name, "numbers")
-    return _rounded(value, dtype, name)
-
-
-def _rounded(value: complex, dtype: Dtype, name: str) -> Element:
-    """Return the nearest element; what is finite must stay finite."""
+def _to_float(value: Any, dtype: Dtype, name: str) -> Element:
+    """Return the nearest real or complex element; a finite number must stay finite."""
     try:
         with np.errstate(over="ignore"):
             element = np.array(value, dtype=dtype)
@@ -193,9 +171,7 @@ def _rounded(value: complex, dtype: Dtype, name: str) -> Element:
 
 
 def _to_registered(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a number to a dtype NumPy itself knows nothing about."""
-    if not isinstance(value, int | float):
-        raise _wrong_kind(value, dtype, name, "real numbers")
+    """Convert a number to a dtype of another package."""
     try:
         number = float(value)
         if math.isfinite(number) and dtype.itemsize == 1:
@@ -212,7 +188,7 @@ def _to_registered(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _require_range(number: float, dtype: Dtype) -> None:
-    """Refuse what a dtype of one byte would saturate or wrap around, which it does silently."""
+    """Raise an error for a number that a dtype of one byte would silently saturate or wrap."""
     elements = _all_elements(dtype)
     if not elements[0] <= number <= elements[-1]:
         raise ValueError("out of range")
@@ -228,30 +204,16 @@ def _all_elements(dtype: Dtype) -> npt.NDArray[np.float64]:
     return np.unique(numbers[np.isfinite(numbers)])
 
 
-def _to_datetime(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a date, its text, or a count of units."""
-    if isinstance(value, bool) or not isinstance(value, int | str | datetime.date | None):
-        raise _wrong_kind(value, dtype, name, "dates, their text, integers and None (NaT)")
-    return _to_time(value, dtype, name)
-
-
-def _to_timedelta(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a duration or a count of units."""
-    if isinstance(value, bool) or not isinstance(value, int | datetime.timedelta | None):
-        raise _wrong_kind(value, dtype, name, "timedeltas, integers and None (NaT)")
-    return _to_time(value, dtype, name)
-
-
 def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert to a unit that loses nothing: NumPy would drop what is finer than the unit."""
-    # The dates of pandas are datetimes too, but only NumPy's form of them has the nanoseconds.
+    """Convert a date or duration, or raise an error if it is finer than the unit."""
+    # The dates of pandas are datetimes, but only their NumPy form has nanoseconds.
     value = getattr(value, "asm8", value)
     if value is None or (isinstance(value, np.generic) and np.isnat(value)):
         return np.array("NaT", dtype=dtype)
     try:
         element = np.array(value, dtype=dtype)
     except (OverflowError, ValueError) as error:
-        raise ValueError(f"{name} = {value!r} does not fit dtype {dtype}: {error}") from error
+        raise ValueError(f"{name} = {shown(value)} does not fit dtype {dtype}: {error}") from error
     if isinstance(value, int):
         return element
     exact = np.array(value, dtype=dtype.kind + "8")  # in the unit NumPy finds in the value
@@ -261,9 +223,7 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert text or bytes, ASCII where one becomes the other."""
-    if not isinstance(value, str | bytes):
-        raise _wrong_kind(value, dtype, name, "str and bytes")
+    """Convert a str or bytes, and one to the other if it is ASCII."""
     require_width(value, dtype, name)
     try:
         return np.array(value).astype(dtype)
@@ -272,35 +232,19 @@ def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def require_width(value: str | bytes, dtype: Dtype, name: str) -> None:
-    """Refuse a text longer than the elements of a fixed-width dtype."""
+    """Raise an error for a text longer than the elements of a fixed-width dtype."""
     width = dtype.itemsize // np.dtype(f"{dtype.kind}1").itemsize
     if len(value) > width:
-        raise ValueError(f"{name} = {value!r} has length {len(value)}: dtype {dtype} keeps {width}")
+        raise ValueError(f"{name} = {shown(value)} does not fit dtype {dtype} of length {width}")
 
 
 def _to_string(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert to a StringDType: text, or what that dtype takes for missing."""
-    is_missing = hasattr(dtype, "na_object") and value is dtype.na_object
-    if not isinstance(value, str) and not is_missing:
-        raise _wrong_kind(value, dtype, name, "str")
     return np.array(value, dtype=dtype)
 
 
-def _to_object(value: Any, dtype: Dtype, name: str) -> Element:
-    """Keep the object itself, also when it is a sequence."""
-    element = np.empty((), dtype=dtype)
-    element[()] = value
-    return element
-
-
-def _to_bytes(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert raw bytes; shorter ones are followed by zeros."""
-    if not isinstance(value, bytes | bytearray):
-        raise _wrong_kind(value, dtype, name, "bytes")
-    if len(value) > dtype.itemsize:
-        raise ValueError(
-            f"{name} = {value!r} has length {len(value)}: dtype {dtype} keeps {dtype.itemsize}"
-        )
+def _to_void(value: Any, dtype: Dtype, name: str) -> Element:
+    """Convert raw bytes, padded with zeros."""
+    require_width(value, dtype, name)
     return np.array(bytes(value), dtype=dtype)
 
 
@@ -309,7 +253,9 @@ def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
     fields = dtype.names or ()
     values = value if isinstance(value, tuple) else (value,) * len(fields)
     if len(values) != len(fields):
-        raise ValueError(f"{name} = {value!r} has {len(values)} values for {len(fields)} fields")
+        raise ValueError(
+            f"{name} must have {len(fields)} values, one for each field, got {value!r}"
+        )
     element = np.zeros((), dtype=dtype)
     for field, part in zip(fields, values, strict=True):
         _fill_field(element[field], part, f"{name}[{field!r}]")
@@ -317,28 +263,30 @@ def _to_structure(value: Any, dtype: Dtype, name: str) -> Element:
 
 
 def _fill_field(cells: Element, value: Any, name: str) -> None:
-    """Write one field, which may itself be an array, from one value or a list of values."""
+    """Write one field, which may be an array, from one value or a list of values."""
     if cells.ndim == 0:
         cells[...] = as_element(value, cells.dtype, name)
         return
     is_list = isinstance(value, list) or (isinstance(value, tuple) and cells.dtype.names is None)
     parts = value if is_list else [value] * len(cells)
     if len(parts) != len(cells):
-        raise ValueError(f"{name} = {value!r} has {len(parts)} values for {len(cells)} places")
+        raise ValueError(f"{name} must have {len(cells)} values, got {value!r}")
     for i, part in enumerate(parts):
         _fill_field(cells[i, ...], part, f"{name}[{i}]")
 
 
-_CONVERTERS: dict[str, Converter] = {
-    "b": _to_bool,
-    "i": _to_integer,
-    "u": _to_integer,
-    "f": _to_real,
-    "c": _to_complex,
-    "M": _to_datetime,
-    "m": _to_timedelta,
-    "S": _to_text,
-    "U": _to_text,
-    "T": _to_string,
-    "O": _to_object,
+# For each kind of dtype: the function, the types that it converts, and their description.
+_CONVERTERS: dict[str, tuple[Converter, Any, str]] = {
+    "b": (_to_bool, int | float, "True, False, 1 or 0"),
+    "i": (_to_integer, int | float, "an integer"),
+    "u": (_to_integer, int | float, "an integer"),
+    "f": (_to_float, int | float, "a real number"),
+    "c": (_to_float, int | float | complex, "a number"),
+    "M": (_to_time, int | str | datetime.date | None, "a date, a str, an int or None"),
+    "m": (_to_time, int | datetime.timedelta | None, "a timedelta, an int or None"),
+    "S": (_to_text, str | bytes, "a str or bytes"),
+    "U": (_to_text, str | bytes, "a str or bytes"),
+    "T": (_to_string, str, "a str"),
+    "V": (_to_void, bytes | bytearray, "bytes"),
+    "registered": (_to_registered, int | float, "a real number"),
 }

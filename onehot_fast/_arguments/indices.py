@@ -1,7 +1,7 @@
-"""Anything → a checked index array; the index policies; depth.
+"""Conversion of indices, the policies for indices outside the range, and depth.
 
-The indices are only ever read: an array the kernels cannot read as it is (another byte order,
-strides, float16) is copied, every other one is passed through.
+The indices are never changed. An array that the kernels cannot read (another byte order, strides,
+float16) is copied, every other one is passed through.
 """
 
 import operator
@@ -15,8 +15,7 @@ from onehot_fast._arguments.choices import check_choice, shown, with_article
 from onehot_fast._runtime import dispatch
 
 _KERNEL_DTYPES = frozenset(dispatch.INDEX_DTYPES)
-_ACCEPTED = "integers of 8 to 64 bits, float16, float32 and float64"
-_IGNORED = "an integer, several, or None"
+_IGNORED = "an integer, several integers or None"
 _NEGATIVE_RULES = ("ignore", "normalize", "error")
 _OUT_OF_RANGE_RULES = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
@@ -26,22 +25,22 @@ _MAX_DEPTH = int(_INT64.max)
 
 
 class Policy(NamedTuple):
-    """What is done with an index that names no class."""
+    """How an index that names no class is treated."""
 
     wrap: bool  # -1 means the last class
     check_negative: bool
     check_large: bool
-    ignore_index: int | None  # None also when no index of this dtype can equal it
+    ignore_index: int | None  # None too if no index of this dtype can equal it
 
 
 def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
-    """Return source as a plain ndarray of any dtype, sharing its memory where it can be shared."""
+    """Return source as a plain ndarray of any dtype, without a copy if possible."""
     if type(source) is np.ndarray:
         return source
     if isinstance(source, np.ma.MaskedArray):
         raise TypeError(
-            f"{name} is a masked array, in which some elements have no value: "
-            "pass .filled(value) and, for indices, ignore_index=value"
+            f"{name} must not be a masked array: pass .filled(value) and, for indices,"
+            " ignore_index=value"
         )
     if hasattr(source, "__dlpack_device__"):
         _check_device(source, name)
@@ -54,7 +53,7 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
             f"{name} cannot be read as an array: {error} (multi_hot takes rows of any length)"
         ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
-        # NumPy gives float64 to a sequence without elements; it holds no floats either.
+        # NumPy makes float64 of a sequence without elements.
         return array.astype(np.int64) if array.dtype == np.float64 else array
     return array
 
@@ -86,7 +85,7 @@ def as_contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an index array without changing any of its values, or refuse it."""
+    """Convert an index array without changing any of its values, or raise an error."""
     dtype = array.dtype
     native = dtype.newbyteorder("=")
     if native in _KERNEL_DTYPES:
@@ -96,16 +95,19 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if dtype.kind == "O" and array.size and all(map(_is_integer, array.flat)):
         return _from_integer_objects(array)
     if dtype.kind == "b":
-        hint = "; Booleans are classes 0 and 1 by .astype('uint8')"
+        hint = ": .astype('uint8') turns Booleans into classes 0 and 1"
     elif dtype.kind in "OSUTMm":
-        hint = "; values like these are for Encoder, or for .onehot of pandas and polars"
+        hint = ": use Encoder, or .onehot of pandas and polars, for other values"
     else:
         hint = ""
-    raise TypeError(f"indices have dtype {dtype}: accepted are {_ACCEPTED}{hint}")
+    raise TypeError(
+        "indices must be integers of 8 to 64 bits, float16, float32 or float64, got dtype"
+        f" {dtype}{hint}"
+    )
 
 
 def _is_integer(value: object) -> bool:
-    """Tell integers, Python's and NumPy's, from all else; a bool is no index."""
+    """Tell whether a value is an integer of Python or NumPy, and no bool."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -117,19 +119,19 @@ def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if limits.min <= smallest and largest <= limits.max:
             return array.astype(dtype, order="C")
     raise ValueError(
-        f"indices reach from {smallest} to {largest}: no integer type of 64 bits holds them all"
+        f"indices must fit one integer type of 64 bits, got values from {smallest} to {largest}"
     )
 
 
 def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int | None) -> Policy:
-    """Check the policy words and turn them into what the kernels are asked."""
+    """Return the policy that two options select."""
     check_choice(negative_indices, "negative_indices", _NEGATIVE_RULES)
     check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_RULES)
     wrap = negative_indices == "normalize"
     check_large = out_of_range == "error"
     return Policy(
         wrap=wrap,
-        # Wrapping makes [-depth, depth) the range, so what is below it is out of range.
+        # Wrapping makes [-depth, depth) the range: smaller indices are out of range.
         check_negative=negative_indices == "error" or (wrap and check_large),
         check_large=check_large,
         ignore_index=ignore_index,
@@ -141,15 +143,14 @@ def mark_ignored(
 ) -> tuple[npt.NDArray[Any], int | None]:
     """Return the indices, and the one index to ignore, None if none of them can equal it.
 
-    The kernels know one. Where several are to be ignored, all that occur become the first of them,
-    in a copy.
+    The kernels ignore one index. Of several, all that occur become the first of them in a copy.
     """
     if ignore_index is None:
         return indices, None
     if not isinstance(ignore_index, Iterable) or getattr(ignore_index, "ndim", 1) == 0:
         return indices, _reachable(ignore_index, indices.dtype)
     if isinstance(ignore_index, str | bytes):
-        raise TypeError(f"ignore_index = {ignore_index!r}: accepted are {_IGNORED}")
+        raise TypeError(f"ignore_index must be {_IGNORED}, got {ignore_index!r}")
     reachable = {_reachable(each, indices.dtype) for each in ignore_index} - {None}
     if len(reachable) < 2:
         return indices, next(iter(reachable), None)
@@ -160,22 +161,21 @@ def mark_ignored(
     position = int(np.argmax(is_ignored)) if indices.size else 0
     if not indices.size or not is_ignored.flat[position]:
         return indices, None
-    # Any of them will do, as it stands: not every integer is a float.
+    # An index that occurs is representable: not every integer is a float.
     first = indices.flat[position]
     return np.where(is_ignored, first, indices), int(first)
 
 
 def _truncated(indices: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return floats as the kernels see them, and anything where int64 cannot hold them."""
+    """Return floats truncated as the kernels do; arbitrary if int64 cannot hold them."""
     with np.errstate(invalid="ignore"):
         return indices.astype(np.int64)
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
-    """Return a Python or NumPy integer as int; a bool is none."""
+    """Return a Python or NumPy integer as int; a bool is an error."""
     if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
-        kind = type(value).__name__
-        raise TypeError(f"{name} = {shown(value)} is of type {kind}: accepted is {accepted}")
+        raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     return operator.index(value)
 
 
@@ -188,25 +188,23 @@ def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
 
 
 def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | None) -> int:
-    """Return the number of classes: what was asked for, or 1 + the largest index."""
+    """Return the number of classes: `depth`, or 1 + the largest index if it is None."""
     if depth is not None:
         return normalize_depth(depth)
     largest = dispatch.maximum(indices, ignore_index)
     if largest is None:
         raise ValueError(
-            f"cannot infer depth from empty indices: of the {indices.size} indices of shape "
-            f"{indices.shape} none is left to look at; pass depth"
+            f"depth=None needs an index that is not ignored, got indices of shape {indices.shape}:"
+            " pass depth"
         )
     return normalize_depth(max(largest + 1, 0))
 
 
 def normalize_depth(depth: object) -> int:
-    """Return a depth that is given, truncated toward zero and within [0, 2**63)."""
+    """Return a depth truncated toward zero, in [0, 2**63)."""
     number = depth if type(depth) is int else _depth_number(depth)
-    if number < 0:
-        raise ValueError(f"depth = {number} is negative: accepted are numbers from 0")
-    if number > _MAX_DEPTH:
-        raise ValueError(f"depth = {number} is too large: accepted are numbers below 2**63")
+    if not 0 <= number <= _MAX_DEPTH:
+        raise ValueError(f"depth must be in [0, 2**63), got {number}")
     return number
 
 
@@ -216,22 +214,19 @@ def _depth_number(depth: object) -> int:
     array = as_array(depth, "depth")
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"depth = {depth!r} is {array.dtype}: accepted are an integer, a float and an array of "
-            "exactly one of them"
+            "depth must be an integer, a float or an array of one element, got"
+            f" {shown(depth)} of dtype {array.dtype}"
         )
     if array.size != 1:
-        raise ValueError(f"depth has shape {array.shape}: accepted is exactly one element")
+        raise ValueError(f"depth must have one element, got shape {array.shape}")
     try:
         return int(array.item())
     except (ValueError, OverflowError):
-        raise ValueError(f"depth = {array.item()} is not finite") from None
+        raise ValueError(f"depth must be finite, got {array.item()}") from None
 
 
 def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the indices of an element, for a message.
-
-    ``np.unravel_index`` ends in a SystemError where memory runs out.
-    """
+    """Return the indices of an element; `np.unravel_index` fails if memory runs out."""
     where = []
     for size in reversed(shape):
         position, i = divmod(position, size)
@@ -242,9 +237,9 @@ def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 def check_range(
     indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
 ) -> None:
-    """Raise for the first index in C order that a policy "error" refuses.
+    """Raise an error for the first index in C order that a policy "error" rejects.
 
-    source holds the same values in the dtype they came in: the message shows them as they were.
+    `source` holds the same values in their original dtype, for the message.
     """
     if not (policy.check_negative or policy.check_large):
         return
@@ -260,4 +255,4 @@ def check_range(
         where = unraveled(position, indices.shape)
         place = f"indices[{', '.join(map(str, where))}]" if where else "indices"
         lowest = -depth if policy.wrap else 0
-        raise ValueError(f"{place} = {source[where]!s} is outside [{lowest}, {depth})")
+        raise ValueError(f"{place} must be in [{lowest}, {depth}), got {source[where]!s}")

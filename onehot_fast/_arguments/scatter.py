@@ -1,7 +1,7 @@
-"""The plain NumPy way, for what the kernels do not take, and the check of the caller's memory.
+"""Writing and decoding with NumPy, for elements and layouts that kernels reject; checks of `out`.
 
-The kernels know opaque bytes in contiguous memory. What holds references (object, StringDType), has
-fields to compare or padding, or lies in memory with strides is written and read here.
+The kernels copy and compare opaque bytes in contiguous memory. References (object, StringDType),
+fields to compare, padding and strides are handled here.
 """
 
 from __future__ import annotations
@@ -11,40 +11,41 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arguments.choices import with_article
 from onehot_fast._arguments.elements import parts_of, value_bytes
 from onehot_fast._arguments.indices import as_array
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# How hard NumPy tries to prove that two strided arrays share no byte before that counts as sharing.
+# The effort of NumPy to prove that two strided arrays share no byte; then they count as sharing.
 _OVERLAP_WORK = 100_000
 
 
 def check_out(
     out: object, shape: tuple[int, ...], dtype: np.dtype[Any], source: AnyArray
 ) -> AnyArray:
-    """Return out as a plain ndarray, or refuse it; source is the memory of the indices."""
+    """Return `out` as a plain ndarray, or raise an error; source is the memory of the indices."""
     if not isinstance(out, np.ndarray):
-        raise TypeError(f"out is of type {type(out).__name__}: accepted is a NumPy array")
+        raise TypeError(f"out must be a NumPy array, got {with_article(out)}")
     cells = as_array(out, "out")
     if cells.dtype != dtype:
-        raise TypeError(f"out has dtype {cells.dtype}: the result has {dtype}")
+        raise TypeError(f"out must have dtype {dtype}, got {cells.dtype}")
     if cells.shape != shape:
-        raise ValueError(f"out has shape {cells.shape}: the result has {shape}")
+        raise ValueError(f"out must have shape {shape}, got {cells.shape}")
     if not cells.flags.writeable:
-        raise ValueError("out is read-only")
+        raise ValueError("out must be writable, got a read-only array")
     if _share_memory(cells, source):
-        raise ValueError("out overlaps the memory of the indices, which would be lost")
+        raise ValueError("out overlaps the memory of the indices: pass other memory")
     if _overlaps_itself(cells):
-        raise ValueError(f"out overlaps itself: strides {cells.strides} for shape {shape}")
+        raise ValueError(f"out overlaps itself: it has strides {cells.strides} for shape {shape}")
     return cells
 
 
 def _share_memory(one: AnyArray, other: AnyArray) -> bool:
-    """Tell whether two arrays share a byte; yes, where that is too hard to find out."""
+    """Tell whether two arrays share a byte; True if that is too hard to decide."""
     try:
         return np.shares_memory(one, other, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]
-    except RuntimeError:  # TooHardError, which has moved between NumPy's modules
+    except RuntimeError:  # TooHardError, whose module differs between versions of NumPy
         return True
 
 
@@ -73,13 +74,13 @@ def _overlaps_itself(cells: AnyArray) -> bool:
 
 
 def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArray) -> None:
-    """Write on where is_on and off elsewhere, into memory of any dtype and strides."""
+    """Write `on` where `is_on`, else `off`, into memory of any dtype and strides."""
     if not out.dtype.hasobject:
-        # As raw bytes, so that padding and the payload of a NaN arrive as they are.
+        # Raw bytes keep padding and the payload of a NaN.
         raw = np.dtype(f"V{out.dtype.itemsize}")
         out, on, off = out.view(raw), on.view(raw), off.view(raw)
     out[...] = off
-    # By mask: NumPy loses long strings, or crashes, where integers index a StringDType array.
+    # A mask, because integers as indices of a StringDType array lose long strings or crash.
     out[is_on] = on
 
 
@@ -93,8 +94,7 @@ def decode(
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
     """Return the classes of a tensor (outer, depth, inner), and the first row of each fault or -1.
 
-    The faults are: no element equals on; several do; none does, and they are not all off, or not
-    all the same where off is None.
+    The faults are those of `dispatch.decode`.
     """
     is_on = _equals(cube, on)
     count = is_on.sum(axis=1)
@@ -114,13 +114,13 @@ def _first(faults: npt.NDArray[np.bool_]) -> int:
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return where elements equal on: as objects do, else bit by bit; padding never counts."""
+    """Return where elements equal `on`: by ``==`` for objects, else bit by bit, without padding."""
     dtype = cells.dtype
     if dtype.names is not None:
         equal = np.ones(cells.shape, dtype=np.bool_)
         for field in dtype.names:
             same = _equals(cells[field], on[field])
-            # A field that is an array has its dimensions behind those of the cells.
+            # The dimensions of a field that is an array follow those of the cells.
             equal &= same.all(axis=tuple(range(cells.ndim, same.ndim)))
         return equal
     if dtype.hasobject:
@@ -135,8 +135,8 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
 
 
 def _compare_objects(cell: object, sought: object) -> bool:
-    """Tell whether an object is the wanted one or equal to it."""
-    # Identity first, as containers do (NaN); and what == says of a missing value may be no bool.
+    """Tell whether an object is `sought` or equal to it."""
+    # Identity first, as containers do (NaN); == of a missing value may return no bool.
     same = cell is sought or cell == sought
     return isinstance(same, bool | np.bool_) and bool(same)
 

@@ -1,4 +1,4 @@
-"""Axis, shape and size of a result: everything about it that is known before a byte of it is."""
+"""Axis, shape and size of a result, before it is allocated."""
 
 from __future__ import annotations
 
@@ -10,29 +10,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import human_size, with_article
+from onehot_fast._arguments.choices import human_size, shown
 from onehot_fast._arguments.indices import as_integer, resolve_depth
 from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
 MAX_RANK = 64
-ASK_ABOVE = 64 << 20  # bytes; below, asking the system would cost more than it could save
+ASK_ABOVE = 64 << 20  # bytes; asking the system about less costs more than it saves
 
-NO_INDICES = np.empty(0, np.int8)  # a depth that is given looks at none
+NO_INDICES = np.empty(0, np.int8)
 
 Dimension = int | str | None
 
 
 def normalize_axis(axis: int, rank: int) -> int:
-    """Return the position of the new dimension in the output, counted from the front.
-
-    `axis` is from -rank - 1 to rank, as in ONNX OneHot-11. Another value raises ValueError, and
-    anything but an integer, a bool too, TypeError.
-    """
+    """Return the position of the new dimension in the output, counted from the front."""
     position = as_integer(axis, "axis")
     if not -rank - 1 <= position <= rank:
-        accepted = f"[{-rank - 1}, {rank}]"
-        raise ValueError(f"axis = {position} is outside {accepted} for indices of rank {rank}")
+        raise ValueError(
+            f"axis must be in [{-rank - 1}, {rank + 1}) for indices of rank {rank}, got {position}"
+        )
     return position + rank + 1 if position < 0 else position
 
 
@@ -49,19 +46,18 @@ def inner_size(shape: Sequence[int], axis: int) -> int:
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     """Return the bytes of an array that is about to be allocated, or raise.
 
-    ValueError: the rank, the elements or the bytes exceed the limits of NumPy; a dimension of 0
-    does not help, because NumPy's own arithmetic overflows on the others. MemoryError: the result
-    is larger than the free memory.
+    ValueError: the rank, the elements or the bytes exceed the limits of NumPy, whose arithmetic
+    overflows even if one dimension is 0. MemoryError: the result is larger than the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:
-        raise ValueError(f"the result has rank {len(shape)}, and NumPy allows {MAX_RANK} at most")
+        raise ValueError(f"the result must have at most {MAX_RANK} dimensions, got {len(shape)}")
     elements = math.prod(size for size in shape if size)
     n_bytes = elements * dtype.itemsize
     if max(elements, n_bytes) > LIMIT:
         raise ValueError(
             f"the result is too big: shape {tuple(shape)}, {elements} elements"
-            f"{' (its 0 left out)' if 0 in shape else ''} of {dtype.itemsize} bytes"
+            f"{' (without the 0)' if 0 in shape else ''} of {dtype.itemsize} bytes"
             f" = {n_bytes} bytes exceeds 2**{LIMIT.bit_length()} - 1 bytes"
         )
     if 0 in shape:
@@ -74,17 +70,17 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
 def infer_shape(
     indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
 ) -> tuple[Dimension, ...] | None:
-    """Return the shape `one_hot` will have, as far as it is known; no data is touched.
+    """Return the shape of the result of `one_hot`, as far as it is known, without any data.
 
     Parameters
     ----------
     indices_shape : sequence of (int, str or None), or None
-        Known, symbolic and unknown dimensions; None where not even the rank is known.
+        Known, symbolic and unknown dimensions; None if the rank is unknown.
     depth : int, float, array of one element, str or None
         A number as in `one_hot`; a str is a symbolic dimension; None, or an array without elements,
-        says that the depth is not known yet.
+        is an unknown depth.
     axis : int, default -1
-        Where the new dimension goes, a position in the output.
+        The position of the new dimension in the output.
 
     Returns
     -------
@@ -94,7 +90,7 @@ def infer_shape(
     Raises
     ------
     TypeError
-        A dimension, `depth` or `axis` is of the wrong kind; a bool is no number here.
+        A dimension, `depth` or `axis` has the wrong type; a bool is not a number here.
     ValueError
         A dimension or `depth` is negative, `depth` is NaN or infinite, or `axis` is out of range.
 
@@ -117,11 +113,10 @@ def infer_shape(
 
 
 def _dimensions(shape: Iterable[Any]) -> tuple[Dimension, ...]:
-    """Return a shape whose entries were checked one by one."""
+    """Return a shape with checked entries."""
     if isinstance(shape, str) or not isinstance(shape, Iterable):
         raise TypeError(
-            f"indices_shape = {shape!r} is {with_article(shape)};"
-            " accepted is a sequence of int, str or None, or None"
+            f"indices_shape must be None or a sequence of int, str or None, got {shown(shape)}"
         )
     return tuple(_dimension(size, i) for i, size in enumerate(shape))
 
@@ -132,7 +127,7 @@ def _dimension(size: Any, position: int) -> Dimension:
         return size
     known = as_integer(size, f"indices_shape[{position}]")
     if known < 0:
-        raise ValueError(f"indices_shape[{position}] = {known} is negative")
+        raise ValueError(f"indices_shape[{position}] must be at least 0, got {known}")
     return known
 
 
@@ -147,7 +142,7 @@ def _depth_dimension(depth: Any) -> Dimension:
 def _check_memory(
     shape: tuple[int, ...], dtype: np.dtype[Any], elements: int, n_bytes: int
 ) -> None:
-    """Refuse a result that the free memory cannot hold, and say what would be smaller."""
+    """Raise an error for a result larger than the free memory, and name smaller forms."""
     free = system.available_memory()
     if free is not None and n_bytes > free and memory.empty_cache():
         free = system.available_memory()
@@ -157,6 +152,6 @@ def _check_memory(
     if dtype.itemsize > 1:
         smaller = f"dtype=bool ({human_size(elements)}) or {smaller}"
     raise MemoryError(
-        f"the result takes {human_size(n_bytes)} (shape {shape}, {dtype}), and"
+        f"the result needs {human_size(n_bytes)} (shape {shape}, {dtype}), but only"
         f" {human_size(free)} are free; smaller: {smaller}"
     )

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import shown
 from onehot_fast._arguments.elements import agree, as_element, is_unitless, native, typed
 
 Dtype: TypeAlias = np.dtype[Any]
@@ -28,7 +28,7 @@ def resolve_values(
 ) -> tuple[Dtype, Element, Element]:
     """Return the dtype of the result and its two elements as 0-D arrays of that dtype.
 
-    default is the dtype where neither dtype nor a typed value names one.
+    `default` is used if neither `dtype` nor a typed value determines the dtype.
     """
     if type(on_value) is int and type(off_value) is int:
         chosen = default if dtype is None else _numpy_dtype(dtype)
@@ -37,7 +37,7 @@ def resolve_values(
 
 
 def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
-    """Return a dtype, or say where NumPy would get one of this name."""
+    """Return a dtype, or raise NumPy's error with a hint at ml_dtypes."""
     try:
         return np.dtype(dtype)
     except TypeError as error:
@@ -50,9 +50,9 @@ def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
 def _resolve_integers(
     on: int, off: int, dtype: Dtype | None, char: str | None
 ) -> tuple[Dtype, Element, Element]:
-    """Remember the common case; integers only, for which equal means identical (0.0 == -0.0).
+    """Cache the common case: equal integers are identical, unlike 0.0 and -0.0.
 
-    char tells dtypes of two C types apart, such as long and long long, which are equal.
+    `char` distinguishes the equal dtypes of two C types, such as long and long long.
     """
     result = _resolve(on, off, dtype, None)
     for element in result[1:]:
@@ -63,7 +63,7 @@ def _resolve_integers(
 def _resolve(
     on: object, off: object, dtype: Dtype | None, default: Dtype | None
 ) -> tuple[Dtype, Element, Element]:
-    """Settle the dtype, then convert both values to it."""
+    """Determine the dtype, then convert both values to it."""
     arrays = [
         None if dtype is not None and dtype.kind == "O" else typed(value, name)
         for value, name in ((on, "on_value"), (off, "off_value"))
@@ -75,7 +75,7 @@ def _resolve(
         elif default is not None and native(default) == dtype:
             dtype = default  # in its byte order
     elif dtype.subdtype is not None:
-        raise TypeError(f"dtype = {dtype} is a subarray; accepted is the dtype of one element")
+        raise TypeError(f"dtype must describe one element, got the subarray {dtype}")
     dtype = _completed(dtype, (on, off), arrays)
     require_bytes(dtype)
     return dtype, as_element(on, dtype, "on_value"), as_element(off, dtype, "off_value")
@@ -86,36 +86,34 @@ def smoothed_values(
 ) -> tuple[Element, Element]:
     """Return the two elements of smoothed labels, instead of 1 and 0."""
     if isinstance(smoothing, bool) or not isinstance(smoothing, int | float | np.floating):
-        raise TypeError(
-            f"label_smoothing = {smoothing!r} is {with_article(smoothing)}; accepted is a float"
-        )
+        raise TypeError(f"label_smoothing must be a float, got {shown(smoothing)}")
     share = float(smoothing)
     if not 0 <= share < 1:
-        raise ValueError(f"label_smoothing = {smoothing!r} is outside [0, 1)")
+        raise ValueError(f"label_smoothing must be in [0, 1), got {smoothing!r}")
     if (type(on_value), on_value, type(off_value), off_value) != (int, 1, int, 0):
-        raise TypeError("label_smoothing makes both values: on_value or off_value is given too")
+        raise TypeError("label_smoothing sets both values: leave out on_value and off_value")
     if share and float(np.array(0.5).astype(dtype)) != 0.5:
-        raise TypeError(f"label_smoothing needs a float dtype, and not {dtype}")
+        raise TypeError(f"label_smoothing needs a float dtype, got {dtype}")
     low = share / max(depth, 1)
     values = (1 - share + low, low) if share else (1, 0)
     return as_element(values[0], dtype, "on_value"), as_element(values[1], dtype, "off_value")
 
 
 def require_bytes(dtype: Dtype) -> None:
-    """Refuse a dtype whose elements hold nothing, such as a structure without fields."""
+    """Raise an error for a dtype whose elements are empty, such as a structure without fields."""
     if dtype.itemsize == 0:
-        raise ValueError(f"dtype = {dtype} has elements of 0 bytes, which cannot differ")
+        raise ValueError(f"dtype must have elements of 1 byte or more, got {dtype} with 0 bytes")
 
 
 def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
-    """Return the dtype two typed values share, or that of the only typed one."""
+    """Return the dtype of two typed values, or of the only typed one."""
     if on is None or off is None:
         only = off if on is None else on
         return None if only is None else _open(only.dtype)
     if not agree(on.dtype, off.dtype):
         raise TypeError(
-            f"on_value has dtype {on.dtype} and off_value {off.dtype}: they must be the same, "
-            "typed values are never promoted"
+            "on_value and off_value must have the same dtype, because typed values are never"
+            f" promoted, got {on.dtype} and {off.dtype}"
         )
     return _open(off.dtype if is_unitless(on.dtype) else on.dtype)
 
@@ -137,13 +135,13 @@ def _plain_dtype(on: object, off: object) -> Dtype:
     if families in ({"str"}, {"bytes"}):
         return np.dtype("U" if families == {"str"} else "S")
     raise TypeError(
-        f"on_value = {on!r} and off_value = {off!r} name no dtype by themselves: pass dtype= "
-        "(dtype=object takes any two Python objects)"
+        f"on_value = {shown(on)} and off_value = {shown(off)} do not determine a dtype: pass dtype="
+        " (dtype=object accepts all Python objects)"
     )
 
 
 def _family(value: object) -> str:
-    """Return what kind of plain Python value this is."""
+    """Return the kind of a plain Python value."""
     families = (
         (bool, "bool"),
         ((int, float), "real"),
@@ -155,7 +153,7 @@ def _family(value: object) -> str:
 
 
 def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the dtype with the width or unit its values ask for, where it leaves that open."""
+    """Return the dtype with the width or unit of its values, if it has none."""
     if is_unitless(dtype):
         return _with_unit(dtype, values, arrays)
     if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:
@@ -165,7 +163,7 @@ def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element
 
 
 def _width(value: object, array: Element | None) -> int:
-    """Return the length of a text or of raw bytes, 0 for all else."""
+    """Return the length of a text or of raw bytes, 0 for other values."""
     if isinstance(value, str | bytes | bytearray):
         return len(value)
     if array is None or array.dtype.kind not in "SUV":
@@ -174,7 +172,7 @@ def _width(value: object, array: Element | None) -> int:
 
 
 def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the time dtype in the unit of a typed value, else in NumPy's choice for both."""
+    """Return the time dtype in the unit of a typed value, or in the unit that NumPy chooses."""
     for array in arrays:
         if array is not None and array.dtype.kind == dtype.kind and not is_unitless(array.dtype):
             return native(array.dtype)
@@ -182,5 +180,5 @@ def _with_unit(dtype: Dtype, values: tuple[object, object], arrays: list[Element
         return np.array(values, dtype=dtype).dtype
     except (ValueError, TypeError) as error:
         raise ValueError(
-            f"dtype = {dtype} has no unit and {values!r} suggest none: name it, as in {dtype}[s]"
+            f"dtype must have a unit, for example {dtype}[s], got {dtype} and values {values!r}"
         ) from error

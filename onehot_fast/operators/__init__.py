@@ -1,1 +1,1 @@
-"""OneHot under the signatures and the rules of its standards: `onnx` and `openvino`."""
+"""OneHot with the signatures and rules of its standards: `onnx` and `openvino`."""

@@ -1,4 +1,4 @@
-"""Element types as the standards name them, and the refusal of all others."""
+"""Element types as the standards name them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FLOATS = ("float16", "float32", "float64")
 
 
 def type_name(array: npt.NDArray[Any]) -> str:
-    """Return NumPy's name for the type of the elements, or ``string``, however it is held."""
+    """Return the name of the type of the elements: ``string`` for all kinds of text."""
     if array.dtype.kind in "SUT":
         return "string"
     if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.flat):
@@ -24,4 +24,4 @@ def check_type(name: str, array: npt.NDArray[Any], accepted: Collection[str], wh
     """Raise TypeError unless the elements of the input `name` have one of the accepted types."""
     if type_name(array) not in accepted:
         types = ", ".join(accepted)
-        raise TypeError(f"{name} is of type {array.dtype}; {where} accepts {types}")
+        raise TypeError(f"{where}: {name} must have one of the types {types}, got {array.dtype}")

@@ -1,8 +1,8 @@
-"""OneHot of ONNX, versions 9, 11 and 28: ONNX's signature, ONNX's rules, NumPy arrays.
+"""OneHot of ONNX, versions 9, 11 and 28, on NumPy arrays, with ONNX's signature and rules.
 
-Where the document and the reference code of ONNX disagree, the document wins: floats are truncated
-before they are compared, values are copied and never computed, and an index outside the range wraps
-in no opset.
+If the specification and the reference code of ONNX disagree, the specification decides: floats are
+truncated before they are compared, values are copied and never computed, and an index outside the
+range wraps in no opset.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def one_hot(
 ) -> npt.NDArray[Any]:
     """Encode `indices` as OneHot of ONNX does.
 
-    Plain Python numbers in `values` become what ONNX makes of a constant: int64 of int, float32 of
-    float.
+    Plain Python numbers in `values` are converted like constants of ONNX: int becomes int64, and
+    float becomes float32.
 
     Parameters
     ----------
     indices : array_like of T1, any shape
         T1 is one of the eight integer types, float16, float32 and float64. Floats are truncated
-        toward zero to int64 before use; NaN, infinity and what int64 cannot hold are out of range.
+        toward zero to int64 before use; NaN, infinity and numbers beyond int64 are out of range.
         0-D is accepted.
     depth : scalar or array_like of T2, shape () or (1,)
         The number of classes, at least 0; T2 is the same 11 types. Floats are truncated toward
@@ -59,18 +59,18 @@ def one_hot(
     Returns
     -------
     ndarray
-        The shape of `indices` with `depth` inserted at `axis`, and the dtype of `values`. The row
-        of an index that is out of range is all off.
+        The shape of `indices` with `depth` inserted at `axis`, and the dtype of `values`. An index
+        out of range becomes a row of `off_value`.
 
     Raises
     ------
     TypeError
-        An input has a type outside T1, T2 or T3, or `axis` or `opset` is no integer.
+        An input has a type outside T1, T2 or T3, or `axis` or `opset` is not an integer.
     ValueError
         A wrong shape of `depth` or `values`, a negative, NaN or infinite `depth`, an `axis` out of
-        range, an `opset` below 9, or a result that is too big to exist.
+        range, an `opset` below 9, or a result beyond the limits of NumPy.
     MemoryError
-        The result is larger than the memory that is free.
+        The result is larger than the free memory.
 
     References
     ----------
@@ -95,10 +95,10 @@ def one_hot(
     check_type("depth", depth, NUMBERS, where)
     check_type("values", values, VALUES_28 if version >= 28 else VALUES, where)
     if depth.shape not in ((), (1,)):
-        raise ValueError(f"depth has shape {depth.shape}; {where} accepts () and (1,)")
+        raise ValueError(f"{where}: depth must have shape () or (1,), got {depth.shape}")
     if values.shape != (2,):
         raise ValueError(
-            f"values has shape {values.shape}; {where} accepts (2,): [off_value, on_value]"
+            f"{where}: values must be [off_value, on_value] of shape (2,), got shape {values.shape}"
         )
     return tensor.one_hot(
         indices,
@@ -116,23 +116,23 @@ def _version(opset: int) -> int:
     for version in VERSIONS:
         if number >= version:
             return version
-    raise ValueError(f"opset = {number} has no OneHot; accepted are 9 and above")
+    raise ValueError(f"opset must be at least 9, got {number}")
 
 
 def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return an ndarray; plain Python floats make float32, as they do in ONNX's own constants."""
+    """Return an ndarray; plain Python floats become float32, as in constants of ONNX."""
     array = as_array(data, "values")
     if array.dtype != np.float64 or not _is_plain(data):
         return array
     with np.errstate(over="ignore"):
         narrow = array.astype(np.float32)
     if (np.isinf(narrow) != np.isinf(array)).any():
-        raise ValueError(f"values = {data!r} exceeds float32; accepted is a float64 array")
+        raise ValueError(f"values must fit float32, got {data!r}: pass a float64 array")
     return narrow
 
 
 def _is_plain(data: Any) -> bool:
-    """Tell whether `data` is built of Python's own numbers only, which have no width."""
+    """Tell whether `data` consists of plain Python numbers, which have no width."""
     if isinstance(data, (list, tuple)):
         return all(map(_is_plain, data))
     return type(data) in (bool, int, float)

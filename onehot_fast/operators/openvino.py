@@ -1,4 +1,4 @@
-"""OneHot of OpenVINO, versions 1 and 16: OpenVINO's signature, OpenVINO's rules, NumPy arrays."""
+"""OneHot of OpenVINO, versions 1 and 16, on NumPy arrays, with OpenVINO's signature and rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast import tensor
-from onehot_fast._arguments.choices import with_article
+from onehot_fast._arguments.choices import check_choice, check_text
 from onehot_fast._arguments.indices import as_array, as_integer
 from onehot_fast.operators._types import FLOATS, INTEGERS, check_type, type_name
 
@@ -34,20 +34,20 @@ def one_hot(
 ) -> npt.NDArray[Any]:
     """Encode `indices` as OneHot of OpenVINO does.
 
-    Plain Python numbers become what OpenVINO's own Python API makes of them: int64 of int, float64
-    of float.
+    Plain Python numbers are converted as in OpenVINO's Python API: int becomes int64, and float
+    becomes float64.
 
     Parameters
     ----------
     indices : array_like of T1, any shape
         T1 is int32 or int64. 0-D is accepted.
     depth : scalar or array_like of T1, shape ()
-        The number of classes, at least 1. Its type may be the other one than that of the indices:
-        OpenVINO itself takes both, although its specification has one T1 for the two.
+        The number of classes, at least 1. It may have the other type of T1 than the indices, as in
+        OpenVINO itself, although its specification has one T1 for the two.
     on_value, off_value : scalar or array_like of T2, shape ()
-        Of one type: any integer or float type, bool, string (``S``, ``U``, ``StringDType`` or an
-        object that is a str) and those of ml_dtypes that OpenVINO knows: bfloat16, the float8s,
-        float4, int4, uint2 and uint4.
+        Two values of one type: any integer or float type, bool, string (``S``, ``U``,
+        ``StringDType`` or an object that is a str), and of ml_dtypes bfloat16, the float8s, float4,
+        int4, uint2 and uint4.
     axis : int
         The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
         `indices`.
@@ -62,7 +62,7 @@ def one_hot(
     -------
     ndarray
         The shape of `indices` with `depth` inserted at `axis`, and the dtype of the values (of two
-        fixed-width strings, the wider). The row of an index that is out of range is all off.
+        fixed-width strings, the wider). An index out of range becomes a row of `off_value`.
 
     Raises
     ------
@@ -71,9 +71,9 @@ def one_hot(
         `negative_indices_mode` is of the wrong kind.
     ValueError
         `depth` or a value is not 0-D, `depth` is not positive, `axis` is out of range, an unknown
-        `version` or mode, a mode with version 1, or a result that is too big to exist.
+        `version` or mode, a mode with version 1, or a result beyond the limits of NumPy.
     MemoryError
-        The result is larger than the memory that is free.
+        The result is larger than the free memory.
 
     References
     ----------
@@ -113,27 +113,24 @@ def one_hot(
 
 
 def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]:
-    """Return the policy that an attribute of a version stands for."""
+    """Return the policy of an attribute."""
     if version not in VERSIONS:
-        raise ValueError(f"version = {version}; accepted are 1 and 16")
-    if not isinstance(mode, str):
-        raise TypeError(f"negative_indices_mode = {mode!r} is {with_article(mode)}, not a str")
-    policy = MODES.get(mode.lower().replace("-", "_"))
-    if policy is None:
-        accepted = "'ignore_negative', 'ignore-negative' and 'normalize'"
-        raise ValueError(f"negative_indices_mode = {mode!r} is unknown: accepted are {accepted}")
+        raise ValueError(f"version must be 1 or 16, got {version}")
+    spelled = check_text(mode, "negative_indices_mode").lower().replace("-", "_")
+    check_choice(spelled, "negative_indices_mode", tuple(MODES))
+    policy = MODES[spelled]
     if version == 1 and policy != "ignore":
-        raise ValueError(f"negative_indices_mode = {mode!r} needs version=16; OneHot-1 has no mode")
+        raise ValueError(f"negative_indices_mode={mode!r} needs version=16; OneHot-1 has no mode")
     return policy
 
 
 def _depth(data: npt.ArrayLike, where: str) -> int:
-    """Return the depth as a positive int, once its type and its shape are right."""
+    """Return the depth as a positive int, or raise an error."""
     depth = as_array(data, "depth")
     check_type("depth", depth, INDICES, where)
     _check_scalar("depth", depth, where)
     if depth <= 0:
-        raise ValueError(f"depth = {depth} is not positive; {where} accepts 1 and above")
+        raise ValueError(f"{where}: depth must be at least 1, got {depth}")
     return int(depth)
 
 
@@ -148,18 +145,18 @@ def _value(name: str, data: npt.ArrayLike, where: str) -> npt.NDArray[Any]:
 def _check_scalar(name: str, array: npt.NDArray[Any], where: str) -> None:
     """Raise ValueError unless an input is 0-D."""
     if array.shape != ():
-        raise ValueError(f"{name} has shape {array.shape}; {where} accepts a scalar, shape ()")
+        raise ValueError(f"{where}: {name} must be a scalar of shape (), got shape {array.shape}")
 
 
 def _of_one_dtype(
     on: npt.NDArray[Any], off: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both values in one dtype; byte order and the width of strings may have differed."""
+    """Return both values in one dtype; their byte order and width of strings may differ."""
     if on.dtype == off.dtype:
         return on, off
     if on.dtype.kind == off.dtype.kind and type_name(on) == type_name(off):
         dtype = np.promote_types(on.dtype, off.dtype)
         return on.astype(dtype), off.astype(dtype)
     raise TypeError(
-        f"on_value is {on.dtype} and off_value is {off.dtype}: accepted is one type for both"
+        f"on_value and off_value must have the same type, got {on.dtype} and {off.dtype}"
     )

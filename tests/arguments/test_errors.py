@@ -24,7 +24,7 @@ def shaped(*shape, dtype=np.float32):
 ONE_HOT = [
     ("bool indices", {"indices": [True, False]}, TypeError, r"bool.*\.astype\('uint8'\)"),
     ("bool 0-d indices", {"indices": True}, TypeError, "bool"),
-    ("string indices", {"indices": ["a"]}, TypeError, "indices.*for Encoder, or for .onehot"),
+    ("string indices", {"indices": ["a"]}, TypeError, "indices.*use Encoder, or .onehot"),
     ("set indices", {"indices": {1, 2}}, TypeError, "indices"),
     ("depth negative", {"depth": -1}, ValueError, "-1"),
     ("depth nan", {"depth": float("nan")}, ValueError, "nan"),
@@ -32,12 +32,12 @@ ONE_HOT = [
     ("depth string", {"depth": "4"}, TypeError, "depth"),
     ("depth unknown of none", {"indices": np.zeros((0, 3), int), "depth": None}, ValueError,
      "depth"),
-    ("axis too large", {"axis": 3}, ValueError, r"\[-3, 2\]"),
-    ("axis too large, 0-d", {"indices": 1, "axis": 1}, ValueError, r"\[-1, 0\]"),
-    ("axis huge", {"axis": 2**100}, ValueError, r"\[-3, 2\]"),
-    ("axis not narrowed to 32 bits", {"axis": 2**32}, ValueError, r"\[-3, 2\]"),
-    ("axis not narrowed to -1", {"axis": 2**32 - 1}, ValueError, r"\[-3, 2\]"),
-    ("axis not narrowed to 0", {"axis": -(2**32)}, ValueError, r"\[-3, 2\]"),
+    ("axis too large", {"axis": 3}, ValueError, r"\[-3, 3\)"),
+    ("axis too large, 0-d", {"indices": 1, "axis": 1}, ValueError, r"\[-1, 1\)"),
+    ("axis huge", {"axis": 2**100}, ValueError, r"\[-3, 3\)"),
+    ("axis not narrowed to 32 bits", {"axis": 2**32}, ValueError, r"\[-3, 3\)"),
+    ("axis not narrowed to -1", {"axis": 2**32 - 1}, ValueError, r"\[-3, 3\)"),
+    ("axis not narrowed to 0", {"axis": -(2**32)}, ValueError, r"\[-3, 3\)"),
     ("depth not narrowed to 32 bits", {"depth": -(2**32) + 4}, ValueError, "depth"),
     ("axis float", {"axis": 1.0}, TypeError, "axis"),
     ("axis none", {"axis": None}, TypeError, "axis"),
@@ -59,7 +59,7 @@ ONE_HOT = [
     ("out byte order", {"out": shaped(2, 3, 4, dtype=">f4"), "dtype": "=f4"}, TypeError, "dtype"),
     ("out read-only", {"out": strategies.read_only(shaped(2, 3, 4))}, ValueError, "read-only|writ"),
     ("out list", {"out": [0.0]}, TypeError, "list"),
-    ("out masked", {"out": np.ma.zeros((2, 3, 4), "f4")}, TypeError, "out is a masked array"),
+    ("out masked", {"out": np.ma.zeros((2, 3, 4), "f4")}, TypeError, "out must not be a masked"),
     ("out broadcast", {"out": np.lib.stride_tricks.as_strided(
         shaped(4), (2, 3, 4), (0, 0, 4))}, ValueError, "overlap"),
     ("out sliding", {"out": np.lib.stride_tricks.as_strided(
@@ -96,8 +96,8 @@ def test_one_hot_refuses(changed, error, message):
 # (case, arguments that replace good ones, error, text in its message)
 DECODE = [
     ("0-d", {"tensor": np.float32(1)}, ValueError, "tensor"),
-    ("axis too large", {"axis": 2}, ValueError, r"\[-2, 1\]"),
-    ("axis too small", {"axis": -3}, ValueError, r"\[-2, 1\]"),
+    ("axis too large", {"axis": 2}, ValueError, r"\[-2, 2\)"),
+    ("axis too small", {"axis": -3}, ValueError, r"\[-2, 2\)"),
     ("axis float", {"axis": 1.0}, TypeError, "axis"),
     ("typed on", {"on_value": np.float64(1)}, TypeError, "float64"),
     ("fraction", {"tensor": np.eye(2, dtype=int), "on_value": 0.5}, ValueError, "0.5"),

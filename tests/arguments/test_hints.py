@@ -37,26 +37,26 @@ def test_a_category_to_drop_is_named_with_its_column(drop):
 def test_names_of_arguments():
     encoder = Encoder(["size"]).fit(SIZES)
 
-    with pytest.raises(TypeError, match="'dtype' is not an option: here it is dtype= of Encoder"):
+    with pytest.raises(TypeError, match="'dtype' is not an option: use dtype= of Encoder"):
         encoder.transform(SIZES, dtype="f4")
-    with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
+    with pytest.raises(TypeError, match="'num_classes' is not an option: use depth="):
         onehot_fast.one_hot([0], num_classes=3)
     with pytest.raises(TypeError, match=r"requires depth.*one_hot\(indices, depth\)"):
         onehot_fast.one_hot([0])
-    with pytest.raises(TypeError, match="'dim' is not an option: here it is axis="):
+    with pytest.raises(TypeError, match="'dim' is not an option: use axis="):
         onehot_fast.one_hot([0], 3, dim=0)
-    with pytest.raises(TypeError, match="'dim' is not an option: here it is axis="):
+    with pytest.raises(TypeError, match="'dim' is not an option: use axis="):
         onehot_fast.decode([[0, 1]], dim=0)
 
 
 def test_fit_transform_and_multi_hot_have_the_same_hints():
-    with pytest.raises(TypeError, match="'dtype' is not an option: here it is dtype= of Encoder"):
+    with pytest.raises(TypeError, match="'dtype' is not an option: use dtype= of Encoder"):
         Encoder(["size"]).fit_transform(SIZES, dtype="int8")
-    with pytest.raises(TypeError, match=r"'csr' is one argument too many: .*output='csr'"):
+    with pytest.raises(TypeError, match=r"unexpected argument 'csr': .*output='csr'"):
         Encoder(["size"]).fit_transform(SIZES, None, "csr")
-    with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
+    with pytest.raises(TypeError, match="'num_classes' is not an option: use depth="):
         onehot_fast.multi_hot([[0]], num_classes=2)
-    with pytest.raises(TypeError, match="'num_classes' is not an option: here it is depth="):
+    with pytest.raises(TypeError, match="'num_classes' is not an option: use depth="):
         onehot_fast.multi_hot(rows=[[0]], num_classes=2)
 
 
@@ -70,7 +70,7 @@ def test_no_hint_names_an_option_that_the_function_lacks():
         ("all_off", lambda: onehot_fast.one_hot([0], 2, all_off=-1)),
     ]
     for name, call in calls:
-        with pytest.raises(TypeError, match=f"'{name}' is not an option: accepted are"):
+        with pytest.raises(TypeError, match=f"'{name}' is not an option: use one of"):
             call()
 
 

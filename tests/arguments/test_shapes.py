@@ -45,13 +45,13 @@ def test_axis(axis, rank, expected, integer):
     assert (expected, int) == (actual, type(actual))
 
 
-AXIS_OUTSIDE = r"is outside \[-3, 2\] .* rank 2"
+AXIS_OUTSIDE = r"axis must be in \[-3, 3\) .* rank 2, got"
 
 
 @pytest.mark.parametrize(
     ("axis", "error", "message"),
     [
-        *((axis, ValueError, f"axis = {axis} {AXIS_OUTSIDE}") for axis in (-4, 3, 2**63, -(2**70))),
+        *((axis, ValueError, f"{AXIS_OUTSIDE} {axis}") for axis in (-4, 3, 2**63, -(2**70))),
         *(
             (axis, TypeError, r"axis|integer")
             for axis in (True, np.True_, 1.0, np.float64(1), "1", None, [1], np.array([1]))
@@ -109,7 +109,7 @@ def test_size_overflows(shape, dtype):
 
 
 def test_rank_too_high():
-    with pytest.raises(ValueError, match=f"NumPy allows {shapes.MAX_RANK}"):
+    with pytest.raises(ValueError, match=f"at most {shapes.MAX_RANK} dimensions"):
         check_size((1,) * (shapes.MAX_RANK + 1), "f8")
 
 
@@ -207,7 +207,7 @@ def test_infer_reads_every_type_of_depth(dtype, form):
         ((None, -1), ValueError, "depth"),  # a wrong depth is wrong for any rank
         *(((shape, 3), TypeError, "indices_shape")
           for shape in ("N", 3, (2, True), (2.0,), (2, [3]), (np.True_,))),
-        (((2, -1), 3), ValueError, r"indices_shape\[1\] = -1 is negative"),
+        (((2, -1), 3), ValueError, r"indices_shape\[1\] must be at least 0, got -1"),
         *(((shape, 3, axis), ValueError, "axis")
           for shape, axis in (((2, 3), 3), (("N", None), -4), ((), 1))),
         *(((shape, 3, 0.0), TypeError, "axis") for shape in (None, (2, 3))),

@@ -132,7 +132,7 @@ def test_typed_value_gives_the_dtype(on, off, expected):
 )
 def test_typed_values_are_never_promoted(on, off, dtype):
     """Two dtypes are one too many, even if one holds all of the other."""
-    with pytest.raises(TypeError, match="must be the same"):
+    with pytest.raises(TypeError, match=r"must have .* never promoted"):
         resolve_values(on, off, dtype)
 
 
@@ -238,7 +238,7 @@ def test_what_would_change_is_refused(value, dtype):
 )
 def test_wrong_kinds_are_refused(value, dtype):
     """The message says what the dtype accepts."""
-    with pytest.raises(TypeError, match=r"^on_value.*accepts"):
+    with pytest.raises(TypeError, match=r"^on_value.* must be .* for dtype"):
         resolve_values(value, value, dtype)
 
 
@@ -266,8 +266,8 @@ def test_open_width_and_unit_come_from_the_values(dtype, on, off, expected):
     [
         *((value, dtype, ValueError, "0-D")
           for value in (np.zeros(1), np.zeros((1, 1)), np.zeros(2)) for dtype in (None, "f8", "O")),
-        (np.ma.masked, None, TypeError, "on_value is a masked array"),
-        (1, "M8", ValueError, "no unit"),
+        (np.ma.masked, None, TypeError, "on_value must not be a masked array"),
+        (1, "M8", ValueError, "must have a unit"),
         (0, [], ValueError, "0 bytes"),
         (0, {"names": [], "formats": [], "itemsize": 0}, ValueError, "0 bytes"),
         (1, np.dtype(("i4", (2,))), TypeError, "subarray"),
@@ -344,9 +344,9 @@ def test_strings_with_a_missing_value():
     result = onehot_fast.one_hot([1], 2, on_value="a", off_value=None, dtype=dtype)
 
     assert result.tolist() == [[None, "a"]]
-    with pytest.raises(TypeError, match="accepts str"):
+    with pytest.raises(TypeError, match="must be a str"):
         resolve_values("a", math.nan, dtype)
-    with pytest.raises(TypeError, match="accepts str"):
+    with pytest.raises(TypeError, match="must be a str"):
         resolve_values(1, 0, "T")
 
 
@@ -381,7 +381,7 @@ def test_registered_dtypes_are_typed_and_real():
 
     assert np.dtype(bfloat16) == result.dtype
     assert result.astype(float).tolist() == [[0.0, 3.0]]
-    with pytest.raises(TypeError, match="accepts real numbers"):
+    with pytest.raises(TypeError, match="must be a real number"):
         resolve_values("1", "0", np.dtype(bfloat16))
 
 

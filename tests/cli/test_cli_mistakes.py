@@ -259,7 +259,7 @@ def test_warnings_are_notes(done: Any) -> None:
             "a number of rows, e.g. 10, or a share of them, e.g. 0.01",
         ),
         ("--max-categories 1.5", Exit.USAGE, "must be an integer"),
-        ("--handle-unknown ignor", Exit.USAGE, "accepted are 'error', 'ignore'"),
+        ("--handle-unknown ignor", Exit.USAGE, "must be one of 'error', 'ignore'"),
         ("--encoding latin9x", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
         ("--encoding rot13", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
         ("--delimiter ;;", Exit.USAGE, r"type a tab as '\t'"),

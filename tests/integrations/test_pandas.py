@@ -192,7 +192,7 @@ def test_lists_are_no_categories(data, form):
     ids=str,
 )
 def test_refuses_result_dtypes_without_plain_0_and_1(form, dtype):
-    with pytest.raises(TypeError, match="is not a Boolean, integer, float or complex dtype"):
+    with pytest.raises(TypeError, match="must be a Boolean, integer, float or complex dtype"):
         getattr(pd.Series(["a"]).onehot, form)(dtype=dtype)
 
 

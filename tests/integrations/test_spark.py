@@ -412,7 +412,9 @@ def test_errors_before_anything_runs(spark):
         encode(frame, encoder, output="vector", names="id")
     with pytest.raises(ValueError, match=r"must be one of .*'vector'.* got 'csr'; .*toArrow"):
         encoder.transform(frame, "csr")
-    with pytest.raises(ValueError, match=r"output = 'vectors' is unknown: did you mean 'vector'"):
+    with pytest.raises(
+        ValueError, match=r"output must be one of .*, got 'vectors'; did you mean 'vector'"
+    ):
         encoder.transform(frame, "vectors")
     with pytest.raises(TypeError, match=r"got a Column; pass frame.select\(column\)"):
         encoder.transform(frame.word)

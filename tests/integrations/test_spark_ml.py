@@ -91,12 +91,12 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
         ({}, "must name the columns"),
         ({"inputCols": ["size"], "outputCol": "a", "outputCols": ["b"]}, "are both set"),
         ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "must have the length of inputCols"),
-        ({"inputCols": ["size"], "output": "list"}, "output = 'list' is unknown"),
+        ({"inputCols": ["size"], "output": "list"}, "output must be one of .*, got 'list'"),
         (
             {"inputCols": ["size"], "output": "codes"},
             "a column for each of inputCols: set outputCols",
         ),
-        ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown = 'skip' is unknown"),
+        ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown must be .*, got 'skip'"),
     ],
 )
 def test_parameters_that_do_not_fit_are_refused(trips, parameters, message):

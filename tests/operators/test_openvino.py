@@ -1,6 +1,8 @@
-"""OpenVINO's OneHot: its types, its signature and what it refuses."""
+"""OneHot of OpenVINO: its types, its signature and its errors."""
 
 from __future__ import annotations
+
+import inspect
 
 import numpy as np
 import oracle
@@ -110,29 +112,57 @@ def test_normalize(mode, axis):
     oracle.assert_same(actual, oracle.one_hot(INDICES, 3, one, zero, axis, "normalize"))
 
 
-OTHER_VALUES = [np.complex64(1), np.datetime64(1, "D"), np.longdouble(1), np.array(None),
-                np.void(b"a"), {}]  # fmt: skip
-# (arguments that replace good ones, error, text in its message)
-REFUSED = [
+def test_the_inputs_and_the_axis_are_required():
+    """The inputs are indices, depth, on_value and off_value, in this order."""
+    parameters = list(inspect.signature(openvino.one_hot).parameters.values())
+
+    assert [p.name for p in parameters[:4]] == ["indices", "depth", "on_value", "off_value"]
+    assert {p.default for p in parameters[:5]} == {inspect.Parameter.empty}
+    assert openvino.one_hot([1], 2, 8, 3, -1).tolist() == [[3, 8]]
+
+
+@pytest.mark.parametrize("version", [1, 16])
+@pytest.mark.parametrize("index", [-1, -3, -4, -(2**31), -(2**63)])
+def test_a_negative_index_has_no_hot_element(index, version):
+    """OpenVINO leaves this undefined."""
+    assert openvino.one_hot([index], 3, 1, 0, -1, version=version).tolist() == [[0, 0, 0]]
+
+
+VALUES = [np.complex64(1), np.datetime64(1, "D"), np.longdouble(1), np.array(None),
+          np.void(b"a"), {}]  # fmt: skip
+PAIRS = [(np.int32(1), np.uint32(0)), (np.bool_(True), np.int8(0)), ("a", 0), (1.0, 0),
+         (np.bytes_(b"a"), "b"), (np.float32(1), np.float64(0))]  # fmt: skip
+# (arguments, error, text in its message)
+ERRORS = [
     ({"negative_indices_mode": "normalize"}, ValueError, "version=16"),  # OneHot-1 has no mode
     *(({"negative_indices_mode": mode, "version": version}, ValueError, "negative_indices_mode")
       for mode in ["", "wrap", "ignore", "ignore negative", "error"] for version in [1, 16]),
     *(({"negative_indices_mode": mode, "version": 16}, TypeError, "negative_indices_mode")
       for mode in [None, 1, b"normalize", True]),
-    *(({"version": version}, ValueError, f"version = {version}") for version in [0, 2, 15, 17, -1]),
+    *(({"version": version}, ValueError, f"version must be 1 or 16, got {version}")
+      for version in [0, 2, 15, 17, -1]),
     *(({"version": version}, TypeError, "version") for version in [True, "1", 1.0, None]),
-    *(({name: value}, TypeError, f"{name} is of type .*; OneHot-1 accepts int8, ")
-      for name in ["on_value", "off_value"] for value in OTHER_VALUES),
+    *(({name: value}, TypeError, f"OneHot-1: {name} must have one of the types int8, ")
+      for name in ["on_value", "off_value"] for value in VALUES),
+    *(({"on_value": on, "off_value": off}, TypeError, "on_value and off_value must have the same")
+      for on, off in PAIRS),
+    *(({"on_value": on, "off_value": off}, ValueError, r"o(n|ff)_value must be a scalar of shape")
+      for on, off in [([1], 0), (1, [0]), (np.ones((1, 1), int), 0), ([1, 2], 0)]),
     *(({"axis": axis}, TypeError, "axis") for axis in [None, True, 1.0, "1"]),
-    *(({"depth": depth}, TypeError, r"depth is of type .*; OneHot-1 accepts int32, int64")
-      for depth in [True, 3.0, "3", None, np.uint8(3), np.float32(3)]),
-    *(({"indices": indices}, TypeError, "indices is of type bool") for indices in [True, [True]]),
+    *(({"depth": depth}, TypeError, "depth must have one of the types int32, int64, got")
+      for depth in [True, 3.0, "3", None, np.uint8(3), np.float32(3), np.int8(3)]),
+    *(({"depth": depth, "version": version}, ValueError, "depth must be at least 1, got")
+      for depth in [0, -1, np.int64(0), np.int64(-(2**63))] for version in [1, 16]),
+    *(({"depth": depth}, ValueError, r"depth must be a scalar of shape \(\), got")
+      for depth in [[3], np.array([3]), np.array([[3]]), np.array([], int)]),
+    *(({"indices": np.zeros(2, t1)}, TypeError, f"indices must .* int32, int64, got {t1}")
+      for t1 in ["int8", "int16", "uint8", "uint16", "uint32", "uint64", "float32", "bool"]),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changed", "error", "message"), REFUSED, ids=repr)
-def test_outside_the_standard(changed, error, message):
-    """What is none of the standard's modes, versions or types is refused, and nothing inferred."""
+@pytest.mark.parametrize(("changed", "error", "message"), ERRORS, ids=repr)
+def test_errors(changed, error, message):
+    """Modes, versions and types outside the standard are rejected, and nothing is inferred."""
     arguments = {"indices": [0], "depth": 2, "on_value": 1, "off_value": 0, "axis": -1}
 
     with pytest.raises(error, match=message):

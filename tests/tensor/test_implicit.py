@@ -344,7 +344,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (lambda x: x.matvec(np.ones(5), np.empty(2)), ValueError, r"out must be .* \(3,\)"),
     (lambda x: x.matvec(np.ones(5), np.empty(3, "f4")), ValueError, "float64"),
     (lambda x: x.gram([1]), ValueError, r"weights must have shape \(3,\), got \(1,\)"),
-    (lambda x: x.gram(output="csc"), ValueError, "output = 'csc'"),
+    (lambda x: x.gram(output="csc"), ValueError, "output must be one of .*, got 'csc'"),
     (lambda x: x.sum(2), ValueError, "axis must be None, 0 or 1, got 2"),
     (lambda x: OneHotMatrix.vstack([]), ValueError, "at least one"),
     (lambda x: OneHotMatrix.vstack([x, OneHotMatrix.from_codes([[0]], [5])]), ValueError, "parts"),

@@ -36,7 +36,7 @@ def offends(index, depth, negative, out_of_range, ignore_index):
 
 def named(position):
     """Return the text that names an index in a message."""
-    return f"indices[{', '.join(map(str, position))}] = " if position else "indices = "
+    return f"indices[{', '.join(map(str, position))}] must be" if position else "indices must be"
 
 
 def unambiguous(indices):
@@ -80,25 +80,25 @@ def test_policy(negative, out_of_range, data):
 @pytest.mark.parametrize(
     ("indices", "options", "accepted"),
     [
-        ([0, 5], {"out_of_range": "error"}, r"indices\[1\] = 5 is outside \[0, 3\)"),
-        ([[0, 1], [3, 9]], {"out_of_range": "error"}, r"indices\[1, 0\] = 3 is outside \[0, 3\)"),
-        (np.uint64(2**64 - 1), {"out_of_range": "error"}, r"= 18446744073709551615 is outside"),
-        (np.int64(-(2**63)), {"negative_indices": "error"}, r"= -9223372036854775808 is outside"),
-        ([0.0, np.nan], {"out_of_range": "error"}, r"indices\[1\] = nan is"),
-        ([0.0, np.inf], {"out_of_range": "error"}, r"indices\[1\] = inf is"),
-        ([0.0, -np.inf], {"out_of_range": "error"}, r"indices\[1\] = -inf is"),
-        ([2, -1], {"negative_indices": "error"}, r"indices\[1\] = -1 is outside \[0, 3\)"),
+        ([0, 5], {"out_of_range": "error"}, r"indices\[1\] must be in \[0, 3\), got 5"),
+        ([[0, 1], [3, 9]], {"out_of_range": "error"}, r"indices\[1, 0\] must be .*, got 3"),
+        (np.uint64(2**64 - 1), {"out_of_range": "error"}, r"\), got 18446744073709551615"),
+        (np.int64(-(2**63)), {"negative_indices": "error"}, r"\), got -9223372036854775808"),
+        ([0.0, np.nan], {"out_of_range": "error"}, r"indices\[1\] must be .*, got nan"),
+        ([0.0, np.inf], {"out_of_range": "error"}, r"indices\[1\] must be .*, got inf"),
+        ([0.0, -np.inf], {"out_of_range": "error"}, r"indices\[1\] must be .*, got -inf"),
+        ([2, -1], {"negative_indices": "error"}, r"indices\[1\] must be in \[0, 3\), got -1"),
         ([-3, -4], {"negative_indices": "normalize", "out_of_range": "error"},
-         r"indices\[1\] = -4 is outside \[-3, 3\)"),
+         r"indices\[1\] must be in \[-3, 3\), got -4"),
         ([-3, 3], {"negative_indices": "normalize", "out_of_range": "error"},
-         r"indices\[1\] = 3 is outside \[-3, 3\)"),
-        (300, {"out_of_range": "error"}, r"^indices = 300 is outside \[0, 3\)"),
-        (np.float32([21.7]), {"out_of_range": "error"}, r"indices\[0\] = 21.7 is outside"),
-        (np.float16([99.9]), {"out_of_range": "error"}, r"indices\[0\] = 99.9 is outside"),
-        (np.array([0, 256], ">u2"), {"out_of_range": "error"}, r"indices\[1\] = 256 is outside"),
-        (np.array([[1, 2], [30, 3]]).T, {"out_of_range": "error"}, r"indices\[0, 1\] = 30 is"),
+         r"indices\[1\] must be in \[-3, 3\), got 3"),
+        (300, {"out_of_range": "error"}, r"^indices must be in \[0, 3\), got 300"),
+        (np.float32([21.7]), {"out_of_range": "error"}, r"indices\[0\] must be .*, got 21.7"),
+        (np.float16([99.9]), {"out_of_range": "error"}, r"indices\[0\] must be .*, got 99.9"),
+        (np.array([0, 256], ">u2"), {"out_of_range": "error"}, r"indices\[1\] must be .*, got 256"),
+        (np.array([[1, 2], [30, 3]]).T, {"out_of_range": "error"}, r"indices\[0, 1\] .* got 30"),
         (np.array([[1, 2], [0, 30]])[::-1, ::2].T, {"out_of_range": "error", "depth": 1},
-         r"indices\[0, 1\] = 1 is outside \[0, 1\)"),
+         r"indices\[0, 1\] must be in \[0, 1\), got 1"),
     ],
 )  # fmt: skip
 def test_message_names_position_value_and_range(indices, options, accepted):
@@ -113,7 +113,7 @@ def test_scan_finds_one_offender_anywhere(dtype, position):
     indices = np.zeros(70_000, dtype)
     indices[position] = 21
 
-    with pytest.raises(ValueError, match=rf"indices\[{position}\] = 21(\.0)? is outside"):
+    with pytest.raises(ValueError, match=rf"indices\[{position}\] must be in \[0, 21\), got 21"):
         onehot_fast.one_hot(indices, 21, out_of_range="error")
 
 
@@ -136,7 +136,7 @@ def test_several_ignored_indices_come_before_every_policy():
     options = {"ignore_index": (255, 254, -1), "negative_indices": "error", "out_of_range": "error"}
 
     assert onehot_fast.one_hot(labels, None, **options).shape == (2, 2, 4)
-    with pytest.raises(ValueError, match=r"indices\[1, 0\] = 254 is outside"):
+    with pytest.raises(ValueError, match=r"indices\[1, 0\] must be .*, got 254"):
         onehot_fast.one_hot(labels, 4, **options | {"ignore_index": {255, -1}})
 
 
@@ -147,7 +147,7 @@ def test_ignored_floats_beyond_what_a_float_can_be():
     result = onehot_fast.one_hot(labels, 3, ignore_index=[2**53 + 1, 1, -(2**63)], dtype=int)
 
     assert not result.any()
-    with pytest.raises(ValueError, match=r"indices\[0\] = 9007199254740992"):
+    with pytest.raises(ValueError, match=r"indices\[0\] must be .*, got 9007199254740992"):
         onehot_fast.one_hot(labels, 3, ignore_index=[2**53 + 1, 1], out_of_range="error")
 
 
@@ -176,23 +176,23 @@ def test_label_smoothing_of_a_depth_that_is_inferred():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"label_smoothing": 1.0}, ValueError, r"label_smoothing = 1.0 is outside \[0, 1\)"),
-        ({"label_smoothing": -0.1}, ValueError, "outside"),
-        ({"label_smoothing": math.nan}, ValueError, "outside"),
-        ({"label_smoothing": "0.1"}, TypeError, "is a str; accepted is a float"),
-        ({"label_smoothing": True}, TypeError, "is a bool"),
+        ({"label_smoothing": 1.0}, ValueError, r"label_smoothing must be in \[0, 1\), got 1.0"),
+        ({"label_smoothing": -0.1}, ValueError, "must be in"),
+        ({"label_smoothing": math.nan}, ValueError, "must be in"),
+        ({"label_smoothing": "0.1"}, TypeError, "label_smoothing must be a float, got '0.1'"),
+        ({"label_smoothing": True}, TypeError, "got True"),
         (
             {"label_smoothing": 0.1, "dtype": "uint8"},
             TypeError,
-            "needs a float dtype, and not uint8",
+            "needs a float dtype, got uint8",
         ),
         ({"label_smoothing": 0.1, "dtype": bool}, TypeError, "needs a float dtype"),
         (
             {"label_smoothing": 0.1, "on_value": 0.9},
             TypeError,
-            "on_value or off_value is given too",
+            "sets both values",
         ),
-        ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "given too"),
+        ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "sets both values"),
     ],
 )
 def test_label_smoothing_that_is_refused(options, error, message):
