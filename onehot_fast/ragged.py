@@ -209,7 +209,8 @@ def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
 def _check_classes(ragged: Rows, coded: CodedColumn) -> None:
     """Raise an error for the first element that is not a class."""
     start, stop = int(ragged.offsets[0]), int(ragged.offsets[-1])
-    offends = (coded.codes >= 0) & (coded.outputs() < 0)
+    outputs = coded.outputs()
+    offends = (coded.codes >= 0) & ((outputs < 0) | (outputs >= coded.n_outputs))
     if not offends[start:stop].any():
         return
     position = start + int(np.argmax(offends[start:stop]))

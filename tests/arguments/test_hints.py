@@ -94,7 +94,7 @@ def test_the_categories_of_a_column_choose_it():
 
     assert encoder.columns == ("size", "zip")
     assert encoder.categories["zip"].tolist() == [3, 2, 1]
-    with pytest.raises(ValueError, match="not among those that are encoded"):
+    with pytest.raises(ValueError, match="must be one of the encoded columns"):
         Encoder(["size"], categories={"zip": [1]}).fit(SIZES)
 
 
