@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from onehot_fast.adapter import Column, Part, Table, Values
+    from onehot_fast import Column
+    from onehot_fast.adapter import Part, Table, Values
     from onehot_fast.integrations.arrow import _read as arrow_in
     from onehot_fast.integrations.arrow import _write as arrow_out
     from onehot_fast.integrations.pandas import _read as pandas_in

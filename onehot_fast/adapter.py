@@ -5,10 +5,8 @@ wraps the memory that `write` fills in its library's containers. What stands bet
 core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
 core.
 
-Most names are types, whose methods do the work. The others are five modules, `lookup` (tables and
-columns → codes of known categories), `write` (codes → memory), `decode` (the way back), `checks`
-(of options, and the words of messages) and `reports` (columns with too many categories), and a
-few functions.
+Most names are types, whose methods do the work. `write` is the module that turns codes into memory.
+The command also uses the modules `checks`, `lookup` and `reports`.
 
 Examples
 --------
@@ -29,7 +27,13 @@ from typing import Any, Protocol, runtime_checkable
 from onehot_fast._accessor_series import SeriesAccessor
 from onehot_fast._accessor_table import TableAccessor, TableKeywords
 from onehot_fast._arguments import choices as checks
-from onehot_fast._arguments.indices import normalize_depth
+from onehot_fast._arguments.choices import (
+    check_choice,
+    check_options,
+    columns_only,
+    number_dtype,
+    with_article,
+)
 from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._categories.categories import Categories
@@ -37,7 +41,8 @@ from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal, literal_kind
 from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.strings import Strings
-from onehot_fast._encode import decode, write
+from onehot_fast._encode import write
+from onehot_fast._encode.decode import DecodedLayout, check_zero_rows, classes_of
 from onehot_fast._encode.table_layout import (
     Categorical,
     Decoded,
@@ -52,11 +57,12 @@ from onehot_fast._runtime.registry import integration, reader_of, require
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema import lookup, reports
 from onehot_fast._schema.coded_column import CodedColumn
-from onehot_fast._schema.column_schema import ColumnSchema, Special
+from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
+from onehot_fast._schema.lookup import check_no_missing, code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
-from onehot_fast.column import Column, SharedCategories, Values, read_values
+from onehot_fast.column import Column, Values, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.table import Table, read_table
 
@@ -65,10 +71,10 @@ __all__ = [
     "Categorical",
     "Categories",
     "CodedColumn",
-    "Column",
     "ColumnKeywords",
     "ColumnSchema",
     "Decoded",
+    "DecodedLayout",
     "EncodedLayout",
     "Engine",
     "FeatureWriter",
@@ -79,8 +85,6 @@ __all__ = [
     "Rows",
     "Schema",
     "SeriesAccessor",
-    "SharedCategories",
-    "Special",
     "Strings",
     "Table",
     "TableAccessor",
@@ -88,13 +92,19 @@ __all__ = [
     "Values",
     "as_literal",
     "cached_property",
+    "check_choice",
+    "check_no_missing",
+    "check_options",
+    "check_zero_rows",
     "checks",
-    "decode",
+    "classes_of",
+    "code_column",
+    "columns_only",
     "integration",
     "literal_kind",
     "lookup",
     "map_columns",
-    "normalize_depth",
+    "number_dtype",
     "number_labels",
     "part_of_table",
     "read_arrow",
@@ -103,6 +113,7 @@ __all__ = [
     "reader_of",
     "reports",
     "require",
+    "with_article",
     "write",
 ]
 

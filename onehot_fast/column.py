@@ -33,21 +33,6 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 DECLARED = frozenset({"category", "enum"})
 
 
-@dataclass(frozen=True, eq=False)
-class SharedCategories:
-    """Categories that columns share: ``read(key)``, read when they are needed.
-
-    An encoder keeps the look-up table of the last key, which is immutable.
-    """
-
-    key: Any
-    read: Callable[[Any], AnyArray]
-
-    def __len__(self) -> int:
-        """Return the number of categories."""
-        return len(self.key)
-
-
 class Column:
     """The one form in which a column enters the core: codes and the categories they stand for.
 
@@ -64,6 +49,9 @@ class Column:
         Where the codes came from. ``"category"`` and ``"enum"``: the categories were declared, all
         of them and their order count. Any other word, such as ``"hash"`` or ``"dictionary"``:
         those that do not occur in the codes do not count, and neither does their order.
+    read : callable, optional
+        Returns the categories when they are needed; `categories` is then any immutable object with
+        a length. An encoder keeps the look-up table of the last such object.
 
     Raises
     ------
@@ -85,21 +73,24 @@ class Column:
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
-    # The categories if they are shared and not read yet.
-    shared: SharedCategories | None = None
+    # What `read` makes the categories of, if it was given.
+    shared: Any = None
+    _read: Callable[[Any], AnyArray] | None = None
 
     def __init__(
         self,
         codes: AnyArray,
-        categories: AnyArray | Strings | SharedCategories,
+        categories: Any,
         ordered: bool = False,
         source: str = "hash",
+        *,
+        read: Callable[[Any], AnyArray] | None = None,
     ) -> None:
         _check_array(codes, "codes")
-        if not isinstance(categories, Strings | SharedCategories):
+        if read is None and not isinstance(categories, Strings):
             _check_array(categories, "categories")
         _check_codes(codes, len(categories))
-        self._set(codes, categories, ordered, source)
+        self._set(codes, categories, ordered, source, read)
 
     @classmethod
     def unchecked(
@@ -124,25 +115,26 @@ class Column:
     def _set(
         self,
         codes: AnyArray,
-        categories: AnyArray | Strings | SharedCategories,
+        categories: Any,
         ordered: bool,
         source: str,
+        read: Callable[[Any], AnyArray] | None = None,
     ) -> None:
         """Set the attributes of a column."""
         self.codes: AnyArray = codes
         self.ordered: bool = ordered
         self.source: str = source
         self.is_distinct = False
-        if isinstance(categories, SharedCategories):
-            self.shared = categories
-        else:
+        if read is None:
             self.stored = categories
+        else:
+            self.shared, self._read = categories, read
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
         """The categories as they were given."""
-        assert self.shared is not None
-        return self.shared.read(self.shared.key)
+        assert self._read is not None
+        return self._read(self.shared)
 
     @cached_property
     def categories(self) -> AnyArray:

@@ -658,7 +658,7 @@ class Encoder(SklearnProtocol):
         parts = decode.decoded_parts(table, schema, values)
         if table.library == "numpy":
             return decode.decoded_mapping(table, parts)
-        memo = schema.cached_for(table.names, decode.decoded_memo)
+        memo = schema.cached_for(table.names, decode.DecodedLayout).memo
         return integration(table.library).wrap(table, parts, memo)
 
     def check(self, table: Any) -> Check:

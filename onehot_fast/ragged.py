@@ -243,6 +243,6 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     ragged = Rows.read(rows, offsets, sep)
     column = read_column(ragged.elements)
     used = column.codes[int(ragged.offsets[0]) : int(ragged.offsets[-1])]
-    occurring = np.flatnonzero(write.count(used, column.n_categories))
+    occurring = np.flatnonzero(CodedColumn(used, None, column.n_categories).counts())
     labels = Categories.of(column.stored).take(occurring)
     return labels.take(labels.argsort()).to_array()

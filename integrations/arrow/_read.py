@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from onehot_fast.adapter import CodedColumn, Column, Table, Values, checks, read_arrow
+from onehot_fast import Column
+from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
 
 from ._values import as_categories, as_values, check_offsets, chunks_of, runs_of, storage
 
@@ -63,7 +64,7 @@ def as_table(table: Any) -> pa.Table:
         return pa.table({"x0": table})
     if type(table).__module__ == "pyarrow._dataset":
         reader = ".to_reader()" if hasattr(table, "to_reader") else ".scanner().to_reader()"
-        raise TypeError(f"{checks.with_article(table)} is not a table: pass {reader} of it")
+        raise TypeError(f"{with_article(table)} is not a table: pass {reader} of it")
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
         kind = pa.field(stream.schema).type

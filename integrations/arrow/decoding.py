@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from onehot_fast import Encoder, adapter
-from onehot_fast.adapter import ColumnSchema, PassThrough, Schema, Special
+from onehot_fast import Encoder, Special
+from onehot_fast.adapter import (
+    ColumnSchema,
+    DecodedLayout,
+    PassThrough,
+    Schema,
+    Values,
+    check_zero_rows,
+    classes_of,
+)
 
 from ._read import as_table, flattened, read_column
-from ._values import as_categories, as_values, common_values, output_labels, storage
+from ._values import as_categories, common_values, output_labels, storage
 from ._write import Layout, metadata_without, reader_of_batches, table_of
 from .encoding import Rows, fitted_schema
 
 __all__ = ["decode"]
 
-# The output that is one in each row, or decode.ZERO_ROW or decode.NO_VALUE.
+# The feature that is one in each row; -1 for a row of zeros, -2 for a propagated missing value.
 Classes: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -112,8 +120,9 @@ def _output_columns(
         return OutputColumn(field, lambda rows: decoder.values(read(rows)), is_decoded=True)
 
     if layout == "columns":
-        positions = adapter.decode.feature_positions(schema, source.names)
-        for part in adapter.decode.decoded_layout(schema, source.names):
+        decoded_layout = DecodedLayout(schema, source.names)
+        positions = decoded_layout.features
+        for part in decoded_layout.columns:
             if isinstance(part, PassThrough):
                 yield unchanged(part.position)
             else:
@@ -142,15 +151,16 @@ class ClassDecoder:
         missing = position_of[Special.MISSING]
         zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
         dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
-        by_class = [missing, position_of.get(zero_row, dropped)]
-        by_class += column.category_of_feature.tolist()
+        by_class = column.category_of_feature.tolist()
         by_class += [position_of[special] for special in column.specials]
-        self._values = values.take(pa.array(by_class, pa.int64()))
+        # The last two are those of the classes -2, a propagated missing value, and -1, all zeros.
+        self._by_class = np.array([*by_class, missing, position_of.get(zero_row, dropped)])
+        self._values = values
 
     def values(self, classes: Classes) -> pa.Array:
         """Return the values of the rows; reject a row that has no meaning."""
-        adapter.decode.check_zero_rows(self._column, classes)
-        return self._values.take(pa.array(classes - adapter.decode.NO_VALUE))
+        check_zero_rows(self._column, classes)
+        return self._values.take(pa.array(self._by_class[classes]))
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
@@ -185,11 +195,11 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
 
 def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
     if not features:
-        return adapter.decode.classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
+        return classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
     for name, values in zip(column.names, features, strict=True):
         _check_numbers(values, f"column {name!r}")
-    cells = np.stack([adapter.decode.as_cells(as_values(values)) for values in features])
-    return adapter.decode.classes_of(column, cells, n_rows, n_rows)
+    cells = np.stack([_cells(values) for values in features])
+    return classes_of(column, cells, n_rows, n_rows)
 
 
 def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
@@ -219,8 +229,8 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
             f"column {column.name!r}, row {row}: must have {width} elements, got {lengths[row]}"
         )
     _check_numbers(elements, f"column {column.name!r}")
-    cells = adapter.decode.as_cells(as_values(elements))
-    return adapter.decode.classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
+    cells = _cells(elements)
+    return classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
 
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
@@ -233,6 +243,13 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
         value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
         raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
     return classes
+
+
+def _cells(values: Any) -> npt.NDArray[Any]:
+    """Return numbers and Booleans as an array, NaN for null."""
+    numbers = cast(Values, read_column(storage(values))).numbers()
+    assert numbers is not None
+    return numbers
 
 
 def _check_numbers(values: Any, owner: str) -> None:

@@ -17,9 +17,10 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Values,
-    checks,
-    lookup,
+    check_choice,
+    code_column,
     map_columns,
+    with_article,
 )
 
 from ._read import ColumnReader, as_table
@@ -133,9 +134,9 @@ def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "col
 
 def fitted_schema(encoder: Any, layout: Any) -> Schema:
     """Return the schema of an encoder, after checking both arguments."""
-    checks.check_choice(layout, "layout", LAYOUTS)
+    check_choice(layout, "layout", LAYOUTS)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder must be an Encoder, got {checks.with_article(encoder)}")
+        raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
     return encoder.schema
 
 
@@ -156,11 +157,11 @@ class ColumnCoder:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"column {self._schema.name!r}: {error}") from error
         if isinstance(column, Values):
-            return lookup.code_column(self._schema, column)
+            return code_column(self._schema, column)
         if column.stored is not self._categories:
             self._categories = column.stored
             self._outputs = self._schema.outputs_of(column.stored)
-        return lookup.code_column(self._schema, column, self._outputs)
+        return code_column(self._schema, column, self._outputs)
 
 
 class NewColumns(NamedTuple):

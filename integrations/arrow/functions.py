@@ -16,7 +16,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, ColumnSchema, checks, lookup
+from onehot_fast.adapter import (
+    CodedColumn,
+    ColumnSchema,
+    check_choice,
+    check_no_missing,
+    with_article,
+)
 
 from ._read import read_integers
 from ._values import comparable_values
@@ -81,7 +87,7 @@ def register(
     array([[0, 0, 1],
            [0, 0, 0]], dtype=uint8)
     """
-    checks.check_choice(layout, "layout", FUNCTION_LAYOUTS)
+    check_choice(layout, "layout", FUNCTION_LAYOUTS)
     if not isinstance(name, str | None):
         raise TypeError(f"name must be a str, got {name!r}")
     function = _Function(_column(encoder, column), layout)
@@ -147,7 +153,7 @@ def expression(
     if column is None and isinstance(encoder, Encoder) and isinstance(field, str):
         column = field if field in (encoder.columns or ()) else None
     if not isinstance(field, str | pc.Expression):
-        raise TypeError(f"field must be a str or Expression, got {checks.with_article(field)}")
+        raise TypeError(f"field must be a str or Expression, got {with_article(field)}")
     values = pc.field(field) if isinstance(field, str) else field
     position = _category_position(_column(encoder, column), values)
     name = register(encoder, column=column, layout=layout)
@@ -201,7 +207,7 @@ class _Function:
         """Reject positions out of range and values that the encoder rejects."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error":
-            lookup.check_no_missing(column.name, codes)
+            check_no_missing(column.name, codes)
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
             raise ValueError(f"category must be in [0, {n_known}], got {largest}")

@@ -14,8 +14,8 @@ from onehot_fast.adapter import (
     Categories,
     CodedColumn,
     ColumnSchema,
-    checks,
-    normalize_depth,
+    check_choice,
+    number_dtype,
     read_arrow,
 )
 
@@ -98,8 +98,8 @@ def one_hot(
            [1, 0, 0],
            [0, 0, 0]], dtype=uint8)
     """
-    checks.check_choice(layout, "layout", LAYOUTS)
-    element = checks.number_dtype(dtype, "dtype").newbyteorder("=")
+    check_choice(layout, "layout", LAYOUTS)
+    element = number_dtype(dtype, "dtype").newbyteorder("=")
     arrow_type(element)
     coded, known = _read(array, categories, depth, element)
     if layout == "tensor" or layout == "array":
@@ -130,7 +130,7 @@ def _read(
         )
     if depth is not None:
         codes = read_integers(values)
-        n_classes = normalize_depth(depth)
+        n_classes = onehot_fast.infer_shape((0,), depth)[1]
         return CodedColumn(codes, None, n_classes), range(n_classes)
     column = ColumnReader().read(values).encode()
     if categories is None and pa.types.is_dictionary(storage(values).type):

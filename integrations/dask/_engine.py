@@ -16,7 +16,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnSchema, checks, part_of_table, read_table
+from onehot_fast.adapter import ColumnSchema, check_choice, part_of_table, read_table, with_article
 
 __all__ = [
     "as_frame",
@@ -85,7 +85,7 @@ def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int
     """Return the encoded collection: a DataFrame, or an Array of blocks of rows."""
     frame = as_frame(table)
     form: Any = "dask" if output is None else output
-    checks.check_choice(form, "output", (*TABLES, *ARRAYS))
+    check_choice(form, "output", (*TABLES, *ARRAYS))
     if form in TABLES:
         encoder.schema.column_order(list(frame.columns)).warn_if_absent()
         return on_partitions(transform_part, frame, encoder, TABLES[form], num_threads)
@@ -266,5 +266,5 @@ def as_frame(table: Any) -> dd.DataFrame:
         return table
     raise TypeError(
         "the table must be a DataFrame or a Series of dask.dataframe, got"
-        f" {checks.with_article(table)}; dask.dataframe.from_dask_array converts an Array"
+        f" {with_article(table)}; dask.dataframe.from_dask_array converts an Array"
     )

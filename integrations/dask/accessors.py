@@ -12,7 +12,7 @@ import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor, register_series_accessor
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnKeywords, TableAccessor, checks
+from onehot_fast.adapter import ColumnKeywords, TableAccessor, check_options
 
 from ._engine import as_frame, on_partitions, transform_part
 
@@ -175,10 +175,10 @@ class OneHotAccessor:
         prefix_sep: str = "_",
     ) -> tuple[dd.DataFrame, Encoder]:
         """Return the column as a frame, and its fitted encoder."""
-        checks.check_options(options, ColumnKeywords.__annotations__)
+        check_options(options, ColumnKeywords.__annotations__)
         frame = as_frame(self._data)
         if isinstance(categories, Encoder):
-            checks.check_options(options if prefix is None else {"prefix": prefix}, None)
+            check_options(options if prefix is None else {"prefix": prefix}, None)
             encoded = categories.columns or ()
             if len(encoded) != 1:
                 raise ValueError(

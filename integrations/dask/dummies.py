@@ -10,8 +10,8 @@ from pandas.api.types import is_object_dtype
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
+    code_column,
     integration,
-    lookup,
     part_of_table,
     read_table,
     read_values,
@@ -119,7 +119,7 @@ def _dummies_part(
 
 def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
     """Return a column as a categorical of all its categories."""
-    coded = lookup.code_column(column, read_values(part[column.name]))
+    coded = code_column(column, read_values(part[column.name]))
     dtype = dtypes[column.name]
     is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)
     levels = pd.Index(column.known.to_array(), dtype=None if is_inferred else dtype)

@@ -8,16 +8,8 @@ from typing import Any
 
 import narwhals as nw
 
-from onehot_fast.adapter import (
-    Column,
-    Part,
-    Rows,
-    Table,
-    Values,
-    integration,
-    read_values,
-    reader_of,
-)
+from onehot_fast import Column
+from onehot_fast.adapter import Part, Rows, Table, Values, integration, read_values, reader_of
 from onehot_fast.adapter import (
     read_table as read_native_table,
 )

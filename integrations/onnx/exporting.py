@@ -13,8 +13,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import onehot_fast
-from onehot_fast import Encoder
-from onehot_fast.adapter import Column, checks, read_table
+from onehot_fast import Column, Encoder
+from onehot_fast.adapter import check_choice, read_table
 
 from ._nodes import (
     ML,
@@ -103,7 +103,7 @@ def to_onnx(
            [0, 0],
            [0, 1]], dtype=uint8)
     """
-    checks.check_choice(output, "output", ("matrix", "columns"))
+    check_choice(output, "output", ("matrix", "columns"))
     version, dimension = _check_opset(opset), _check_batch(batch)
     plans = plan_encoder(encoder)
     is_ours = isinstance(encoder, Encoder)
@@ -184,7 +184,7 @@ def _check_opset(opset: int | None) -> int:
     if opset is None:
         return OPSET
     if not isinstance(opset, int) or isinstance(opset, bool):
-        raise TypeError(f"opset must be an int, got {checks.shown(opset)}")
+        raise TypeError(f"opset must be an int, got {opset!r}")
     if not OPSET <= opset <= newest:
         raise ValueError(f"opset must be in [{OPSET}, {newest}], got {opset}")
     return opset
@@ -192,7 +192,7 @@ def _check_opset(opset: int | None) -> int:
 
 def _check_batch(batch: str | int) -> str | int:
     if not isinstance(batch, str | int) or isinstance(batch, bool):
-        raise TypeError(f"batch must be a name or a number of rows, got {checks.shown(batch)}")
+        raise TypeError(f"batch must be a name or a number of rows, got {batch!r}")
     if batch == "" or (isinstance(batch, int) and batch < 0):
         raise ValueError(f"batch must be a name or a number of rows, got {batch!r}")
     return batch

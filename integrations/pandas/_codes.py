@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import infer_dtype, is_float_dtype
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, read_values, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, read_values
 
 from ._values import (
     Codes,
@@ -136,7 +136,7 @@ def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
     else:
         base, span = np.zeros(1, unsigned), int(high) + 1
     codes = np.require(codes, requirements=["C", "A"])
-    present = np.flatnonzero(write.count(codes, span))
+    present = np.flatnonzero(CodedColumn(codes, None, span).counts())
     lut = np.full(span + 1, -1, np.int32)
     lut[present] = np.arange(len(present), dtype=np.int32)
     levels = (present.astype(unsigned) + base).view(values.dtype)

@@ -8,16 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from onehot_fast.adapter import (
-    Column,
-    Rows,
-    SharedCategories,
-    Table,
-    Values,
-    cached_property,
-    integration,
-    read_values,
-)
+from onehot_fast import Column
+from onehot_fast.adapter import Rows, Table, Values, cached_property, integration, read_values
 
 from ._codes import code_series, level_codes
 from ._values import (
@@ -138,7 +130,7 @@ def read_column(values: Any) -> Column | Values:
         if isinstance(kind, pd.ArrowDtype) and is_float_dtype(kind):
             codes, values = without_missing(codes, numpy_values(dtype.categories))
             return Column(codes, values, ordered, "category")
-        return Column(codes, SharedCategories(dtype.categories, numpy_values), ordered, "category")
+        return Column(codes, dtype.categories, ordered, "category", read=numpy_values)
     if isinstance(dtype, np.dtype):
         return Values([series.to_numpy()])
     if is_arrow_string(dtype):

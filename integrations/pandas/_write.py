@@ -317,7 +317,11 @@ def sparse_frame(
     They are slices of one CSC matrix.
     """
     if _goes_by_matrix(dtype):
-        matrix = write.sparse_array("csc", columns, dtype)
+        from scipy.sparse import csc_array
+
+        shape = len(columns[0].codes), sum(column.n_outputs for column in columns)
+        matrix = csc_array(write.sparse_parts("csc", columns, dtype), shape=shape)
+        matrix.has_sorted_indices = True
         accessor = cast(Any, pd.DataFrame).sparse
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
     n_rows = len(columns[0].codes)

@@ -11,18 +11,19 @@ import pandas as pd
 from pandas.api.extensions import ExtensionDtype
 from pandas.api.types import is_bool_dtype, is_list_like, is_numeric_dtype, pandas_dtype
 
-from onehot_fast import Column, Encoder
+from onehot_fast import Column, Encoder, Special
 from onehot_fast.adapter import (
     CodedColumn,
     ColumnKeywords,
     ColumnSchema,
     EncodedLayout,
     SeriesAccessor,
-    Special,
     TableAccessor,
     TableKeywords,
-    checks,
-    lookup,
+    check_options,
+    columns_only,
+    number_dtype,
+    with_article,
     write,
 )
 
@@ -243,7 +244,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     1      5   False    True  True
     """
 
-    @checks.columns_only
+    @columns_only
     def __call__(
         self,
         columns: Any = None,
@@ -285,12 +286,13 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
             options["dtype"] = bool
         table = read_table(self._data).coded_once()
         if isinstance(columns, Encoder):
-            checks.check_options(options, None)
+            check_options(options, None)
             schema = columns.schema
         else:
             schema = self._new_encoder(columns, options).fit(table).schema
-        coded_columns = lookup.code_table(table, schema)
-        parts = EncodedLayout(schema, table.names).parts(coded_columns)
+        layout = EncodedLayout(schema, table.names)
+        coded_columns = layout.code(table)
+        parts = layout.parts(coded_columns)
         if not sparse:
             return wrap(table, parts, dtype=element)
         check_sparse(coded_columns)
@@ -314,11 +316,11 @@ def frame_dtype(dtype: Dtype) -> AnyDtype:
         try:
             extension = pandas_dtype(dtype)
         except (TypeError, ImportError):  # pyarrow may be absent
-            return checks.number_dtype(dtype, "dtype")
+            return number_dtype(dtype, "dtype")
         is_number = is_numeric_dtype(extension) or is_bool_dtype(extension)
         if is_number and isinstance(extension, ExtensionDtype):
             return extension
-    return checks.number_dtype(dtype, "dtype")
+    return number_dtype(dtype, "dtype")
 
 
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
@@ -382,6 +384,5 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
     if isinstance(data, pd.Series | pd.Index):
         return OneHotAccessor(data)(*args, **options)
     raise TypeError(
-        f"data is {checks.with_article(data)}; accepted are a DataFrame, a Series and an Index"
-        " of pandas"
+        f"data is {with_article(data)}; accepted are a DataFrame, a Series and an Index of pandas"
     )

@@ -21,7 +21,8 @@ from pandas.api.types import (
     pandas_dtype,
 )
 
-from onehot_fast.adapter import CodedColumn, Column, Rows, checks, write
+from onehot_fast import Column
+from onehot_fast.adapter import CodedColumn, Rows, with_article, write
 from onehot_fast.adapter import Strings as TextArray
 
 from ._codes import code_series, level_codes
@@ -79,7 +80,7 @@ def str_get_dummies(data: Strings, sep: str = "|", dtype: Any = None) -> Any:
     2  1  0  1
     """
     if not isinstance(sep, str):
-        raise TypeError(f"sep = {sep!r} is {checks.with_article(sep)}; accepted is a str")
+        raise TypeError(f"sep = {sep!r} is {with_article(sep)}; accepted is a str")
     data.str  # noqa: B018  refuses what holds no strings, in pandas' own words
     if dtype is not None and not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
         raise ValueError("Only numeric or boolean dtypes are supported for 'dtype'")

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from onehot_fast.adapter import checks
+from onehot_fast.adapter import number_dtype
 
 __all__ = ["Element", "element_of", "result_dtype"]
 
@@ -40,7 +40,7 @@ TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEM
 def result_dtype(dtype: Any) -> AnyDtype:
     """Return the NumPy dtype of a NumPy or polars dtype; raise TypeError if it is not numeric."""
     if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
-        return checks.number_dtype(dtype, "dtype")
+        return number_dtype(dtype, "dtype")
     if dtype not in TO_NUMPY:
         raise TypeError(f"dtype = {dtype!r} is not a Boolean, integer or floating dtype")
     return TO_NUMPY[dtype]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import TableKeywords, checks
+from onehot_fast.adapter import TableKeywords, check_options
 
 from ._dtypes import result_dtype
 
@@ -18,7 +18,7 @@ COUNTING = ("min_frequency", "max_categories")
 
 def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) -> Encoder:
     """Return an encoder that has learned nothing."""
-    checks.check_options(options, TableKeywords.__annotations__)
+    check_options(options, TableKeywords.__annotations__)
     dtype = options.get("dtype", bool)
     if isinstance(dtype, Mapping):
         dtype = {column: result_dtype(value) for column, value in dtype.items()}

@@ -18,15 +18,8 @@ import numpy.typing as npt
 import polars as pl
 from polars import selectors
 
-from onehot_fast.adapter import (
-    Column,
-    Rows,
-    Table,
-    Values,
-    cached_property,
-    read_arrow,
-    read_values,
-)
+from onehot_fast import Column
+from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
 
 __all__ = [
     "is_encodable",

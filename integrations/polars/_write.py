@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from onehot_fast import Special
 from onehot_fast.adapter import (
     ArrowBlock,
     Categorical,
@@ -18,7 +19,6 @@ from onehot_fast.adapter import (
     Outputs,
     Part,
     PassThrough,
-    Special,
     Table,
     write,
 )
@@ -85,7 +85,7 @@ def _row_frame(
         )
     off_frame, on_columns = shared
     row = off_frame.clone()
-    for i in write.on_in_row(part.columns, num_threads=num_threads):
+    for i in np.flatnonzero(write.rows(part.columns, bool, num_threads=num_threads)).tolist():
         row.replace_column(i, on_columns[i])
     return row
 

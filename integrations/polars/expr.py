@@ -11,10 +11,11 @@ import polars as pl
 from onehot_fast import Encoder
 from onehot_fast.adapter import (
     ColumnSchema,
+    EncodedLayout,
     Outputs,
     Schema,
-    checks,
-    lookup,
+    check_choice,
+    check_options,
     part_of_table,
     require,
     write,
@@ -111,10 +112,10 @@ class ExprNamespace:
         >>> encoded.collect().to_series().to_list()
         [[1, 0, 0], [0, 0, 0], [0, 0, 1]]
         """
-        checks.check_choice(layout, "layout", ("array", "struct"))
+        check_choice(layout, "layout", ("array", "struct"))
         name = self._expr.meta.output_name(raise_if_undetermined=False)
         if isinstance(categories, Encoder):
-            checks.check_options(options, None)
+            check_options(options, None)
             return encode_expr(self._expr, categories.schema.column_of(name), layout, num_threads)
         _check(categories, options)
         if categories is None:
@@ -182,7 +183,7 @@ def _encode_batch(
     table = read_table(series)
     table.names = (column.name,)
     with part_of_table(one_thread=False):
-        coded = lookup.code_table(table, schema)
+        coded = EncodedLayout(schema, table.names).code(table)
     if layout == "array":
         matrix = write.rows(coded, schema.dtype, num_threads=num_threads)
         return pl.Series(series.name, matrix)
@@ -192,7 +193,7 @@ def _encode_batch(
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:
     """Refuse what only rows could tell."""
-    checks.check_options(options, DeclaredKeywords.__annotations__)
+    check_options(options, DeclaredKeywords.__annotations__)
     if options.get("drop") == "most_frequent":
         raise ValueError(
             "drop = 'most_frequent': an expression has no rows to count; accepted are a category,"

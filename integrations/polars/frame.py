@@ -14,7 +14,8 @@ from onehot_fast.adapter import (
     Schema,
     TableAccessor,
     TableKeywords,
-    checks,
+    check_options,
+    columns_only,
     part_of_table,
     require,
 )
@@ -73,7 +74,7 @@ class LazyFrameNamespace:
         """Say what there is to call."""
         return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
 
-    @checks.columns_only
+    @columns_only
     def __call__(
         self,
         columns: Iterable[str] | Encoder | None = None,
@@ -117,12 +118,12 @@ class LazyFrameNamespace:
         {'size_L': [False, True], 'size_S': [True, False], 'price_(infrequent)': [True, True]}
         """
         if isinstance(columns, Encoder):
-            checks.check_options(options, None)
+            check_options(options, None)
             return _encode_lazily(self._frame, columns.schema, num_threads)
         encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 
-    @checks.columns_only
+    @columns_only
     def fit(
         self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
     ) -> Encoder:

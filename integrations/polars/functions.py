@@ -8,7 +8,7 @@ from typing import Any, Unpack, overload
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnKeywords, TableKeywords, checks
+from onehot_fast.adapter import ColumnKeywords, TableKeywords, with_article
 
 from .expr import DeclaredKeywords, ExprNamespace, Layout
 from .frame import DataFrameNamespace, LazyFrameNamespace
@@ -92,6 +92,6 @@ def onehot(data: Any, *args: Any, **options: Any) -> Any:
         if isinstance(data, kind):
             return namespace(data)(*args, **options)
     raise TypeError(
-        f"data is {checks.with_article(data)}; accepted are a DataFrame, LazyFrame, Series and Expr"
+        f"data is {with_article(data)}; accepted are a DataFrame, LazyFrame, Series and Expr"
         " of polars"
     )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
-from onehot_fast.adapter import Categories, Strings, Values, cached_property, write
+from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, cached_property
 
 from ._columns import (
     KIND_TYPES,
@@ -101,7 +101,9 @@ class CategoryLookup:
         lut = np.append(np.where(found < 0, unknown, found), missing).astype(np.int32)
         has_unknown = encoded.has_missing and missing == unknown
         if not has_unknown and (found < 0).any():
-            has_unknown = bool(write.count(encoded.codes, len(found))[found < 0].any())
+            has_unknown = bool(
+                CodedColumn(encoded.codes, None, len(found)).counts()[found < 0].any()
+            )
         return CategoryCodes(encoded.codes, lut, has_unknown)
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
@@ -278,7 +280,7 @@ class CategoryEncoder(BaseEncoder):
 def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
     """Return the categories of a column, sorted, with the missing one last, and its codes."""
     values, has_missing = column.values, column.has_missing
-    used = np.flatnonzero(write.count(column.codes, len(values)))
+    used = np.flatnonzero(CodedColumn(column.codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]
     known = values.take(used)
     categories = known.to_object() if isinstance(known, Strings) else known
@@ -304,7 +306,7 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
 
 def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
     """Return in how many rows each category occurs."""
-    in_rows = write.count(rows.codes, len(rows.lut) - 1)
+    in_rows = CodedColumn(rows.codes, None, len(rows.lut) - 1).counts()
     in_rows = np.append(in_rows, len(rows.codes) - in_rows.sum())
     counts = np.zeros(len(categories) + 1, np.int64)
     counts[rows.lut] = in_rows

@@ -12,8 +12,8 @@ from scipy import sparse
 from sklearn import get_config
 from sklearn.utils import check_array
 
-from onehot_fast import adapter
-from onehot_fast.adapter import Column, Strings, Values, read_values, reader_of
+from onehot_fast import Column, adapter
+from onehot_fast.adapter import Strings, Values, read_values, reader_of
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]

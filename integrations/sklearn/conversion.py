@@ -9,8 +9,8 @@ import numpy as np
 from sklearn import preprocessing
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast import Encoder
-from onehot_fast.adapter import Categories, ColumnSchema, Special, read_values
+from onehot_fast import Encoder, Special
+from onehot_fast.adapter import Categories, ColumnSchema, read_values
 
 __all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 

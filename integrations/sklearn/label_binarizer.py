@@ -338,7 +338,7 @@ def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
     is_text = python_type(categories) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
         raise SklearnFallback
-    counts = write.count(column.codes, len(categories))
+    counts = CodedColumn(column.codes, None, len(categories)).counts()
     if is_text:
         categories = _as_text(categories)
     elif categories.dtype.kind == "f" and not _is_whole(categories):

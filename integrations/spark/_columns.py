@@ -23,18 +23,17 @@ from pyspark.sql.types import (
     UserDefinedType,
 )
 
-from onehot_fast import Encoder
+from onehot_fast import Column, Encoder, Special
 from onehot_fast.adapter import (
-    Column,
     ColumnSchema,
     EncodedLayout,
     PassThrough,
     Schema,
-    Special,
     Strings,
     Table,
     Values,
-    checks,
+    check_choice,
+    with_article,
 )
 
 Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
@@ -68,9 +67,7 @@ def as_frame(table: Any) -> DataFrame:
         hint = "; pass frame.select(column)"
     elif type(table).__module__.startswith("pyspark.pandas"):
         hint = "; pass frame.to_spark()"
-    raise TypeError(
-        f"the table must be a pyspark.sql.DataFrame, got {checks.with_article(table)}{hint}"
-    )
+    raise TypeError(f"the table must be a pyspark.sql.DataFrame, got {with_article(table)}{hint}")
 
 
 class SparkTable(Table):
@@ -205,7 +202,7 @@ def check_output(output: str) -> None:
             f"output must be one of {', '.join(map(repr, OUTPUTS))} for a DataFrame of Spark, got"
             f" {output!r}; pass frame.toArrow() or frame.toPandas() for other forms"
         )
-    checks.check_choice(output, "output", OUTPUTS)
+    check_choice(output, "output", OUTPUTS)
 
 
 def new_fields(

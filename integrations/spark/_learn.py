@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
-from onehot_fast import Encoder
-from onehot_fast.adapter import Column, read_values
+from onehot_fast import Column, Encoder
+from onehot_fast.adapter import read_values
 
 from ._columns import SparkTable, as_frame
 from ._workers import STATE, learn_batches, merge_states

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import CodedColumn, lookup, read_table, write
+from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -175,7 +175,8 @@ class Encoding(BatchFunction):
             matrix = encoder.transform(rows, self.output, num_threads=threads)
             dtype = np.promote_types(matrix.dtype, np.int32)
             return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
-        coded = lookup.code_table(read_table(rows), encoder.schema)
+        table = read_table(rows)
+        coded = EncodedLayout(encoder.schema, table.names).code(table)
         groups = ([coded[i] for i in group] for group in self.groups)
         return [
             vectors(group, batch.num_rows, threads)

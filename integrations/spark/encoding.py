@@ -16,15 +16,14 @@ from pyspark.sql import types as spark_types
 from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 from pyspark.sql.types import ArrayType, StructField
 
-from onehot_fast import Encoder
+from onehot_fast import Encoder, Special
 from onehot_fast.adapter import (
     ColumnSchema,
+    DecodedLayout,
     PassThrough,
     Schema,
-    Special,
-    checks,
-    decode,
     integration,
+    with_article,
 )
 
 from ._columns import (
@@ -131,7 +130,7 @@ def encode(
     """
     check_output(output)
     if not isinstance(encoder, Encoder):
-        raise TypeError(f"encoder must be an Encoder, got {checks.with_article(encoder)}")
+        raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
     frame, schema = as_frame(table), encoder.schema
     inputs = schema.positions_in(frame.columns)
     new, groups = new_fields(encoder, output, names)
@@ -197,8 +196,9 @@ def inverse_transform(
     in_one = encoded_in_one(frame, schema)
     inputs, order = [], []
     if in_one is None:
-        inputs = decode.feature_positions(schema, frame.columns)
-        for part in decode.decoded_layout(schema, frame.columns):
+        layout = DecodedLayout(schema, frame.columns)
+        inputs = layout.features
+        for part in layout.columns:
             order.append(part.position if isinstance(part, PassThrough) else ~part)
     else:
         inputs = [in_one]
@@ -286,7 +286,7 @@ def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str,
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             raise TypeError(
                 f"{option} must be of type {from_arrow_type(kind).simpleString()} for column"
-                f" {name!r}, got {checks.shown(value)}"
+                f" {name!r}, got {value!r}"
             ) from None
 
 

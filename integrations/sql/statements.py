@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, checks, literal_kind
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, check_choice, literal_kind
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
@@ -42,7 +42,7 @@ def to_sql(
     RuntimeError, TypeError, ValueError
         See `Encoder.to_sql`.
     """
-    checks.check_choice(dialect, "dialect", tuple(DIALECTS))
+    check_choice(dialect, "dialect", tuple(DIALECTS))
     written, schema = DIALECTS[dialect], encoder.schema
     if not schema.n_features:
         raise ValueError("the encoder has no features, and SQL selects at least one column")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import torch
 
-from onehot_fast.adapter import checks
+from onehot_fast.adapter import check_choice, with_article
 
 from ._composition import INT64, argmax, read_labels
 from ._composition import decode as decode_by_torch
@@ -122,8 +122,8 @@ def one_hot(
         raise TypeError(
             f"tensor must have an integer dtype, float16, float32 or float64, got {tensor.dtype}"
         )
-    checks.check_choice(negative_indices, "negative_indices", ("ignore", "normalize", "error"))
-    checks.check_choice(out_of_range, "out_of_range", ("ignore", "error"))
+    check_choice(negative_indices, "negative_indices", ("ignore", "normalize", "error"))
+    check_choice(out_of_range, "out_of_range", ("ignore", "error"))
     axis = _position(axis, tensor.ndim + 1)
     ignored = _ignored(ignore_index, tensor.dtype)
     if out is not None:
@@ -202,8 +202,8 @@ def decode(
     """
     _check_tensor(tensor, "tensor")
     _check_dtype(tensor.dtype, "tensor.dtype")
-    checks.check_choice(rule, "rule", ("exact", "argmax"))
-    checks.check_choice(multiple, "multiple", ("error", "first"))
+    check_choice(rule, "rule", ("exact", "argmax"))
+    check_choice(multiple, "multiple", ("error", "first"))
     if tensor.ndim == 0:
         raise ValueError("tensor must have at least one dimension, got a 0-D tensor")
     axis = _position(axis, tensor.ndim)
@@ -218,7 +218,7 @@ def decode(
         return argmax(tensor, axis)
     _check_on_value(on_value, tensor.dtype)
     if isinstance(default, str):
-        checks.check_choice(default, "default", ("error",))
+        check_choice(default, "default", ("error",))
         filler = None
     else:
         filler = _whole(default, "default")
@@ -234,7 +234,7 @@ def _whole(value: Any, name: str) -> int:
         whole: int = value if isinstance(value, torch.SymInt) else operator.index(value)
         return whole
     except TypeError:
-        raise TypeError(f"{name} must be an int, got {checks.shown(value)}") from None
+        raise TypeError(f"{name} must be an int, got {value!r}") from None
 
 
 def _position(axis: Any, rank: int) -> int:
@@ -249,7 +249,7 @@ def _check_tensor(tensor: Any, name: str) -> None:
     """Raise an error for anything but a strided tensor."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
-            f"{name} must be a torch.Tensor, got {checks.with_article(tensor)}; onehot_fast.one_hot"
+            f"{name} must be a torch.Tensor, got {with_article(tensor)}; onehot_fast.one_hot"
             " and onehot_fast.decode take arrays"
         )
     if tensor.layout != torch.strided:
@@ -259,9 +259,7 @@ def _check_tensor(tensor: Any, name: str) -> None:
 def _check_dtype(dtype: Any, name: str = "dtype") -> None:
     """Raise an error for a dtype that does not hold 0 and 1."""
     if not isinstance(dtype, torch.dtype):
-        raise TypeError(
-            f"{name} must be a torch.dtype such as torch.float32, got {checks.shown(dtype)}"
-        )
+        raise TypeError(f"{name} must be a torch.dtype such as torch.float32, got {dtype!r}")
     if dtype not in VALUES:
         raise TypeError(
             f"{name} must be a Boolean, integer, float or complex dtype with elements of at least"
@@ -291,7 +289,7 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
     """Return the label smoothing, or raise an error."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"label_smoothing must be a float, got {checks.shown(value)}")
+        raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:
         raise ValueError(f"label_smoothing must be in [0, 1), got {value}")
     if value and dtype not in SMOOTHED:
@@ -302,7 +300,7 @@ def _smoothing(value: Any, dtype: torch.dtype) -> float:
 def _check_on_value(value: Any, dtype: torch.dtype) -> None:
     """Raise an error for a value that no element of `dtype` equals."""
     if not isinstance(value, (int, float)):
-        raise TypeError(f"on_value must be an int or a float, got {checks.shown(value)}")
+        raise TypeError(f"on_value must be an int or a float, got {value!r}")
     if dtype.is_floating_point or dtype.is_complex:
         return
     limits = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)

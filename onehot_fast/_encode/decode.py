@@ -102,7 +102,7 @@ def decode_features(
 
     The table has the output columns.
     """
-    positions = schema.cached_for(table.names, feature_positions)
+    positions = schema.cached_for(table.names, DecodedLayout).features
     starts, n_rows = schema.starts, table.n_rows
     begin = end = 0  # of the features that were read at once
     every: AnyArray | None = None
@@ -137,18 +137,6 @@ def as_cells(values: AnyArray) -> AnyArray:
         except (TypeError, ValueError, OverflowError):
             cells[i] = np.inf
     return cells
-
-
-def feature_positions(schema: Schema, names: Sequence[Hashable]) -> list[int]:
-    """Return where each output column is in a table of these columns."""
-    position_of = {name: position for position, name in enumerate(names)}
-    if len(position_of) < len(names):  # those that are there twice are left to `column_position`
-        counts = Counter(names)
-        position_of = {name: i for name, i in position_of.items() if counts[name] == 1}
-    return [
-        position_of[name] if name in position_of else column_position(names, name)
-        for name in schema.names
-    ]
 
 
 def _decode_dense(
@@ -345,40 +333,65 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
     return parts
 
 
-def decoded_layout(schema: Schema, names: Sequence[Hashable]) -> list[PassThrough | int]:
-    """Return the columns of the decoded table: a number is that of a column of the schema.
+class DecodedLayout:
+    """The columns of the tables that `inverse_transform` makes of tables with these names.
 
     A decoded column replaces its features. One without features follows the columns that came
     before it in `fit`.
+
+    Attributes
+    ----------
+    features : list of int
+        The position of each feature of the schema in the encoded table.
+    columns : list of PassThrough or int
+        The columns of the decoded table; a number is that of a column of the schema.
+    memo : dict
+        What an integration made for the last of these tables, and needs for the next one.
+
+    Raises
+    ------
+    ValueError
+        A feature is absent, or the table has several columns of its name.
     """
-    owner: dict[Hashable, int] = {
-        name: i for i, column in enumerate(schema.columns) for name in column.names
-    }
-    layout: list[PassThrough | int] = []
-    found: set[int] = set()
-    for position, name in enumerate(names):
-        part = owner.get(name)
-        if part is None:
-            layout.append(PassThrough(position))
-        elif part not in found:
-            found.add(part)
-            layout.append(part)
-    encoded = [column.name for column in schema.columns]
-    order = list(schema.fitted_names or encoded)
-    for i, column in enumerate(schema.columns):
-        if not column.n_outputs:
-            before = set(order[: order.index(column.name)])
-            in_layout = [
-                names[p.position] if isinstance(p, PassThrough) else encoded[p] for p in layout
-            ]
-            places = [place for place, name in enumerate(in_layout) if name in before]
-            layout.insert(max(places, default=-1) + 1, i)
-    return layout
+
+    def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
+        self.memo: dict[str, Any] = {}
+        self.features = _positions(names, schema.names)
+        self.columns: list[PassThrough | int] = []
+        owner: dict[Hashable, int] = {
+            name: i for i, column in enumerate(schema.columns) for name in column.names
+        }
+        found: set[int] = set()
+        for position, name in enumerate(names):
+            part = owner.get(name)
+            if part is None:
+                self.columns.append(PassThrough(position))
+            elif part not in found:
+                found.add(part)
+                self.columns.append(part)
+        encoded = [column.name for column in schema.columns]
+        order = list(schema.fitted_names or encoded)
+        for i, column in enumerate(schema.columns):
+            if not column.n_outputs:
+                before = set(order[: order.index(column.name)])
+                in_layout = [
+                    names[part.position] if isinstance(part, PassThrough) else encoded[part]
+                    for part in self.columns
+                ]
+                places = [place for place, name in enumerate(in_layout) if name in before]
+                self.columns.insert(max(places, default=-1) + 1, i)
 
 
-def decoded_memo(schema: Schema, names: Sequence[Hashable]) -> dict[str, Any]:
-    """Return what an integration keeps for the next table of these names that is decoded."""
-    return {}
+def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[int]:
+    """Return the position of each wanted name, or raise an error if it is absent or repeated."""
+    position_of = {name: position for position, name in enumerate(names)}
+    if len(position_of) < len(names):  # `column_position` reports repeated names
+        counts = Counter(names)
+        position_of = {name: i for name, i in position_of.items() if counts[name] == 1}
+    return [
+        position_of[name] if name in position_of else column_position(names, name)
+        for name in wanted
+    ]
 
 
 def decoded_parts(
@@ -389,7 +402,7 @@ def decoded_parts(
         Decoded(schema.columns[part].name, *values[part], schema.columns[part])
         if isinstance(part, int)
         else part
-        for part in schema.cached_for(table.names, decoded_layout)
+        for part in schema.cached_for(table.names, DecodedLayout).columns
     ]
 
 

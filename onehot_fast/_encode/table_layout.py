@@ -15,6 +15,7 @@ from onehot_fast._categories.keys import is_missing, key, plain
 from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
+from onehot_fast._schema.lookup import code_table
 from onehot_fast._schema.reports import check_dense
 from onehot_fast._schema.schema import ColumnOrder, Schema, categories_of_outputs
 from onehot_fast.table import Table
@@ -206,6 +207,10 @@ class EncodedLayout:
                 others.append((output, part.position))
             output += 1 if isinstance(part, PassThrough) else len(part.names)
         return others
+
+    def code(self, table: Table) -> list[CodedColumn]:
+        """Return the encoded columns of a table as codes."""
+        return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
         """Return the encoded table, in which the outputs wait to be written."""

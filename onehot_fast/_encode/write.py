@@ -144,12 +144,6 @@ def bytes_of_bits(n_rows: int) -> int:
     return n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
 
 
-def on_in_row(columns: Sequence[CodedColumn], *, num_threads: int | None = None) -> list[int]:
-    """Return which outputs of the only row are on, for whoever keeps rows that are off and on."""
-    parallel.resolve(num_threads, 0)
-    return [output for _, output in _cells(columns, _starts(columns))]
-
-
 def sparse_parts(
     form: str,
     columns: Sequence[CodedColumn],
@@ -191,11 +185,6 @@ def sparse_array(
         rows = np.flatnonzero(numbers)
         cells.append((rows, output, numbers[rows]))
     return scipy_sparse.sparse_array(form, parts, shape, [cell for cell in cells if len(cell[0])])
-
-
-def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
-    """Return in how many rows each of the codes ``0 .. n_codes - 1`` occurs."""
-    return dispatch.count(codes, n_codes)
 
 
 def multi_hot(

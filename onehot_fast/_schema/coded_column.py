@@ -60,6 +60,11 @@ class CodedColumn:
         threads = parallel.resolve(num_threads, self.codes.nbytes)
         return self.codes if self.lut is None else dispatch.recode(self.codes, self.lut, threads)
 
+    def counts(self) -> npt.NDArray[np.int64]:
+        """Return in how many rows each code occurs."""
+        n_codes = self.n_outputs if self.lut is None else len(self.lut) - 1
+        return dispatch.count(self.codes, n_codes)
+
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
         """Return the rows whose outputs are NaN."""
         return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)

@@ -215,7 +215,7 @@ def _luts_of(
     Small ones are kept for the same shared categories if all of those are known.
     """
     key, lut, shifted = schema.last_luts[0]
-    if column.shared is not None and column.shared.key is key:
+    if column.shared is not None and column.shared is key:
         if schema.options.handle_missing == "error":
             check_no_missing(schema.name, column.codes)
         return lut, shifted
@@ -227,7 +227,7 @@ def _luts_of(
     if len(lut) > MAX_CACHED_CATEGORIES or (outputs[:-1] == UNKNOWN).any():
         return lut, None
     shifted = {}
-    schema.last_luts[0] = column.shared.key, lut, shifted
+    schema.last_luts[0] = column.shared, lut, shifted
     return lut, shifted
 
 
