@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import click
 import pyarrow as pa
@@ -14,6 +18,7 @@ from click.shell_completion import get_completion_class, shell_complete
 
 import onehot_fast
 from onehot_fast.adapter import reports
+from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import EncoderSource, run_encode
 from onehot_fast.cli.errors import (
@@ -26,18 +31,14 @@ from onehot_fast.cli.errors import (
     writing,
 )
 from onehot_fast.cli.inspection import InspectOptions, run_inspect
-from onehot_fast.cli.options import (
-    LAYOUTS,
-    MAX_INT,
-    column_option,
-    with_encoder_options,
-    with_input,
-    with_output,
-)
+from onehot_fast.cli.options import flag
 from onehot_fast.cli.outputs import Output
-from onehot_fast.cli.source import Input
+from onehot_fast.cli.places import FORMATS, Format, parse_format
+from onehot_fast.cli.source import Input, open_source
 
 __all__ = ["commands", "run"]
+
+T = TypeVar("T")
 
 # The environment variable with which a shell asks for completions.
 COMPLETE = "_ONEHOT_FAST_COMPLETE"
@@ -45,27 +46,37 @@ SEE = "\n\nSee `onehot-fast --help` for formats and exit codes."
 INSPECT = """\b
 Examples:
   onehot-fast inspect flights.parquet
-  onehot-fast inspect flights.parquet -c dest --min-frequency 0.01   # infrequent categories
+  onehot-fast inspect flights.parquet -c dest --min-frequency 0.01
   onehot-fast inspect flights.parquet --json | jq .rows
 """
 ENCODE = """\b
 Examples:
   onehot-fast encode flights.parquet -c carrier,dest -o encoded.parquet
-  onehot-fast encode flights.parquet -c dest --min-frequency 0.01 --drop dest=first -o x.parquet
-  onehot-fast encode films.csv -c genres --sep '|' --dtype uint8 -o films-encoded.csv
-  onehot-fast encode clicks.parquet -c url -o clicks.npz    # scipy.sparse.load_npz reads it
-  onehot-fast encode flights/ --partition-by year --partition-by month -o encoded/
-  onehot-fast encode train.csv -c city --save-encoder city.json -o train-encoded.csv
-  onehot-fast encode test.csv --encoder city.json -o test-encoded.csv
-  gzip -dc flights.csv.gz | onehot-fast encode - --input-format csv -c carrier -o - > encoded.csv
+  onehot-fast encode flights.parquet -c dest --min-frequency 0.01 -o x.parquet
+  onehot-fast encode flights.parquet -c dest --drop first -o x.parquet
+  onehot-fast encode films.csv -c genres --sep '|' --dtype uint8 -o out.csv
+  onehot-fast encode flights/ --partition-by year -o encoded/
+
+\b
+A sparse matrix, for scipy.sparse.load_npz:
+  onehot-fast encode clicks.parquet -c url -o clicks.npz
+
+\b
+The same features for later files:
+  onehot-fast encode train.csv -c city --save-encoder city.json -o a.csv
+  onehot-fast encode test.csv --encoder city.json -o b.csv
+
+\b
+In a pipe:
+  gzip -dc in.csv.gz | onehot-fast encode - --input-format csv -o - > out.csv
 """
 DECODE = """\b
 Examples:
   onehot-fast decode encoded.parquet -o again.parquet
-  onehot-fast decode train-encoded.csv --encoder city.json -o train.csv
+  onehot-fast decode encoded.csv --encoder city.json -o again.csv
 """
 COMPLETION = """\b
-Examples for this shell; add the line to ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
+Examples; add the line to ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
   eval "$(onehot-fast completion bash)"
   eval "$(onehot-fast completion zsh)"
   onehot-fast completion fish | source
@@ -75,37 +86,167 @@ EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet
   onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet
-  onehot-fast encode train.csv -c city --save-encoder city.json -o train-encoded.csv
-  onehot-fast encode test.csv --encoder city.json -o test-encoded.csv
+  onehot-fast encode train.csv -c city --save-encoder city.json -o a.csv
+  onehot-fast encode test.csv --encoder city.json -o b.csv
   onehot-fast encode flights.parquet -o parts/ --rows-per-file 500000
   onehot-fast encode films.csv -c genres --sep '|' -o films.npz
   onehot-fast decode encoded.parquet -o again.parquet
 
 \b
-Formats: IN and the output are files of these formats, folders of such files, or -
-for standard input and output: parquet, arrow (feather, ipc), arrows (an Arrow
-stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br. The output
-may also be npz, a sparse matrix of the features without the other columns.
-A folder becomes a folder, unless the name of the output ends with a format. With
---rows-per-file, any input becomes a folder of part-000000.parquet and so on.
-In folders named key=value, the keys are columns; --partition-by makes such folders.
+Formats: IN and the output are files of these formats, folders of such files,
+or - for standard input and output: parquet, arrow (feather, ipc), arrows (an
+Arrow stream), csv, tsv; the last three also as .gz, .bz2, .zst, .lz4 or .br.
+The output may also be npz, a sparse matrix of the features without the other
+columns. A folder becomes a folder, unless the name of the output ends with a
+format. With --rows-per-file, any input becomes a folder of
+part-000000.parquet and so on. In folders named key=value, the keys are
+columns; --partition-by writes such folders.
 
 \b
-Safety: The output appears whole or not at all. It is written to a temporary file,
-.NAME.*.onehot-fast-part, in the same folder, synced to the disk and renamed. If a
-run is killed, the next run with the same output removes its temporary files. An
-existing output is replaced only with --overwrite. The input is never overwritten.
+Safety: The output appears whole or not at all. It is written to a temporary
+file, .NAME.*.onehot-fast-part, in the same folder, synced to the disk and
+renamed. If a run is killed, the next run with the same output removes its
+temporary files. An existing output is replaced only with --overwrite. The
+input is never overwritten.
 
 \b
-From CSV to CSV, the text of columns that are not encoded does not change.
-In other formats, columns get the type of their first rows: numbers, dates or texts;
-digits that are no number (007, +4930123456, more than 64 bits) are text.
+Text: From CSV to CSV, columns that are not encoded keep their text. In other
+formats, columns get the type of their first rows: numbers, dates or texts.
+Digits that are no number (007, +4930123456, more than 64 bits) are text.
 
 \b
 Exit codes; an error also prints one line on standard error:
 {CODES}
   130  interrupted (SIGINT); 143: terminated (SIGTERM)
 """
+
+# The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
+LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
+COMPRESSIONS = ["none", "snappy", "gzip", "brotli", "zstd", "lz4"]
+MAX_INT = (1 << 63) - 1
+
+
+def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
+    """Return the columns of the input that begin with a text, for a shell."""
+    # click does not know the arguments while the value of an option is incomplete.
+    with ExitStack() as resources, suppress(CommandError, ValueError):
+        words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
+        path = next((word for word in words if os.path.exists(word)), None)
+        names = [] if path is None else open_source(Input(path), resources).schema.names
+        return [name for name in names if name.startswith(start)]
+    return []
+
+
+def _format(context: click.Context, parameter: click.Parameter, text: str | None) -> Format | None:
+    """Return the format of that name."""
+    found = None if text is None else parse_format(text)
+    if text is not None and found is None:
+        raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
+    return found
+
+
+def _delimiter(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    """Return a delimiter of one byte."""
+    delimiter = {r"\t": "\t", "tab": "\t"}.get(text or "", text)
+    if delimiter is not None and len(delimiter.encode()) != 1:
+        raise click.BadParameter(f"must be one byte, got {text!r}; type a tab as '\\t'")
+    return delimiter
+
+
+def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        name = codecs.lookup(text).name
+        "".encode(name)
+    except LookupError:
+        raise click.BadParameter(
+            f"must be a text encoding of Python, e.g. utf-8, cp1252 or latin-1; got {text!r}"
+        ) from None
+    return "utf8" if name in ("utf-8", "utf-8-sig") else name
+
+
+def _count(text: str, minimum: int = 0) -> int:
+    """Return a number of rows, features or categories."""
+    try:
+        if minimum <= int(text) <= MAX_INT:
+            return int(text)
+    except ValueError:
+        pass
+    raise click.BadParameter(f"must be an integer in [{minimum}, {MAX_INT}], got {text!r}")
+
+
+def _positive(text: str) -> int:
+    """Return a number that is at least 1."""
+    return _count(text, 1)
+
+
+def _option(*names: str, **settings: Any) -> click.Option:
+    """Return an option; a name without dashes is that of its value."""
+    return click.Option(names, **settings)
+
+
+# The values have the names of the fields of `TextOptions`, `Output`, `EncoderSource` and
+# `InspectOptions`.
+SOURCE = click.Argument(["source"], metavar="IN", type=click.Path())
+TARGET = _option("-o", "--output", "path", required=True, type=click.Path(),
+                 help="A file, a folder, or - (standard output).")  # fmt: skip
+QUIET = _option("-q", "--quiet", "is_quiet", is_flag=True, help="Show no progress and no notes.")
+INPUT = (
+    _option("--input-format", callback=_format, help="Default: by the name or the content."),
+    _option("--delimiter", callback=_delimiter,
+            help="The delimiter of CSV, for reading and writing; default: a comma, or a tab for"
+            " TSV."),
+    _option("--encoding", default="utf-8", show_default=True, callback=_encoding,
+            help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
+    _option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
+            help="The decimal point of numbers in a CSV input."),
+    _option("--null", "nulls", multiple=True,
+            help="A text that marks a missing value in CSV; repeatable."),
+    _option("--text", "is_text", is_flag=True, help="Read all columns of a CSV input as text."),
+    _option("--text-column", "text_columns", metavar="COLUMN", multiple=True,
+            help="Read a column of a CSV input as text; repeatable. Columns with leading zeros,"
+            " e.g. 007, are text anyway."),
+)  # fmt: skip
+OUTPUT = (
+    _option("--overwrite", "may_replace", is_flag=True,
+            help="Replace an existing file or folder of data files. The input is never"
+            " overwritten."),
+    _option("--output-format", "wanted", callback=_format,
+            help="Default: by the name; in a folder and on standard output, as the input."),
+    _option("--compression", type=click.Choice(COMPRESSIONS),
+            help="The codec within Parquet and Arrow files; default: as the input."),
+    _option("--row-group-size", "group_rows", type=_positive, metavar="N",
+            help="The rows of a row group of Parquet; default: as the input."),
+    _option("--rows-per-file", "file_rows", type=_positive, metavar="N",
+            help="Write a folder of files with this number of rows, named part-000000 etc."),
+    _option("--partition-by", metavar="COLUMN", shell_complete=_complete_column, multiple=True,
+            help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not contain"
+            " the column."),
+)  # fmt: skip
+COLUMN = _option("-c", "--column", "columns", multiple=True, shell_complete=_complete_column,
+                 help="A column to encode; repeatable, or A,B. Default: all columns of"
+                 " texts.")  # fmt: skip
+# What each option of the encoder takes, and its help.
+ENCODER_OPTIONS = {
+    "drop": ("RULE",
+        "Drop a feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
+    "handle_unknown": ("RULE",
+        "Unknown categories: error (default), ignore, warn, indicator or infrequent."),
+    "handle_missing": ("RULE", "Nulls: ignore (default), indicator, error or propagate."),
+    "min_frequency": ("N",
+        "Rarer categories share one feature; a number of rows (10) or a share of them (0.01)."),
+    "max_categories": ("N",
+        "The maximum number of features of a column; the rarest categories share one."),
+    "dtype": ("DTYPE", "The type of the features, e.g. uint8 or float32; default: bool."),
+    "prefix": ("TEXT", "The prefix of the names of features; default: the name of the column."),
+    "prefix_sep": ("TEXT", "The separator of prefix and category; default: _"),
+    "sep": ("TEXT", "The separator of several labels in a text; each label is a feature. Lists"
+        " need no separator."),
+}  # fmt: skip
+ENCODER = [
+    _option(flag(name), name, multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
+    for name, (metavar, text) in ENCODER_OPTIONS.items()
+]
 
 
 @click.group(
@@ -124,83 +265,107 @@ def commands(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
+def _take(kind: type[T], options: dict[str, Any], **others: Any) -> T:
+    """Remove the options that are fields of a dataclass, and return it."""
+    names = [field.name for field in fields(kind) if field.name in options]  # type: ignore[arg-type]
+    return kind(**{name: options.pop(name) for name in names}, **others)
+
+
+def _take_input(options: dict[str, Any]) -> Input:
+    """Remove the options of the input, and return it."""
+    text = _take(TextOptions, options)
+    return Input(options.pop("source"), options.pop("input_format"), text)
+
+
+def _take_encoder(options: dict[str, Any]) -> dict[str, Sequence[str]]:
+    """Remove the options of the encoder, and return what was typed for each."""
+    return {name: options.pop(name) for name in ENCODER_OPTIONS}
+
+
 @commands.command(
+    params=[
+        SOURCE,
+        COLUMN,
+        _option("--limit", type=_positive, metavar="N", default=100_000, show_default=True,
+                help="The maximum number of distinct values to count."),
+        _option("--top", type=_count, metavar="N", default=10, show_default=True,
+                help="The number of most frequent categories to show for each column."),
+        _option("--json", "as_json", is_flag=True, help="Print JSON, for programs."),
+        *ENCODER,
+        *INPUT,
+        QUIET,
+    ],
     short_help="Show columns, types, cardinalities, and the size of each output form.",
     epilog=INSPECT + SEE,
-)
-@with_input
-@column_option
-@click.option("--limit", type=click.IntRange(1, MAX_INT), default=100_000, show_default=True,
-              help="The maximum number of distinct values to count.")  # fmt: skip
-@click.option("--top", type=click.IntRange(0, MAX_INT), default=10, show_default=True,
-              help="The number of most frequent categories to show for each column.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-@with_encoder_options
-def inspect(
-    spec: Input,
-    columns: Sequence[str],
-    limit: int,
-    top: int,
-    as_json: bool,
-    quiet: bool,
-    typed: dict[str, Sequence[str]],
-) -> None:
+)  # fmt: skip
+def inspect(**options: Any) -> None:
     """Show the columns of IN, their types, nulls and cardinalities, and the size of each form.
 
     For the columns to encode, show the frequencies of categories, and with the options of `encode`
     which categories would be infrequent.
     """
-    run_inspect(spec, InspectOptions(columns, typed, limit, top, as_json, quiet))
+    spec, typed = _take_input(options), _take_encoder(options)
+    run_inspect(spec, InspectOptions(typed=typed, **options))
 
 
-@commands.command(short_help="Encode columns: each category becomes a column.",
-                  epilog=ENCODE + SEE)  # fmt: skip
-@with_input
-@with_output
-@column_option
-@click.option("--max-features", type=click.IntRange(0, MAX_INT),
-              default=reports.MAX_DENSE_FEATURES, show_default=True,
-              help="The maximum number of features if the columns are chosen by default, without"
-              " -c.")  # fmt: skip
-@click.option("--encoder", "encoder_file",
-              help="Use the encoder in a file, from --save-encoder or Encoder.to_json, instead of"
-              " learning one from IN.")  # fmt: skip
-@click.option("--save-encoder", help="Save the encoder to a file, for later files and for decode.")
-@click.option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
-              help="The form of the features: a column each (default), one column for each encoded"
-              " column, or a SciPy matrix (csr; default for .npz).")  # fmt: skip
-@with_encoder_options
-def encode(
-    spec: Input,
-    output: Output,
-    columns: Sequence[str],
-    max_features: int,
-    encoder_file: str | None,
-    save_encoder: str | None,
-    layout: str | None,
-    typed: dict[str, Sequence[str]],
-) -> None:
+@commands.command(
+    params=[
+        SOURCE,
+        COLUMN,
+        TARGET,
+        *ENCODER,
+        _option("--max-features", type=_count, metavar="N",
+                default=reports.MAX_DENSE_FEATURES, show_default=True,
+                help="The maximum number of features if the columns are chosen by default, without"
+                " -c."),
+        _option("--encoder", "encoder_file", metavar="FILE",
+                help="Use the encoder in a file, from --save-encoder or Encoder.to_json, instead"
+                " of learning one from IN."),
+        _option("--save-encoder", metavar="FILE",
+                help="Save the encoder to a file, for later files and for decode."),
+        _option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
+                help="The form of the features: a column each (default), one column for each"
+                " encoded column, or a SciPy matrix (csr; default for .npz)."),
+        *OUTPUT,
+        *INPUT,
+        QUIET,
+    ],
+    short_help="Encode columns: each category becomes a column.",
+    epilog=ENCODE + SEE,
+)  # fmt: skip
+def encode(**options: Any) -> None:
     """Encode columns of IN. Read it twice: to learn the categories, and to encode.
 
     Other columns do not change. Parquet and Arrow outputs store the encoder in their metadata.
     """
-    names = [f"--{name.replace('_', '-')}" for name, values in typed.items() if values]
-    if encoder_file is not None and names:
+    spec, output, typed = _take_input(options), _take(Output, options), _take_encoder(options)
+    names = [flag(name) for name, values in typed.items() if values]
+    if options["encoder_file"] is not None and names:
         text = "cannot be combined with --encoder; learn a new encoder with it, and --save-encoder"
         raise click.UsageError(f"{names[0]} {text}")
-    wanted = EncoderSource(columns, typed, encoder_file, max_features)
-    run_encode(spec, wanted, layout, output, save_encoder)
+    wanted = _take(EncoderSource, options, typed=typed)
+    run_encode(spec, wanted, output=output, **options)
 
 
-@commands.command(short_help="Restore the columns that were encoded.", epilog=DECODE + SEE)
-@with_input
-@with_output
-@click.option("--encoder", "encoder_file",
-              help="The encoder that --save-encoder saved; default: the one in IN.")  # fmt: skip
-@click.option("--layout", type=click.Choice(LAYOUTS), help="Default: by the types of the columns.")
-def decode(spec: Input, output: Output, encoder_file: str | None, layout: str | None) -> None:
+@commands.command(
+    params=[
+        SOURCE,
+        TARGET,
+        _option("--encoder", "encoder_file", metavar="FILE",
+                help="The encoder that --save-encoder saved; default: the one in IN."),
+        _option("--layout", type=click.Choice(LAYOUTS),
+                help="Default: by the types of the columns."),
+        *OUTPUT,
+        *INPUT,
+        QUIET,
+    ],
+    short_help="Restore the columns that were encoded.",
+    epilog=DECODE + SEE,
+)  # fmt: skip
+def decode(**options: Any) -> None:
     """Restore the columns that were encoded; a row of zeros becomes null."""
-    run_decode(spec, encoder_file, layout, output)
+    spec, output = _take_input(options), _take(Output, options)
+    run_decode(spec, output=output, **options)
 
 
 @commands.command(short_help="Print the completion script of a shell.",

@@ -38,9 +38,9 @@ class TextOptions:
     """How CSV is read."""
 
     delimiter: str | None = None  # None: that of the format
-    missing: tuple[str, ...] | None = None  # marks of a missing value; None: those of pyarrow
-    is_plain: bool = False  # every column is text
-    columns: tuple[str, ...] = ()  # the columns that are text
+    nulls: Sequence[str] = ()  # marks of a missing value; if empty, those of pyarrow
+    is_text: bool = False  # every column is text
+    text_columns: Sequence[str] = ()  # the columns that are text
     encoding: str = "utf8"
     decimal: str = "."
 
@@ -53,8 +53,8 @@ class TextReader(Reader):
         self._text = text
         self._file: Any = None
         self._convert = csv.ConvertOptions(decimal_point=text.decimal)
-        if text.missing is not None:
-            self._convert.null_values = list(text.missing)
+        if text.nulls:
+            self._convert.null_values = list(text.nulls)
         self._check_start()
         with _explained():
             self.set_types(self._infer())

@@ -51,7 +51,7 @@ MEANINGS = {
     Exit.INPUT: "the input cannot be opened",
     Exit.CORRUPT: "the input is truncated, corrupt or in another format",
     Exit.COLUMN: "a column does not exist, appears twice or cannot be encoded",
-    Exit.SCHEMA: "the encoder cannot be read or does not fit the input; files of a folder differ",
+    Exit.SCHEMA: "the encoder is not readable or does not fit; files of a folder differ",
     Exit.VALUE: "a value or a name is rejected by an option",
     Exit.OUTPUT: "the output cannot be written, already exists, or is the input",
     Exit.BROKEN_PIPE: "standard output was closed by its reader",

@@ -1,60 +1,18 @@
-"""The options that several commands share, and what is made of them."""
+"""Encoders made of options as they were typed: ``VALUE``, or ``COLUMN=VALUE`` for one column."""
 
 from __future__ import annotations
 
-import codecs
-import functools
-import os
-import shlex
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import click
 import pyarrow as pa
 
-from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.encoders import Encoders, LabelColumn, has_lists
 from onehot_fast.cli.errors import CommandError, Exit, closest, one_line
-from onehot_fast.cli.outputs import Output
-from onehot_fast.cli.places import FORMATS, Format, parse_format
-from onehot_fast.cli.source import Input, open_source
 from onehot_fast.encoder import Encoder
 
-__all__ = [
-    "LAYOUTS",
-    "MAX_INT",
-    "column_option",
-    "new_encoders",
-    "with_encoder_options",
-    "with_input",
-    "with_output",
-]
+__all__ = ["flag", "new_encoders"]
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-# The names of Python's `layout=` in `onehot_fast.integrations.arrow.encode`.
-LAYOUTS = ["columns", "struct", "array", "tensor", "dictionary"]
-COMPRESSIONS = click.Choice(["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
-MAX_INT = (1 << 63) - 1
-COUNT = click.IntRange(1, MAX_INT)
-
-# Option, what it takes, and help.
-ENCODER_OPTIONS = (
-    ("drop", "RULE", "Drop a feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
-    ("handle_unknown", "RULE",
-     "Unknown categories: error (default), ignore, warn, indicator or infrequent."),
-    ("handle_missing", "RULE", "Nulls: ignore (default), indicator, error or propagate."),
-    ("min_frequency", "N",
-     "Rarer categories share one feature; a number of rows (10) or a share of them (0.01)."),
-    ("max_categories", "N",
-     "The maximum number of features of a column; the rarest categories share one."),
-    ("dtype", "DTYPE", "The type of the features, e.g. uint8 or float32; default: bool."),
-    ("prefix", "TEXT", "The prefix of the names of features; default: the name of the column."),
-    ("prefix_sep", "TEXT", "The separator of prefix and category; default: _"),
-    ("sep", "TEXT", "The separator of several labels in a text; each label is a feature. Lists"
-     " need no separator."),
-)  # fmt: skip
 HINTS = {
     "drop": "; type a category as COLUMN=CATEGORY",
     "dtype": ", e.g. bool, uint8 or float32",
@@ -69,169 +27,7 @@ def _frequency(text: str) -> int | float:
 PARSERS: dict[str, Callable[[str], Any]] = {"min_frequency": _frequency, "max_categories": int}
 
 
-def _complete_column(context: click.Context, parameter: click.Parameter, start: str) -> list[str]:
-    """Return the columns of the input that begin with a text, for a shell."""
-    # click does not know the arguments while the value of an option is incomplete.
-    with ExitStack() as resources, suppress(CommandError, ValueError):
-        words = shlex.split(os.environ.get("COMP_WORDS", ""))[2:]
-        path = next((word for word in words if os.path.exists(word)), None)
-        names = [] if path is None else open_source(Input(path), resources).schema.names
-        return [name for name in names if name.startswith(start)]
-    return []
-
-
-def _format(context: click.Context, parameter: click.Parameter, text: str | None) -> Format | None:
-    """Return the format of that name."""
-    found = None if text is None else parse_format(text)
-    if text is not None and found is None:
-        raise click.BadParameter(f"must be one of {FORMATS}; got {text!r}")
-    return found
-
-
-def _delimiter(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-    """Return a delimiter of one byte."""
-    delimiter = {r"\t": "\t", "tab": "\t"}.get(text or "", text)
-    if delimiter is not None and len(delimiter.encode()) != 1:
-        raise click.BadParameter(f"must be one byte, got {text!r}; type a tab as '\\t'")
-    return delimiter
-
-
-def _encoding(context: click.Context, parameter: click.Parameter, text: str) -> str:
-    """Return the name of an encoding."""
-    try:
-        name = codecs.lookup(text).name
-        "".encode(name)
-    except LookupError:
-        raise click.BadParameter(
-            f"must be a text encoding of Python, e.g. utf-8, cp1252 or latin-1; got {text!r}"
-        ) from None
-    return "utf8" if name in ("utf-8", "utf-8-sig") else name
-
-
-INPUT = (
-    click.argument("source", metavar="IN", type=click.Path()),
-    click.option("--input-format", callback=_format, help="Default: by the name or the content."),
-    click.option("--delimiter", callback=_delimiter,
-                 help="The delimiter of CSV, for reading and writing; default: a comma, or a tab"
-                 " for TSV."),
-    click.option("--encoding", default="utf-8", show_default=True, callback=_encoding,
-                 help="The encoding of a CSV input, e.g. cp1252 or utf-16; outputs are UTF-8."),
-    click.option("--decimal", type=click.Choice([".", ","]), default=".", show_default=True,
-                 help="The decimal point of numbers in a CSV input."),
-    click.option("--null", "nulls", multiple=True, help="A text that marks a missing value in CSV;"
-                 " repeatable."),
-    click.option("--text", is_flag=True, help="Read all columns of a CSV input as text."),
-    click.option("--text-column", "text_columns", metavar="COLUMN", multiple=True,
-                 help="Read a column of a CSV input as text; repeatable. Columns with leading"
-                 " zeros, e.g. 007, are text anyway."),
-    click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notes."),
-)  # fmt: skip
-OUTPUT = (
-    click.option("-o", "--output", required=True, type=click.Path(),
-                 help="A file, a folder, or - (standard output)."),
-    click.option("--overwrite", is_flag=True,
-                 help="Replace an existing file or folder of data files. The input is never"
-                 " overwritten."),
-    click.option("--output-format", callback=_format,
-                 help="Default: by the name; in a folder and on standard output, as the input."),
-    click.option("--compression", type=COMPRESSIONS,
-                 help="The codec within Parquet and Arrow files; default: as the input."),
-    click.option("--row-group-size", type=COUNT,
-                 help="The rows of a row group of Parquet; default: as the input."),
-    click.option("--rows-per-file", type=COUNT,
-                 help="Write a folder of files with this number of rows, named part-000000 etc."),
-    click.option("--partition-by", metavar="COLUMN", shell_complete=_complete_column, multiple=True,
-                 help="Write a folder COLUMN=VALUE for each value; repeatable. The files do not"
-                 " contain the column."),
-)  # fmt: skip
-
-
-def column_option(command: F) -> F:
-    """Give a command the option -c as ``columns``."""
-    return click.option(
-        "-c",
-        "--column",
-        "columns",
-        multiple=True,
-        shell_complete=_complete_column,
-        help="A column to encode; repeatable, or A,B. Default: all columns of texts.",
-    )(command)
-
-
-def with_input(command: F) -> F:
-    """Give a command an `Input` as ``spec``, and ``quiet``."""
-
-    @functools.wraps(command)
-    def call(
-        source: str,
-        input_format: Format | None,
-        delimiter: str | None,
-        encoding: str,
-        decimal: str,
-        nulls: Sequence[str],
-        text: bool,
-        text_columns: Sequence[str],
-        **others: Any,
-    ) -> Any:
-        missing = tuple(nulls) or None
-        options = TextOptions(delimiter, missing, text, tuple(text_columns), encoding, decimal)
-        return command(spec=Input(source, input_format, options), **others)
-
-    return cast(F, _with_options(INPUT, call))
-
-
-def with_output(command: F) -> F:
-    """Give a command an `Output` as ``output``, in place of ``quiet``."""
-
-    @functools.wraps(command)
-    def call(
-        output: str,
-        overwrite: bool,
-        output_format: Format | None,
-        compression: str | None,
-        row_group_size: int | None,
-        rows_per_file: int | None,
-        partition_by: Sequence[str],
-        quiet: bool,
-        **others: Any,
-    ) -> Any:
-        made = Output(
-            path=output,
-            wanted=output_format,
-            compression=compression,
-            group_rows=row_group_size,
-            file_rows=rows_per_file,
-            partition_by=tuple(dict.fromkeys(partition_by)),
-            is_quiet=quiet,
-            may_replace=overwrite,
-        )
-        return command(output=made, **others)
-
-    return cast(F, _with_options(OUTPUT, call))
-
-
-def with_encoder_options(command: F) -> F:
-    """Give a command the options of an encoder as ``typed``: for each option, what was typed."""
-    names = [name for name, _, _ in ENCODER_OPTIONS]
-
-    @functools.wraps(command)
-    def call(**others: Any) -> Any:
-        typed = {name: others.pop(name) for name in names}
-        return command(typed=typed, **others)
-
-    options = [
-        click.option(_flag(name), name, multiple=True, metavar=f"[COLUMN=]{metavar}", help=text)
-        for name, metavar, text in ENCODER_OPTIONS
-    ]
-    return cast(F, _with_options(options, call))
-
-
-def _with_options(options: Sequence[Callable[[Any], Any]], command: Any) -> Any:
-    """Add options to a command, in this order."""
-    return functools.reduce(lambda made, option: option(made), reversed(options), command)
-
-
-def _flag(name: str) -> str:
+def flag(name: str) -> str:
     """Return the name of an option as it is typed."""
     return f"--{name.replace('_', '-')}"
 
@@ -307,7 +103,7 @@ def _resolved(columns: Sequence[str], texts: Sequence[str], option: str) -> Any:
     common: list[Any] = []
     special: dict[str, Any] = {}
     for text in texts:
-        typed = f"{_flag(option)} {text}"
+        typed = f"{flag(option)} {text}"
         column, value = _split(columns, text, typed)
         try:
             parsed = PARSERS.get(option, str)(value)

@@ -93,7 +93,10 @@ class Output:
         read = [place_of(one) for one in others if one is not None]
         there = [one.identity for one in read if one.kind == fs.FileType.File]
         _require_free(path, there, may_replace=True)
-        return replace(self, path=path, is_folder=into_folder, delimiter=delimiter)
+        keys = tuple(dict.fromkeys(self.partition_by))
+        return replace(
+            self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
+        )
 
     def keys(self, source: Source) -> list[str]:
         """Return the columns that are in the names of folders, and not in the files."""

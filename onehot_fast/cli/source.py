@@ -188,8 +188,8 @@ def open_source(spec: Input, resources: ExitStack) -> Source:
     """Open what the user named; temporary files are removed with `resources`."""
     source, text = _source(spec, resources), spec.text
     if source.format.is_text:
-        source.require(text.columns)
-    texts = source.schema.names if text.is_plain else text.columns
+        source.require(text.text_columns)
+    texts = source.schema.names if text.is_text else text.text_columns
     if source.format.is_text or source.keys:
         source.set_types(dict.fromkeys(texts, pa.string()))
     return source
