@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import glob
 import os
@@ -10,7 +9,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -23,7 +22,7 @@ except ImportError:  # Windows: without locks, temporary files of killed runs ar
 else:
     locks = _fcntl
 
-__all__ = ["atomic_file", "atomic_folder", "is_replaceable"]
+__all__ = ["is_replaceable", "replaced"]
 
 
 def is_replaceable(path: Path) -> bool:
@@ -32,127 +31,99 @@ def is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def atomic_file(target: Path, may_replace: bool = False) -> Iterator[Path]:
-    """Give a temporary file beside the target, which replaces the target if the block succeeds.
+def replaced(target: Path, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
+    """Give a temporary file or folder beside the target, which replaces it if the block succeeds.
 
-    The caller writes the file and closes it. The content reaches the disk before the rename.
+    The caller writes files and closes them. They reach the disk before the rename. An old folder is
+    renamed first and removed last: if the process is killed between the two renames, it is
+    ``.<name>.<random>.onehot-fast-old``.
 
     Raises
     ------
     OSError
-        The file cannot be written or renamed, or the target exists and may not be replaced. The
+        The output cannot be written or renamed, or the target exists and may not be replaced. The
         target is unchanged.
     Interrupted
-        A signal came before the file was renamed.
+        A signal came before the rename.
     """
     target = Path(os.path.realpath(target))  # through a symbolic link, as a plain write would go
-    with _temporary(target, is_folder=False) as path:
+    with _temporary(target, is_folder) as path:
         yield path
         _sync(path)
-        if target.exists():
-            os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
-        with _last_step(target, may_replace):
-            os.replace(path, target)
+        raise_if_received()
+        if not may_replace and target.exists() and not _is_empty_folder(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        with held():
+            _move_folder(path, target) if is_folder else _move_file(path, target)
+            _sync_names(target.parent)
 
 
-@contextmanager
-def atomic_folder(target: Path, may_replace: bool = False) -> Iterator[Path]:
-    """Give a temporary folder beside the target, which gets its name if the block succeeds.
-
-    An old folder is renamed first, and removed last: if the process is killed between the two
-    renames, it is ``.<name>.<random>.onehot-fast-old``.
-
-    Raises
-    ------
-    OSError, Interrupted
-        As `atomic_file`; or the target is a file.
-    """
-    target = Path(os.path.realpath(target))
-    with _temporary(target, is_folder=True) as path:
-        yield path
-        for folder, _, names in os.walk(path):
-            for name in names:
-                _sync(Path(folder, name))
-            _sync_names(Path(folder))
-        old = path.with_suffix(".onehot-fast-old") if target.is_dir() else None
-        with _last_step(target, may_replace or (old is not None and not os.listdir(target))):
-            if old is not None:  # Windows renames no folder onto another one, not even an empty one
-                os.rename(target, old)
-            try:
-                os.rename(path, target)
-            except BaseException:
-                if old is not None:
-                    os.rename(old, target)
-                raise
-            if old is not None:
-                shutil.rmtree(old)
+def _is_empty_folder(path: Path) -> bool:
+    """Tell whether a path is a folder without content."""
+    return path.is_dir() and not os.listdir(path)
 
 
-@contextmanager
-def _last_step(target: Path, may_replace: bool) -> Iterator[None]:
-    """Let the block put the output in its place, unless a signal or another file came first."""
-    raise_if_received()
-    if target.exists() and not may_replace:  # it did not exist when the run began
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
-    with held():
-        yield
-        _sync_names(target.parent)
+def _move_file(path: Path, target: Path) -> None:
+    """Rename a file, which gets the permissions of the one that it replaces."""
+    if target.exists():
+        os.chmod(path, stat.S_IMODE(os.stat(target).st_mode))
+    os.replace(path, target)
+
+
+def _move_folder(path: Path, target: Path) -> None:
+    """Rename a folder; if that fails, the old one gets its name back."""
+    if not target.is_dir():
+        os.rename(path, target)
+        return
+    # Windows renames no folder onto another one, not even onto an empty one.
+    old = path.with_suffix(".onehot-fast-old")
+    os.rename(target, old)
+    try:
+        os.rename(path, target)
+    except BaseException:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old)
 
 
 @contextmanager
 def _temporary(target: Path, is_folder: bool) -> Iterator[Path]:
     """Give a new temporary file or folder, which is locked, and remove it at the end."""
     _remove_stale(target)
-    handle = None
-    while handle is None:
-        # A file name has at most 255 bytes, and a character up to 4.
-        name = f".{target.name[:40]}.{secrets.token_hex(4)}.onehot-fast-part"
-        path = target.with_name(name)
+    # A file name has at most 255 bytes, and a character up to 4.
+    path = target.with_name(f".{target.name[:40]}.{secrets.token_hex(4)}.onehot-fast-part")
+    with ExitStack() as resources:
         try:
-            path.mkdir() if is_folder else path.touch(exist_ok=False)
-            handle = _locked(path)
-            if handle is not None:
-                yield path
+            # Until it is locked, another run may take it for that of a killed run and remove it.
+            while not path.exists():
+                path.mkdir() if is_folder else path.touch(exist_ok=False)
+                with suppress(OSError):  # removed, or the file system has no locks
+                    resources.enter_context(_locked(path))
+            yield path
         finally:
             with held():
                 _remove(path)
-                os.close(handle) if handle else None
-
-
-def _locked(path: Path) -> int | None:
-    """Return a handle that locks a new file or folder, or None if another run removes it.
-
-    Another run takes an unlocked file for that of a killed run. 0 stands for no lock.
-    """
-    if locks is None:
-        return 0
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
-        if os.path.samestat(os.stat(path), os.fstat(handle)):
-            return handle
-    except (BlockingIOError, FileNotFoundError):
-        pass
-    except OSError:  # some network file systems have no locks
-        return handle
-    os.close(handle)
-    return None
 
 
 def _remove_stale(target: Path) -> None:
     """Remove the temporary files of killed runs with this target, which are not locked."""
-    if locks is None:
-        return
     pattern = f".{glob.escape(target.name[:40])}.*.onehot-fast-part"
     for path in target.parent.glob(pattern):
-        with contextlib.suppress(OSError):  # locked, gone, or a link
-            # Opening a pipe of that name must not block.
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
-            try:
-                locks.flock(handle, locks.LOCK_EX | locks.LOCK_NB)
-                _remove(path)
-            finally:
-                os.close(handle)
+        with suppress(OSError), _locked(path, wait=False):
+            _remove(path)
+
+
+@contextmanager
+def _locked(path: Path, wait: bool = True) -> Iterator[None]:
+    """Lock a file or folder, or raise an OSError; a link or a pipe is not opened."""
+    if locks is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    try:
+        locks.flock(handle, locks.LOCK_EX | (0 if wait else locks.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)
 
 
 def _remove(path: Path) -> None:
@@ -164,14 +135,19 @@ def _remove(path: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Wait until the content of a file is on the disk."""
+    """Wait until the content of a file, or of all files in a folder, is on the disk."""
+    if path.is_dir():
+        for one in path.iterdir():
+            _sync(one)
+        _sync_names(path)
+        return
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
 def _sync_names(folder: Path) -> None:
     """Wait until the names in a folder are on the disk; Windows cannot and need not do that."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(handle)

@@ -15,8 +15,8 @@ import pyarrow as pa
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.folders import MAX_OPEN, open_files
 from onehot_fast.cli.matrix import MatrixWriter
-from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_folder
-from onehot_fast.cli.places import Format, is_remote, place_of, uploading
+from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
+from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, Source
@@ -67,11 +67,6 @@ def convert(source: Source, change: Change, output: Output) -> int:
 
     A folder has a file for each input file, for a number of rows, or for each value of a key.
     """
-    if is_remote(output.path):
-        form = output.format(source)
-        with uploading(place_of(output.path)) as local:
-            made = replace(output, path=local, wanted=form, may_replace=True)
-            return convert(source, change, made)
     form = output.format(source)
     _check_keys(change, output)
     options = _options(source, change, output)
@@ -82,7 +77,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
                 open_writer(file, output.path, change.after, form, options) as writer,
             ):
                 return _write(source, change, output, writer, step)
-        with new_folder(output.path, output.may_replace) as folder:
+        with new_output(output.path, output.may_replace, is_folder=True) as folder:
             if not output.is_divided:
                 return _convert_files(source, change, output, folder, step)
             after = change.without(output.partition_by).after
@@ -165,7 +160,7 @@ def open_writer(
 
 def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     """Return how the files are written: as requested, or as the input is."""
-    is_local = output.path != STANDARD
+    local = None if output.path == STANDARD else place_of(output.path).local
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
@@ -174,7 +169,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
         plain=source.readers[0].plain,
         is_text=source.format.is_text,
         delimiter=output.delimiter,
-        folder=os.path.dirname(os.path.abspath(output.path)) if is_local else None,
+        folder=None if local is None else os.path.dirname(os.path.abspath(local)),
     )
 
 

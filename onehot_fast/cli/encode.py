@@ -187,7 +187,8 @@ def learn(
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
     try:
-        encoders.values.partial_fit(no_rows(source.schema))  # tells which other columns there are
+        # Columns without rows are learned too, and the encoder stores the names of other columns.
+        _learn_batch(encoders, no_rows(source.schema))
         with closing(ahead(batches)) as parts:
             for part in parts:
                 _learn_batch(encoders, part)
@@ -195,10 +196,6 @@ def learn(
                 step(source.share(), n_rows)
                 if is_early and max_features < math.inf:
                     _check_features(source, encoders, max_features, n_rows)
-        if not source.n_rows:
-            # Columns without rows are learned too, as columns without categories.
-            fields = [source.schema.field(name) for name in columns]
-            _learn_batch(encoders, no_rows(pa.schema(fields)))
         for encoder in encoders.each:
             _ = encoder.schema
         _check_features(source, encoders, max_features)

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.atomic import atomic_file, atomic_folder, is_replaceable
+from onehot_fast.cli.atomic import is_replaceable, replaced
 from onehot_fast.cli.errors import CommandError, Exit, writing
 from onehot_fast.cli.places import (
     FORMATS,
@@ -33,7 +33,7 @@ __all__ = [
     "name_within",
     "new_file",
     "new_file_within",
-    "new_folder",
+    "new_output",
     "place_for_encoder",
     "save_text",
 ]
@@ -179,6 +179,18 @@ def _require_free(path: str, inputs: Sequence[Any], may_replace: bool) -> None:
 
 
 @contextmanager
+def new_output(path: str, may_replace: bool = False, is_folder: bool = False) -> Iterator[Path]:
+    """Give a local file or folder to write to, which appears at its place if the block succeeds."""
+    place = place_of(path)
+    if place.local is None:
+        made = uploading(place, is_folder)
+    else:
+        made = replaced(place.local, may_replace, is_folder)
+    with writing(path), made as part:
+        yield part
+
+
+@contextmanager
 def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.NativeFile]:
     """Give a file to write to, which appears at its place if the block succeeds."""
     if path == STANDARD or not is_replaceable(Path(path)):
@@ -190,24 +202,7 @@ def new_file(path: str, form: Format, may_replace: bool = False) -> Iterator[pa.
         ):
             yield file
         return
-    with writing(path), atomic_file(Path(path), may_replace) as part, _written(part, form) as file:
-        yield file
-
-
-@contextmanager
-def new_folder(path: str, may_replace: bool = False) -> Iterator[Path]:
-    """Give a folder to write to, which appears at its place if the block succeeds."""
-    with writing(path), atomic_folder(Path(path), may_replace) as part:
-        yield part
-
-
-@contextmanager
-def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
-    """Give a file to write to in a folder of `new_folder`; it must not exist."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # On some systems two names that differ only by case are one file.
-    path.touch(exist_ok=False)
-    with _written(path, form) as file:
+    with new_output(path, may_replace) as part, _written(part, form) as file:
         yield file
 
 
@@ -215,6 +210,16 @@ def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
 def _written(path: Path, form: Format) -> Iterator[pa.NativeFile]:
     """Give an empty file to write to."""
     with pa.OSFile(str(path), "wb") as raw, _packed(raw, form) as file:
+        yield file
+
+
+@contextmanager
+def new_file_within(path: Path, form: Format) -> Iterator[pa.NativeFile]:
+    """Give a file to write to in a folder of `new_output`; it must not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # On some systems two names that differ only by case are one file.
+    path.touch(exist_ok=False)
+    with _written(path, form) as file:
         yield file
 
 
@@ -264,10 +269,5 @@ def _opened(path: str, form: Format) -> io.FileIO:
 
 def save_text(path: str, text: str, may_replace: bool = False) -> None:
     """Write a text file, whole or not at all."""
-    place = place_of(path)
-    if place.local is None:
-        with uploading(place) as local:
-            Path(local).write_text(text, encoding="utf-8")
-        return
-    with writing(path), atomic_file(place.local, may_replace) as part:
+    with new_output(path, may_replace) as part:
         part.write_text(text, encoding="utf-8")

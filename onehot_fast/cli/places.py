@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import fs
 
-from onehot_fast.cli.errors import CommandError, Exit, one_line, writing
+from onehot_fast.cli.errors import CommandError, Exit, one_line
 
 __all__ = [
     "FORMATS",
@@ -26,7 +26,6 @@ __all__ = [
     "Place",
     "format_of_content",
     "format_of_name",
-    "is_remote",
     "parse_format",
     "place_of",
     "uploading",
@@ -171,14 +170,9 @@ class Place:
         return [Place(self.system, path, f"{here}{path}") for path in sorted(found)]
 
 
-def is_remote(path: str) -> bool:
-    """Tell whether a path is an address such as ``s3://bucket/key``."""
-    return "://" in path
-
-
 def place_of(path: str) -> Place:
     """Return the place of a path or an address; ``file://`` is the local disk."""
-    if not is_remote(path):
+    if "://" not in path:
         return Place(fs.LocalFileSystem(), path, path)
     try:
         from fsspec.core import url_to_fs
@@ -194,13 +188,14 @@ def place_of(path: str) -> Place:
 
 
 @contextmanager
-def uploading(place: Place) -> Iterator[str]:
-    """Give a local path to write a file or a folder to, which is uploaded if the block succeeds."""
+def uploading(place: Place, is_folder: bool = False) -> Iterator[Path]:
+    """Give a local file or folder to write to, which is uploaded if the block succeeds."""
     with tempfile.TemporaryDirectory(prefix="onehot-fast-") as folder:
         local = Path(folder, place.name or "output")
-        yield str(local)
-        with writing(place.address):
-            _upload(local, place)
+        if is_folder:
+            local.mkdir()
+        yield local
+        _upload(local, place)
 
 
 def _upload(local: Path, place: Place) -> None:
