@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,7 +22,7 @@ from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, Source
 from onehot_fast.cli.writers import ArrowWriter, ParquetWriter, TextWriter, WriteOptions, Writer
 
-__all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows", "rejected"]
+__all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows"]
 
 T = TypeVar("T")
 
@@ -36,30 +36,12 @@ MAX_ROWS = 1 << 17
 class Change:
     """New columns that replace others."""
 
-    before: pa.Schema
     after: pa.Schema
     old: tuple[str, ...]  # the columns that are replaced
     new: tuple[str, ...]  # the columns that replace them, in order
     apply: Callable[[pa.RecordBatchReader], Iterable[pa.RecordBatch]]
     row_bytes: float  # about how many bytes a row of the new columns takes
     reads: tuple[str, ...] | None = None  # the columns that are read; None: all
-
-    @property
-    def kept(self) -> list[str]:
-        """The names of the columns that do not change."""
-        return [name for name in self.before.names if name not in self.old]
-
-    def without(self, names: Sequence[str]) -> Change:
-        """Return a change that also drops some of the columns that do not change."""
-        if not names:
-            return self
-        fields = [field for field in self.after if field.name not in names]
-
-        def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-            return (batch.drop_columns(list(names)) for batch in self.apply(batches))
-
-        after = pa.schema(fields, self.after.metadata)
-        return replace(self, after=after, apply=apply)
 
 
 def convert(source: Source, change: Change, output: Output) -> int:
@@ -68,7 +50,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
     A folder has a file for each input file, for a number of rows, or for each value of a key.
     """
     form = output.format(source)
-    _check_keys(change, output)
+    _check_keys(source, change, output)
     options = _options(source, change, output)
     with showing("writing", output.is_quiet) as step:
         if not output.is_folder:
@@ -80,7 +62,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
             if not output.is_divided:
                 return _convert_files(source, change, output, folder, step)
-            after = change.without(output.partition_by).after
+            after = _without(change.after, output.partition_by)
 
             @contextmanager
             def begin(number: int, below: Path) -> Iterator[Writer]:
@@ -95,13 +77,13 @@ def convert(source: Source, change: Change, output: Output) -> int:
                 return _write(source, change, output, writer, step)
 
 
-def _check_keys(change: Change, output: Output) -> None:
+def _check_keys(source: Source, change: Change, output: Output) -> None:
     """Raise an error if a column cannot name folders."""
     for name in output.partition_by:
-        if name not in change.kept:
+        if name in change.old:
             text = f"--partition-by {name}: the column is encoded; name others to encode with -c"
             raise CommandError(Exit.USAGE, text)
-        if pa.types.is_nested(change.before.field(name).type):
+        if pa.types.is_nested(source.schema.field(name).type):
             text = f"--partition-by {name}: the column contains lists or structures"
             raise CommandError(Exit.COLUMN, text)
         if not name or name.startswith(("_", ".")):
@@ -112,8 +94,8 @@ def _check_keys(change: Change, output: Output) -> None:
 def _convert_files(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
     """Write a file for each input file, with the same name."""
     form, n_rows, n_files = output.format(source), 0, len(source.readers)
-    keys = [name for name in output.keys(source) if name in change.kept]
-    change = change.without([name for name in keys if name in change.after.names])
+    keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
+    after = _without(change.after, keys)
     for i, reader in enumerate(source.readers):
         path = folder / name_within(source, reader.place, form)
         if path.exists():
@@ -127,10 +109,15 @@ def _convert_files(source: Source, change: Change, output: Output, folder: Path,
 
         with (
             new_file_within(path, form) as file,
-            open_writer(file, output.path, change.after, form, options) as writer,
+            open_writer(file, output.path, after, form, options) as writer,
         ):
-            n_rows += _write(part, change, output, writer, step_of_part)
+            n_rows += _write(part, change, output, writer, step_of_part, keys)
     return n_rows
+
+
+def _without(schema: pa.Schema, names: Collection[str]) -> pa.Schema:
+    """Return a schema without some fields."""
+    return pa.schema([field for field in schema if field.name not in names], schema.metadata)
 
 
 @contextmanager
@@ -164,7 +151,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     return WriteOptions(
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
-        n_files=MAX_OPEN if output.partition_by else 1 + output.is_divided,
+        n_files=MAX_OPEN if output.partition_by else 1,
         new=change.new,
         plain=source.readers[0].plain,
         is_text=source.format.is_text,
@@ -173,7 +160,14 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
     )
 
 
-def _write(source: Source, change: Change, output: Output, writer: Writer, step: Step) -> int:
+def _write(
+    source: Source,
+    change: Change,
+    output: Output,
+    writer: Writer,
+    step: Step,
+    dropped: Sequence[str] = (),
+) -> int:
     """Write the rows batch by batch: reading, encoding and writing have a thread each."""
     rows = batch_rows(source.row_bytes, change.row_bytes)
     coded = (*change.old, *output.partition_by)
@@ -184,10 +178,10 @@ def _write(source: Source, change: Change, output: Output, writer: Writer, step:
         schema = pa.schema([field for field in schema if field.name in change.reads])
     with closing(ahead(source.batches(rows, change.reads, coded))) as batches:
         stream = pa.RecordBatchReader.from_batches(schema, batches)
-        with closing(ahead(change.apply(stream))) as parts:
+        with closing(ahead(_rejected(source.name, change.apply(stream)))) as parts:
             for part in parts:
                 with writing(output.path):
-                    writer.write(part)
+                    writer.write(part.drop_columns(list(dropped)))
                 # The rows that were written, because writing takes most of the time.
                 n_rows = source.n_rows
                 share = source.share() if n_rows is None else writer.n_rows / max(1, n_rows)
@@ -195,7 +189,7 @@ def _write(source: Source, change: Change, output: Output, writer: Writer, step:
     return writer.n_rows
 
 
-def rejected(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _rejected(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches; a value that an option rejects is an error of the file with this name."""
     try:
         yield from batches

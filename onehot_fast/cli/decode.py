@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from onehot_fast.cli.conversion import Change, convert, no_rows, rejected
+from onehot_fast.cli.conversion import Change, convert, no_rows
 from onehot_fast.cli.encoders import (
     ENCODER_KEY,
     Encoders,
@@ -95,8 +95,7 @@ def _decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     old = tuple(name for name in source.schema.names if name in old_names | of_labels)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
-        decoded = decode(batches, values, layout=layout)
-        return rejected(source.name, without_features(decoded, encoders))
+        return without_features(decode(batches, values, layout=layout), encoders)
 
     try:
         empty = decode(no_rows(source.schema), values, layout=layout)
@@ -107,4 +106,4 @@ def _decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     new = tuple(name for name in after.names if name not in kept)
     metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
     row_bytes = TEXT_BYTES * len(new)
-    return Change(source.schema, after.with_metadata(metadata or None), old, new, apply, row_bytes)
+    return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)

@@ -18,7 +18,6 @@ from onehot_fast.cli.conversion import (
     ahead,
     convert,
     no_rows,
-    rejected,
 )
 from onehot_fast.cli.encoders import (
     ENCODER_KEY,
@@ -265,22 +264,18 @@ def _encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**(after.metadata or {}), **encoder})
     if layout == "csr":
-        names = [name for encoder in encoders.each for name in encoder.schema.names]
-        positions = {name: i for i, name in enumerate(names)}
-        order = [positions[name] for name in new]
         after = matrix_schema(encoders, encoder)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
-            return rejected(source.name, matrix_rows(batches, encoders, order, after))
-        encoded = encode(batches, encoders.values, layout=layout)
-        return rejected(source.name, with_labels(encoded, encoders.labels))
+            return matrix_rows(batches, encoders, new, after)
+        return with_labels(encode(batches, encoders.values, layout=layout), encoders.labels)
 
     # Booleans are bits only as columns.
     bits = 1 if layout in ("columns", "struct") else 8
     row_bytes = encoders.bytes(1000).get("arrow", 0) / 1000 * bits
     reads = old if layout == "csr" else None
-    return Change(source.schema, after, old, new, apply, row_bytes, reads)
+    return Change(after, old, new, apply, row_bytes, reads)
 
 
 def _schema_after(

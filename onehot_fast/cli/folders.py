@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast.cli.errors import CommandError, Exit, plural
-from onehot_fast.cli.signals import held
 from onehot_fast.cli.writers import Writer
 
 __all__ = ["MAX_OPEN", "folder_name", "key_type", "keys_of", "open_files"]
@@ -108,9 +106,6 @@ class _Files(Writer):
         self._partitions: dict[Path, _Partition] = {}
         self._open: dict[Path, _Partition] = {}  # the one that was written last is at the end
         self._n_bytes = 0
-        # Completes a file while the next one is begun; see `_close`.
-        self._thread = ThreadPoolExecutor(1)
-        self._closing: Future[None] | None = None
         if not keys:  # a folder without keys has a file even without rows
             self._partitions[Path()] = _Partition(Path())
             self._writer_of(self._partitions[Path()])
@@ -184,20 +179,10 @@ class _Files(Writer):
         return partition.writer
 
     def _close(self, partition: _Partition) -> None:
-        """Complete the file of a partition; without keys in a thread, while the next one begins."""
+        """Complete the file of a partition."""
         del self._open[partition.folder]
         partition.writer, file, partition.file = None, partition.file, ExitStack()
-        if self._keys:
-            file.close()
-            return
-        self._wait()
-        with held():
-            self._closing = self._thread.submit(file.close)
-
-    def _wait(self) -> None:
-        """Wait until the file before is complete, or raise its error."""
-        if self._closing is not None:
-            self._closing.result()
+        file.close()
 
     def close(self) -> None:
         """Write all waiting rows, and complete all files."""
@@ -206,13 +191,9 @@ class _Files(Writer):
                 self._flush(partition)
         while self._open:
             self._close(next(iter(self._open.values())))
-        self._wait()
-        self._thread.shutdown()
 
     def abandon_all(self, error: BaseException) -> None:
         """Leave all open files incomplete."""
-        with held():
-            self._thread.shutdown(cancel_futures=True)
         for partition in self._open.values():
             partition.file.__exit__(type(error), error, error.__traceback__)
 

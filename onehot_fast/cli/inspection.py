@@ -41,22 +41,15 @@ class ColumnFacts:
 
     def add(self, column: pa.Array, limit: int) -> None:
         """Add some rows."""
-        if pa.types.is_dictionary(column.type):
-            present = pc.unique(column.indices).drop_null()
-            values = column.dictionary.take(present)
-            self.nulls += pc.sum(pc.is_null(column, nan_is_null=False)).as_py() or 0
-        else:
-            self.nulls += column.null_count
-            if self.is_large:
-                return
-            values = column
+        self.nulls += pc.sum(pc.is_null(column)).as_py() or 0
         if self.is_large:
             return
-        found = pc.unique(values).drop_null()
-        if self.values is not None:
-            found = pc.unique(pa.concat_arrays([self.values, found]))
-        self.values = found
-        if len(found) > limit:
+        found = pc.unique(column)
+        if pa.types.is_dictionary(column.type):
+            found = found.dictionary_decode()
+        earlier = [] if self.values is None else [self.values]
+        self.values = pc.unique(pa.concat_arrays([*earlier, found.drop_null()]))
+        if len(self.values) > limit:
             self.values, self.is_large = None, True
 
 

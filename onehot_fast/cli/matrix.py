@@ -41,21 +41,23 @@ def matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema
 
 
 def matrix_rows(
-    batches: Iterable[pa.RecordBatch], encoders: Encoders, order: Sequence[int], schema: pa.Schema
+    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Sequence[str], schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the nonzeros of rows; `order` has the position of each feature in `encoders.each`."""
+    """Yield the nonzeros of rows; `names` are the features in order."""
     try:
         from scipy import sparse
     except ImportError as error:
         raise CommandError(Exit.FAILED, "npz requires SciPy: pip install scipy") from error
-    is_moved = list(order) != sorted(order)
+    found = [name for encoder in encoders.each for name in encoder.schema.names]
+    positions = {name: i for i, name in enumerate(found)}
+    order = [positions[name] for name in names]
     kind = schema.field("data").type.value_type
     features_alone = copy.copy(encoders.values).set_params(remainder="drop")
     for batch in batches:
         blocks = [features_alone.transform(batch, "csr")]
         blocks += [column.rows(batch.column(column.name)) for column in encoders.labels]
         rows = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, format="csr")
-        if is_moved:
+        if order != sorted(order):
             rows = rows[:, np.asarray(order)]
             rows.sort_indices()
         offsets = pa.array(rows.indptr.astype(np.int32))
