@@ -22,7 +22,6 @@ from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.decode import run_decode
 from onehot_fast.cli.encode import EncoderSource, run_encode
 from onehot_fast.cli.errors import (
-    MEANINGS,
     CommandError,
     Exit,
     PipeClosed,
@@ -81,7 +80,7 @@ Examples; add the line to ~/.bashrc, ~/.zshrc or ~/.config/fish/config.fish:
   eval "$(onehot-fast completion zsh)"
   onehot-fast completion fish | source
 """
-CODES = "\n".join(f"  {code.value:<5}{meaning}" for code, meaning in MEANINGS.items())
+CODES = "\n".join(f"  {code.value:<5}{code.meaning}" for code in Exit)
 EPILOG = f"""\b
 Examples:
   onehot-fast inspect flights.parquet

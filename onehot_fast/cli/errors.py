@@ -14,7 +14,6 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 __all__ = [
-    "MEANINGS",
     "CommandError",
     "Exit",
     "PipeClosed",
@@ -30,32 +29,26 @@ __all__ = [
 
 
 class Exit(enum.IntEnum):
-    """The exit codes; that of a signal is 128 plus its number, as in shells."""
+    """The exit codes and their meanings; that of a signal is 128 plus its number, as in shells."""
 
-    DONE = 0
-    FAILED = 1
-    USAGE = 2
-    INPUT = 3
-    CORRUPT = 4
-    COLUMN = 5
-    SCHEMA = 6
-    VALUE = 7
-    OUTPUT = 8
-    BROKEN_PIPE = 141
+    meaning: str
 
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        """Return a code with its meaning."""
+        made = int.__new__(cls, code)
+        made._value_, made.meaning = code, meaning
+        return made
 
-MEANINGS = {
-    Exit.DONE: "success; the output is complete",
-    Exit.FAILED: "a library is missing, or an error without a code of its own",
-    Exit.USAGE: "an option is invalid",
-    Exit.INPUT: "the input cannot be opened",
-    Exit.CORRUPT: "the input is truncated, corrupt or in another format",
-    Exit.COLUMN: "a column does not exist, appears twice or cannot be encoded",
-    Exit.SCHEMA: "the encoder is not readable or does not fit; files of a folder differ",
-    Exit.VALUE: "a value or a name is rejected by an option",
-    Exit.OUTPUT: "the output cannot be written, already exists, or is the input",
-    Exit.BROKEN_PIPE: "standard output was closed by its reader",
-}
+    DONE = 0, "success; the output is complete"
+    FAILED = 1, "a library is missing, or an error without a code of its own"
+    USAGE = 2, "an option is invalid"
+    INPUT = 3, "the input cannot be opened"
+    CORRUPT = 4, "the input is truncated, corrupt or in another format"
+    COLUMN = 5, "a column does not exist, appears twice or cannot be encoded"
+    SCHEMA = 6, "the encoder is not readable or does not fit; files of a folder differ"
+    VALUE = 7, "a value or a name is rejected by an option"
+    OUTPUT = 8, "the output cannot be written, already exists, or is the input"
+    BROKEN_PIPE = 141, "standard output was closed by its reader"
 
 
 class CommandError(Exception):

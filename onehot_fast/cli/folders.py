@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,8 @@ MAX_WAITING_BYTES = 64 << 20
 MAX_PARTITIONS = 10_000
 # What Hive, Spark, pyarrow, DuckDB and polars write for a missing value.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
+# The name of the positions beside the keys; no key may have this name.
+ROW = ""
 WHOLE_NUMBER = pattern(r"-?(0|[1-9][0-9]{0,17})")
 
 Begin: TypeAlias = Callable[[int, Path], AbstractContextManager[Writer]]
@@ -123,17 +126,18 @@ class _Files(Writer):
 
     def _divided(self, batch: pa.RecordBatch) -> Iterator[tuple[Path, pa.RecordBatch]]:
         """Yield the rows of each folder, without the keys."""
-        values = [_texts(batch.column(batch.schema.get_field_index(name))) for name in self._keys]
-        for name, column in zip(self._keys, values, strict=True):
+        places = {name: batch.schema.get_field_index(name) for name in self._keys}
+        keys = {name: _texts(batch.column(i)) for name, i in places.items()}
+        for name, column in keys.items():
             if pc.any(pc.equal(column, MISSING)).as_py():
                 text = f"--partition-by {name}: readers take the value {MISSING} for a missing one"
                 raise CommandError(Exit.VALUE, text)
         left = batch.drop_columns(self._keys)
-        for positions in _groups(values):
-            names = zip(self._keys, [v[int(positions[0])].as_py() for v in values], strict=True)
-            folder = Path(*(folder_name(name, value) for name, value in names))
-            is_all = len(positions) == left.num_rows
-            yield folder, left if is_all else left.take(pa.array(positions))
+        table = pa.table({**keys, ROW: np.arange(batch.num_rows)})
+        groups = table.group_by(self._keys, use_threads=False).aggregate([(ROW, "list")])
+        rows = groups.column(f"{ROW}_list").combine_chunks()
+        for values, positions in zip(groups.select(self._keys).to_pylist(), rows, strict=True):
+            yield Path(*itertools.starmap(folder_name, values.items())), left.take(positions.values)
 
     def _add(self, folder: Path, rows: pa.RecordBatch) -> None:
         """Let the rows of a folder wait."""
@@ -204,15 +208,3 @@ def _texts(column: Any) -> Any:
         values = _texts(column.dictionary)
         return pa.DictionaryArray.from_arrays(column.indices, values).dictionary_decode()
     return column.cast(pa.string())
-
-
-def _groups(keys: Sequence[Any]) -> list[Any]:
-    """Return the positions of the rows of each combination of keys, in the order of the rows."""
-    group = np.zeros(len(keys[0]), np.int64)
-    for column in keys:
-        codes = column.dictionary_encode("encode").indices.to_numpy(zero_copy_only=False)
-        # Numbered again for each key, so that no product exceeds 64 bits.
-        group = np.unique(group * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
-    order = np.argsort(group, kind="stable")
-    ends = np.flatnonzero(np.diff(group[order])) + 1
-    return [part for part in np.split(order, ends) if len(part)]

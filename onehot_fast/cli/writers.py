@@ -194,37 +194,23 @@ class TextWriter(Writer):
         _require_text(schema, form)
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
-        self._is_text = options.is_text
         # An empty line would be no row.
         is_unquoted = options.is_text and len(schema) > 1
         self._styles = ("none", "needed") if is_unquoted else ("needed",)
-        self._bits = [
-            i
-            for i, field in enumerate(schema)
-            if field.name in options.new and pa.types.is_boolean(field.type)
-        ]
-        self._views = [i for i, field in enumerate(schema) if field.type in VIEWS]
+        self._types = [_type_as_text(field, options) for field in schema]
         names = [pa.array([name], pa.string()) for name in schema.names]
         self._write(pa.RecordBatch.from_arrays(names, schema.names))
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows."""
-        for i in self._bits:
-            name = batch.schema.names[i]
-            batch = batch.set_column(i, name, batch.column(i).cast(pa.uint8()))
-        for i in self._views:
-            batch = batch.set_column(i, batch.schema.names[i], _without_view(batch.column(i)))
-        if batch.num_columns == 1 and batch.column(0).null_count:
+        columns = [
+            column.cast(kind, safe=False)
+            for column, kind in zip(batch.columns, self._types, strict=True)
+        ]
+        if len(columns) == 1 and columns[0].null_count:
             # The line of a null would be empty, and so no row; an empty text is quoted.
-            texts = pc.fill_null(batch.column(0).cast(pa.large_string()), "")
-            batch = batch.set_column(0, batch.schema.names[0], texts)
-        if self._is_text:
-            # Texts in any encoding are written unchanged.
-            columns = [
-                column.view(pa.string()) if pa.types.is_binary(column.type) else column
-                for column in batch.columns
-            ]
-            batch = pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+            columns = [pc.fill_null(columns[0].cast(pa.large_string()), "")]
+        batch = pa.RecordBatch.from_arrays(columns, batch.schema.names)
         self._write(batch)
         self.n_rows += batch.num_rows
 
@@ -248,9 +234,13 @@ class TextWriter(Writer):
         """Do nothing: all rows are written."""
 
 
-def _without_view(column: pa.Array) -> pa.Array:
-    """Return a column of a type that pyarrow can write as text."""
-    return column.cast(VIEWS[column.type]) if column.type in VIEWS else column
+def _type_as_text(field: pa.Field, options: WriteOptions) -> pa.DataType:
+    """Return the type that pyarrow writes as the text of a column."""
+    if field.name in options.new and pa.types.is_boolean(field.type):
+        return pa.uint8()
+    if options.is_text and pa.types.is_binary(field.type):
+        return pa.string()  # texts in any encoding are written unchanged
+    return VIEWS.get(field.type, field.type)
 
 
 def _require_text(schema: pa.Schema, form: Format) -> None:
@@ -259,7 +249,7 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         text = f"no column is left to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
     for field in schema:
-        column = _without_view(pa.nulls(0, field.type))
+        column = pa.nulls(0, VIEWS.get(field.type, field.type))
         try:
             text_format.write_csv(pa.record_batch([column], ["x"]), pa.BufferOutputStream())
         except pa.ArrowException as error:
