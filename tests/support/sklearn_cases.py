@@ -172,6 +172,18 @@ def ordinal_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any
 
 
 @st.composite
+def target_parameters(draw: st.DrawFn, pools: list[list[Any]]) -> dict[str, Any]:
+    """Return the parameters of a TargetEncoder."""
+    declared = draw(parameters(pools))
+    params = {name: declared[name] for name in ("categories",) if name in declared}
+    if draw(st.booleans()):
+        params["smooth"] = draw(st.sampled_from([0, 0.0, 1.5, 100.0, "auto"]))
+    if draw(st.integers(0, 3)) == 0:
+        params["target_type"] = draw(st.sampled_from(["binary", "continuous", "multiclass"]))
+    return params
+
+
+@st.composite
 def cases(draw: st.DrawFn, parameters: Any = parameters) -> Case:
     """Return a task on arrays or lists, which seldom are of two kinds."""
     n_columns = draw(st.integers(1, 3))

@@ -1,0 +1,722 @@
+"""The encoders equal scikit-learn's: results, attributes, warnings, errors; and its tools work."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import pickletools
+import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("sklearn")
+
+import sklearn
+from scipy import sparse
+from sklearn import preprocessing
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing._encoders import _BaseEncoder
+from sklearn_cases import (
+    Case,
+    cases,
+    ordinal_parameters,
+    outcome,
+    parameters,
+    plain,
+    table_cases,
+    target_parameters,
+)
+from strategies import examples
+
+from onehot_fast.adapter import Categories
+from onehot_fast.integrations.sklearn import (
+    KBinsDiscretizer,
+    LabelBinarizer,
+    MultiLabelBinarizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    TargetEncoder,
+)
+
+KINDS = [OneHotEncoder, OrdinalEncoder, TargetEncoder]
+TEXTS = np.array([["b", "x"], ["a", "y"], ["b", None], ["c", "x"]] * 50, object)
+PARAMETERS: list[dict[str, Any]] = [
+    {},
+    {"drop": "first", "handle_unknown": "ignore", "sparse_output": False},
+    {"min_frequency": 2, "handle_unknown": "infrequent_if_exist", "dtype": "uint8"},
+    {"max_categories": 2, "handle_unknown": "warn", "dtype": bool, "drop": "if_binary"},
+]
+TARGETS: dict[str, Any] = {
+    "binary": [0, 1],
+    "texts": ["no", "yes"],
+    "multiclass": ["low", "mid", "high"],
+    "integers": [0, 1, 2, 5],
+    "continuous": [0.25, -1.5, 3.1, 1e9],
+    "constant": [1],
+    "bad": [np.nan, 1.5],
+}
+# Before 1.9 the splits follow from `random_state`; since then that is deprecated.
+TAKES_SPLITTERS = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
+SPLITS: dict[str, Any] = {"cv": 4, "random_state": 0}
+if TAKES_SPLITTERS:
+    SPLITS = {"cv": KFold(4, shuffle=True, random_state=0)}
+
+
+def original(kind: Any) -> Any:
+    """Return scikit-learn's class of the same name."""
+    return getattr(preprocessing, kind.__name__)
+
+
+def call(estimator: Any, method: str, rows: Any, target: Any = None) -> Any:
+    """Fit an estimator; by default the target, if it needs one, is the numbers of the rows."""
+    if hasattr(estimator, "target_type"):
+        return getattr(estimator, method)(rows, range(len(rows)) if target is None else target)
+    return getattr(estimator, method)(rows)
+
+
+def dense(matrix: Any) -> Any:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+# Results
+
+
+def results(kind: Any, case: Case, target: Any = None) -> dict[str, Any]:
+    """Return all results of an encoder of this class."""
+    encoder = kind(**case.params)
+    again = kind(**case.params, **({} if target is None else SPLITS))
+    found = {"fit": outcome(lambda: call(encoder, "fit", case.train, target) is encoder)}
+    found["at once"] = plain(outcome(lambda: call(again, "fit_transform", case.train, target)))
+    if found["fit"][0] is not True:
+        return found
+    found |= {
+        name: plain(getattr(encoder, name, None))
+        for name in (
+            *("categories_", "drop_idx_", "infrequent_categories_", "_n_features_outs"),
+            *("encodings_", "target_mean_", "target_type_", "classes_", "feature_names_in_"),
+        )
+    }
+    found["attributes"] = sorted(vars(encoder))
+    found["names"] = plain(outcome(encoder.get_feature_names_out))
+    found["known"] = plain(outcome(lambda: encoder.transform(case.train)))
+    found["one row"] = plain(outcome(lambda: encoder.transform(case.test[:1])))
+    encoded = outcome(lambda: encoder.transform(case.test))
+    found["encoded"] = plain(encoded)
+    if isinstance(encoded[1], list) and target is None:
+        found["decoded"] = plain(outcome(lambda: encoder.inverse_transform(encoded[0])))
+    return found
+
+
+def check(kind: Any, case: Case, target: Any = None) -> None:
+    assert results(kind, case, target) == results(original(kind), case, target)
+
+
+@given(case=cases())
+def test_arrays_and_lists_are_encoded_as_by_scikit_learn(case: Case) -> None:
+    check(OneHotEncoder, case)
+
+
+@given(case=table_cases())
+def test_tables_are_encoded_as_by_scikit_learn(case: Case) -> None:
+    check(OneHotEncoder, case)
+
+
+@given(case=cases(ordinal_parameters) | table_cases(ordinal_parameters))
+def test_ordinal_codes_are_those_of_scikit_learn(case: Case) -> None:
+    check(OrdinalEncoder, case)
+
+
+@given(case=cases(target_parameters) | table_cases(target_parameters), data=st.data())
+def test_targets_are_encoded_as_by_scikit_learn(case: Case, data: st.DataObject) -> None:
+    """Values are equal bit for bit, whatever the container, the target and the parameters."""
+    values = st.sampled_from(TARGETS[data.draw(st.sampled_from(sorted(TARGETS)))])
+    n_rows = len(case.train)
+    check(TargetEncoder, case, data.draw(st.lists(values, min_size=n_rows, max_size=n_rows)))
+
+
+@pytest.mark.parametrize("kind", [OneHotEncoder, TargetEncoder])
+@pytest.mark.parametrize("n_rows", [600, 10_000])
+@settings(max_examples=max(5, settings().max_examples // 10))
+@given(data=st.data())
+def test_many_rows_are_encoded_as_by_scikit_learn(kind: Any, n_rows: int, data: Any) -> None:
+    """Many rows of many categories, some of them rare and some new in the second half."""
+    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    values = random.zipf(1.3, (n_rows, 2)) % 1000
+    dtype = data.draw(st.sampled_from(["int64", "object", "str", "float64", "category"]))
+    table: Any = values * 10**12 if dtype == "int64" else values.astype(float)
+    if dtype in ("object", "str"):
+        table = np.array([f"level {v}" for v in values.flat]).reshape(values.shape).astype(dtype)
+    if dtype == "category":
+        table = pytest.importorskip("pandas").DataFrame(values).astype("category")
+    params, target, half = {}, None, n_rows // 2
+    if kind is OneHotEncoder:
+        params = data.draw(parameters([[1], [2]]))
+        params = {name: params[name] for name in params.keys() - {"categories", "drop", "dtype"}}
+    else:
+        targets = random.integers(0, 2, half), random.normal(size=half), random.integers(0, 3, half)
+        target = targets[data.draw(st.sampled_from(range(3)))].tolist()
+
+    check(kind, Case(table[:half], table[half:], params), target)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan], ids=str)
+@pytest.mark.parametrize("late", [["b", "a", "b"], ["b", np.str_("a"), "b"], [2, 1, 2]], ids=str)
+def test_values_after_many_missing_values_are_encoded_as_by_scikit_learn(
+    late: Any, missing: Any
+) -> None:
+    column = np.array([missing] * 2000 + late, object).reshape(-1, 1)
+
+    check(OneHotEncoder, Case(column, column[::-1].copy(), {}))
+
+
+@pytest.mark.parametrize("values", [[True], [1], [1.5], [np.nan], ["a"], ["a", None]], ids=str)
+@pytest.mark.parametrize("dtype", ["object", "category", "str", "boolean", "Int64", "Float64"])
+def test_few_rows_of_pandas_keep_the_dtypes_of_scikit_learn(values: Any, dtype: str) -> None:
+    """A cell does not tell whether its column is nullable or categorical."""
+    pandas = pytest.importorskip("pandas")
+    try:
+        table = pandas.DataFrame({"x": pandas.Series(values, dtype=dtype)})
+    except (TypeError, ValueError):
+        return  # pandas has no such column
+    check(OneHotEncoder, Case(table, table, {}))
+    check(OrdinalEncoder, Case(table, table, {}))
+
+
+def test_pandas_na_alone_is_a_category() -> None:
+    """pandas.NA has no truth value."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"a": ["x"], "b": pandas.array([pandas.NA], dtype=object)})
+
+    check(OneHotEncoder, Case(table, table, {}))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.coo_array])
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        [[0, 1, 0, 1], [1, 0, 1, 0], [0, 0, 0, 1]],
+        [[1, 1, 1, 1], [0, 1, 1, 1]],
+        [[0.2, 0.7, 0.1, 0.9], [0.0, 0.0, -1.0, 0.0]],
+    ],
+    ids=["ones", "several", "shares"],
+)
+@pytest.mark.parametrize("params", [{}, {"drop": "first"}, {"handle_unknown": "ignore"}], ids=str)
+def test_rows_are_decoded_as_by_scikit_learn(params: Any, encoded: Any, form: Any) -> None:
+    ours, theirs = (
+        kind(**params).fit([["a", 1, "k"], ["b", 2, "k"]])
+        for kind in (OneHotEncoder, preprocessing.OneHotEncoder)
+    )
+    rows = np.array(encoded)[:, 2 * bool(params.get("drop")) :]
+    rows = form(rows if params.get("drop") else np.append(rows, np.ones((len(rows), 1)), axis=1))
+
+    found, expected = (
+        plain(outcome(lambda each=each: each.inverse_transform(rows))) for each in (ours, theirs)
+    )
+    assert found == expected
+
+
+def table_of(rows: Any, form: str) -> Any:
+    """Return rows as a table of a library, as an array or as a list."""
+    if form == "list":
+        return [list(row) for row in rows]
+    if form == "array":
+        return np.array(rows, object if any(isinstance(x, str) for x in rows[0]) else None)
+    columns = dict(zip(["one", "two"], map(list, zip(*rows, strict=True)), strict=True))
+    if form in ("pandas", "category"):
+        frame = pytest.importorskip("pandas").DataFrame(columns)
+        return frame.astype("category") if form == "category" else frame
+    frame = pytest.importorskip("polars").DataFrame(columns, strict=False)
+    return frame.to_arrow() if form == "arrow" else frame
+
+
+@pytest.mark.parametrize("form", ["array", "list", "pandas", "polars", "arrow"])
+@pytest.mark.parametrize("unknown", ["error", "ignore", "infrequent_if_exist", "warn"])
+@pytest.mark.filterwarnings("ignore:Found unknown")
+@examples(0.3)
+@given(data=st.data())
+def test_few_rows_are_encoded_as_many(form: str, unknown: Any, data: st.DataObject) -> None:
+    """Few rows are read cell by cell, and more rows column by column."""
+    pools = data.draw(st.sampled_from([(["a", "b", None], [1, 2, 3]), ([0.5, 2.0], [1.0, np.nan])]))
+    rows = data.draw(st.lists(st.tuples(*map(st.sampled_from, pools)), min_size=2, max_size=5))
+    is_sparse = data.draw(st.booleans())
+    encoder = OneHotEncoder(handle_unknown=unknown, sparse_output=is_sparse, min_frequency=2)
+    encoder.fit(table_of(rows if unknown == "error" else rows[: max(1, len(rows) // 2)], form))
+    found = [encoder.transform(table_of(rows, form)[i : i + 1]) for i in range(len(rows))]
+    expected = encoder.transform(table_of(rows * 20, form))
+
+    assert {(type(each), each.dtype) for each in found} == {(type(expected), expected.dtype)}
+    np.testing.assert_array_equal(np.vstack([*map(dense, found)] * 20), dense(expected))
+
+
+# None of these are so close together that scikit-learn has no bin left and fails.
+NUMBERS = [0.0, -0.0, 1.0, 0.1, 0.3, -7.5, 1e300, 2.0**53]
+BINS = pytest.mark.filterwarnings(
+    "ignore:The current default behavior, quantile_method", "ignore:Bins whose width"
+)
+
+
+@BINS
+@given(
+    train=st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 2), min_size=2, max_size=20),
+    test=st.lists(st.tuples(*[st.sampled_from(NUMBERS)] * 2), min_size=1, max_size=20),
+    n_bins=st.sampled_from([2, 3, 10, 40, 66, 300]),
+    encode=st.sampled_from(["onehot", "onehot-dense", "ordinal"]),
+    strategy=st.sampled_from(["uniform", "quantile"]),
+    dtype=st.sampled_from([None, np.float64, np.float32]),
+    is_single=st.booleans(),
+)
+def test_bins_are_those_of_scikit_learn(
+    train: Any, test: Any, n_bins: int, encode: Any, strategy: Any, dtype: Any, is_single: bool
+) -> None:
+    """Also for numbers on an edge, of either float dtype, and for constant columns."""
+    options = {"encode": encode, "strategy": strategy, "dtype": dtype}
+    kind = np.float32 if is_single else np.float64
+    with np.errstate(all="ignore"):
+        tables = [np.array(rows).clip(-1e30, 1e30).astype(kind) for rows in (train, test)]
+    found = []
+    for owner in (KBinsDiscretizer, preprocessing.KBinsDiscretizer):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            fitted = owner(n_bins, **options).fit(tables[0])
+        edges = [own[np.isfinite(own)] for own in fitted.bin_edges_]
+        on_edges = np.stack([np.resize(own if own.size else 0, 8) for own in edges], axis=1)
+        encoded = fitted.transform(np.concatenate([tables[1], on_edges.astype(kind)]))
+        found.append([type(encoded), encoded.dtype, dense(encoded).tolist()])
+        assert not sparse.issparse(encoded) or encoded.has_canonical_format
+
+    assert found[0] == found[1]
+
+
+@BINS
+@pytest.mark.parametrize("n_bins", [4, 300])
+def test_bins_of_many_rows_are_tables(n_bins: int) -> None:
+    pd = pytest.importorskip("pandas")
+    numbers = np.random.default_rng(0).normal(size=(20_000, 2))
+    values = pd.DataFrame(numbers, columns=["a", "b"])
+    ours, theirs = (
+        owner(n_bins, encode="ordinal").set_output(transform="pandas").fit(values[:9000])
+        for owner in (KBinsDiscretizer, preprocessing.KBinsDiscretizer)
+    )
+
+    pd.testing.assert_frame_equal(ours.transform(values), theirs.transform(values))
+
+
+# Inputs that scikit-learn's code never reads
+
+
+def inputs() -> dict[str, Any]:
+    """Return tables of 40 rows."""
+    pandas, polars = map(pytest.importorskip, ("pandas", "polars"))
+    pytest.importorskip("pyarrow")
+
+    def column(values: Any, dtype: Any = object) -> Any:
+        return np.resize(np.array(values, dtype), 40)
+
+    text, missing = column(["b", "a", "b", "c"]), column(["x", "y", None, "x"])
+    frame = pandas.DataFrame(
+        {"size": pandas.Series(missing, dtype="category"), "n": column([1, 2], int), "name": text}
+    )
+    mixed = polars.DataFrame(
+        {"size": missing.tolist(), "n": column([1.5, None, 2.0]).tolist(), "flag": text == "b"}
+    )
+    return {
+        "text": np.stack([text, missing], axis=1),
+        "NaN and text": column(["a", np.nan, "b"])[:, None],
+        "integer objects": np.stack([column([3, 1]), text], axis=1),
+        "str": text.astype(str)[:, None],
+        "int64": np.arange(80).reshape(40, 2) * 10**12,
+        "uint8": np.arange(80, dtype=np.uint8).reshape(40, 2),
+        "float64": column([0.5, 1.0, np.nan], float).reshape(20, 2),
+        "bool": (text == "a")[:, None],
+        "list": [["a", 1], ["b", 2]] * 10,
+        "pandas": frame,
+        "numeric categories": frame[["n"]].astype("category"),
+        "nullable": frame[["n"]].astype("Int64"),
+        "polars": mixed,
+        "polars numbers": mixed[["n"]],
+        "polars codes": mixed[["size"]].cast(polars.Categorical),
+        "arrow": mixed.to_arrow(),
+        "arrow codes": mixed[["size"]].fill_null("?").cast(polars.Categorical).to_arrow(),
+    }
+
+
+@pytest.fixture
+def only_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let scikit-learn's own learning and encoding of rows fail."""
+
+    def fail(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("scikit-learn's own code was called")
+
+    for name in ("_fit", "_transform"):
+        monkeypatch.setattr(_BaseEncoder, name, fail)
+    for kind in KINDS:
+        monkeypatch.setattr(original(kind), "transform", fail)
+    monkeypatch.setattr(preprocessing.OneHotEncoder, "inverse_transform", fail)
+
+
+@pytest.mark.usefixtures("only_fast")
+@pytest.mark.filterwarnings("ignore:Found unknown", "ignore:The least populated class")
+@pytest.mark.parametrize(
+    ("kind", "params"),
+    [(OneHotEncoder, params) for params in PARAMETERS]
+    + [(OrdinalEncoder, {}), (TargetEncoder, {})],
+    ids=str,
+)
+def test_common_inputs_never_reach_scikit_learn(kind: Any, params: dict[str, Any]) -> None:
+    for name, table in inputs().items():
+        targets = TARGETS if kind is TargetEncoder else ["none"]
+        for target in {*targets} - {"bad", "constant"}:
+            y = np.resize(TARGETS[target], len(table)) if target != "none" else None
+            encoder = kind(**params)
+            call(encoder, "fit_transform", table, y)
+            call(encoder, "fit", table, y)
+            assert len(dense(encoder.transform(table))) == len(table), name
+            if params:
+                encoder.fit(table[:1]).transform(table)
+
+
+@pytest.mark.usefixtures("only_fast")
+def test_declared_categories_never_reach_scikit_learn() -> None:
+    """In any order if they are text, sorted if they are numbers."""
+    encoder = OneHotEncoder(categories=[["c", "b", "a"], ["x", "y", None]]).fit(TEXTS)
+    assert encoder.transform(TEXTS[:1]).indices.tolist() == [1, 3]
+    encoder.set_params(categories=[[1, 2, 3]], min_frequency=2, handle_unknown="ignore")
+    assert encoder.fit_transform([[3], [1], [3], [5]]).toarray().tolist() == [
+        [1, 0], [0, 1], [1, 0], [0, 0]]  # fmt: skip
+
+
+@pytest.mark.usefixtures("only_fast")
+def test_ones_are_decoded_without_slices() -> None:
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(TEXTS)
+    encoded = encoder.transform(np.append(TEXTS, [["?", "x"]], axis=0))
+
+    assert encoder.inverse_transform(encoded).tolist() == [*TEXTS.tolist(), [None, "x"]]
+
+
+@pytest.mark.parametrize("form", ["array", "list", "pandas", "category", "polars", "arrow"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_row_does_no_work_for_each_category(
+    kind: Any, form: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    """After the first call neither the categories of the encoder nor of the row are read again."""
+    if form == "category":
+        pytest.importorskip("pandas", "3.0")  # older ones have other missing values in categories
+    rows = [(f"category {i}", None if i % 7 == 0 else f"{i}") for i in range(200)]
+    table = table_of(rows, form)
+    encoder = call(kind(), "fit", table)
+    expected = dense(encoder.transform(table))
+
+    def fail(*args: Any) -> Any:
+        raise AssertionError("the categories were read")
+
+    monkeypatch.setattr(Categories, "of", fail)
+    monkeypatch.setattr(Categories, "find", fail)
+    request.getfixturevalue("only_fast")
+    for i in (7, 8):
+        found = dense(encoder.transform(table[i : i + 1]))
+        np.testing.assert_array_equal(found, expected[i : i + 1])
+
+
+# What users and tools expect of a class of scikit-learn
+
+
+@pytest.mark.parametrize("n_rows", [1, 1000])
+def test_infinity_is_rejected(n_rows: int) -> None:
+    """With scikit-learn's error, although unknown values are ignored."""
+    encoder = OneHotEncoder(handle_unknown="ignore").fit(np.array([[1.0], [2.0]]))
+    with pytest.raises(ValueError, match="infinity"):
+        encoder.transform(np.full((n_rows, 1), np.inf))
+
+
+@pytest.mark.parametrize("n_rows", [1, 1000])
+@pytest.mark.parametrize(
+    ("kind", "names"),
+    [
+        (OneHotEncoder, ["fit", "_fit", "transform", "_transform", "_check_X"]),
+        (OneHotEncoder, ["_map_infrequent_categories"]),
+        (TargetEncoder, ["_transform"]),
+        (TargetEncoder, ["_transform_X_ordinal"]),
+    ],
+    ids=str,
+)
+def test_methods_of_a_subclass_are_called(kind: Any, names: list[str], n_rows: int) -> None:
+    """A subclass may change any step of scikit-learn, as skrub's SimilarityEncoder does."""
+    called = []
+
+    class Own(kind):
+        pass
+
+    def counting(name: str) -> Any:
+        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+            called.append(name)
+            return getattr(super(Own, self), name)(*args, **kwargs)
+
+        return method
+
+    for name in names:
+        setattr(Own, name, counting(name))
+    rows = TEXTS[:, :1].repeat(n_rows // 100 + 1, axis=0)[: max(n_rows, 10)]
+
+    if kind is OneHotEncoder:
+        encoded = Own().fit_transform(rows)
+    else:
+        encoded = call(Own(), "fit", rows).transform(rows)
+
+    assert set(called) == {*names}
+    assert np.abs(encoded - call(kind(), "fit", rows).transform(rows)).sum() == 0
+
+
+def test_private_methods_do_what_those_of_scikit_learn_do() -> None:
+    """Subclasses in other libraries call `_fit` and `_transform`."""
+    ours, theirs = OneHotEncoder(), preprocessing.OneHotEncoder()
+    options = {"return_counts": True, "ensure_all_finite": "allow-nan"}
+    for params in ({}, {"handle_unknown": "ignore", **options}):
+        found, expected = ours._fit(TEXTS[:, :1], **params), theirs._fit(TEXTS[:, :1], **params)
+        assert str(found) == str(expected)
+        np.testing.assert_array_equal(*(each._transform(TEXTS[:, :1]) for each in (ours, theirs)))
+    assert vars(ours).keys() == vars(theirs).keys()
+
+
+def test_a_subclass_may_fit_by_private_steps_alone() -> None:
+    """SimilarityEncoder of skrub sets the fitted attributes itself."""
+
+    class Own(OneHotEncoder):
+        def fit(self, X: Any, y: Any = None) -> Own:
+            columns, _, _ = self._check_X(X)
+            self.n_features_in_ = len(columns)
+            self.categories_ = [np.unique(column) for column in columns]
+            self._infrequent_enabled = False
+            self.drop_idx_ = self._set_drop_idx()
+            self._n_features_outs = list(map(len, self.categories_))
+            return self
+
+    encoder = Own()
+    expected = OneHotEncoder().fit_transform(TEXTS[:, :1])
+
+    assert (encoder.fit_transform(TEXTS[:, :1]) != expected).nnz == 0
+    assert encoder.inverse_transform(expected).tolist() == TEXTS[:, :1].tolist()
+    assert encoder.get_feature_names_out().tolist() == ["x0_a", "x0_b", "x0_c"]
+
+
+FITTED: dict[str, tuple[Any, Any]] = {
+    "OneHotEncoder": (OneHotEncoder(min_frequency=2, handle_unknown="ignore"), TEXTS),
+    "OrdinalEncoder": (OrdinalEncoder(max_categories=2), TEXTS),
+    "TargetEncoder": (TargetEncoder(), TEXTS),
+    "KBinsDiscretizer": (KBinsDiscretizer(2, strategy="uniform"), np.arange(6.0)[:, None]),
+    "LabelBinarizer": (LabelBinarizer(sparse_output=True), ["a", "b", "c"]),
+    "MultiLabelBinarizer": (MultiLabelBinarizer(), [["a"], ["b", "c"]]),
+}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_copies_hold_the_attributes_of_scikit_learn(name: str) -> None:
+    """Pickles name no class but the public one, so that tools such as sklearn2pmml read them."""
+    estimator, rows = FITTED[name]
+    fitted = call(clone(estimator), "fit", rows)
+    expected = fitted.transform(rows)
+    theirs = call(original(type(estimator))(**estimator.get_params()), "fit", rows)
+
+    assert isinstance(fitted, original(type(estimator)))
+    assert type(fitted).__init__.__code__ is type(theirs).__init__.__code__
+    assert vars(fitted).keys() == vars(theirs).keys()
+    assert clone(fitted).get_params() == estimator.get_params()
+    with pytest.raises(AttributeError):  # NotFittedError is one
+        clone(fitted).transform(rows)
+    for again in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
+        assert np.abs(again.transform(rows) - expected).sum() == 0
+    assert len(pickle.dumps(fitted)) < len(pickle.dumps(theirs)) + 200
+    texts = [text for _, text, _ in pickletools.genops(pickle.dumps(fitted, 2)) if text]
+    ours = {text for text in texts if isinstance(text, str) and text.startswith("onehot_fast")}
+    assert ours == {f"{type(fitted).__module__} {name}"}
+
+
+@pytest.mark.parametrize("name", FITTED)
+def test_skops_asks_for_the_public_class_only(name: str) -> None:
+    skops = pytest.importorskip("skops.io")
+    estimator, rows = FITTED[name]
+    fitted = call(clone(estimator), "fit", rows)
+    before = fitted.transform(rows)
+    theirs = call(original(type(estimator))(**estimator.get_params()), "fit", rows)
+
+    data = skops.dumps(fitted)
+    untrusted = set(skops.get_untrusted_types(data=data))
+    untrusted -= set(skops.get_untrusted_types(data=skops.dumps(theirs)))
+    after = skops.loads(data, trusted=skops.get_untrusted_types(data=data)).transform(rows)
+
+    assert untrusted == {f"{type(fitted).__module__}.{name}"}
+    assert np.abs(after - before).sum() == 0
+
+
+def test_inputs_are_neither_changed_nor_kept() -> None:
+    """Nothing of the rows lives on in a fitted encoder."""
+    value = "a text of its own " + str(len(TEXTS))
+    rows = np.array([[value], [None], ["b"]] * 3, object)
+    categories = np.array(["b", value, None], object)
+    before = rows.tolist()
+    rows.flags.writeable = categories.flags.writeable = False
+    numbers = np.arange(8.0).reshape(4, 2)
+    count = sys.getrefcount(rows), sys.getrefcount(numbers)
+    encoders = [OneHotEncoder(categories=[categories]).fit(rows), OneHotEncoder().fit(rows)]
+    for encoder in encoders:
+        encoder.transform(rows)
+        encoder.fit_transform(rows)
+    number_encoder = OneHotEncoder(sparse_output=False)
+    number_encoder.fit_transform(numbers)[:] = 7
+    gc.collect()
+
+    assert rows.tolist() == before
+    assert (sys.getrefcount(rows), sys.getrefcount(numbers)) == count
+    assert numbers.tolist() == np.arange(8.0).reshape(4, 2).tolist()
+    assert not any(np.shares_memory(numbers, c) for c in number_encoder.categories_)
+    del encoders, encoder, rows, before, categories
+    gc.collect()
+    assert sys.getrefcount(value) == 2
+
+
+def test_results_share_no_memory() -> None:
+    encoder = OneHotEncoder().fit(TEXTS)
+    for rows in (TEXTS, TEXTS[:1]):
+        one, two = encoder.transform(rows), encoder.transform(rows)
+        for part in ("data", "indices", "indptr"):
+            assert not np.shares_memory(getattr(one, part), getattr(two, part))
+        one.data[:] = 5
+        one.resize((1, 1))
+        assert (encoder.transform(rows) != two).nnz == 0
+
+
+@pytest.mark.parametrize("n_rows", [1, 200])
+def test_threads_may_share_an_encoder(n_rows: int) -> None:
+    """One or several of them make the look-up tables."""
+    rows = TEXTS[:n_rows]
+    expected = OneHotEncoder().fit(TEXTS).transform(rows)
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(10):
+            encoder = OneHotEncoder().fit(TEXTS)
+            found = list(pool.map(encoder.transform, [rows] * 8))
+            assert all((each != expected).nnz == 0 for each in found)
+
+
+@pytest.mark.parametrize("n_rows", [1, 1000])
+def test_parameters_may_change_after_fit(n_rows: int) -> None:
+    """Those of the dtype, the form and unknown values; `drop` takes effect in `fit`."""
+    rows = np.array([["b"], ["?"]] * n_rows, object)
+    encoder = OneHotEncoder(drop="first").fit(np.array([["a"], ["b"]], object))
+    encoder.set_params(drop=None, dtype="int8", sparse_output=False, handle_unknown="ignore")
+
+    encoded = encoder.transform(rows)
+
+    assert encoded.dtype == np.int8
+    assert encoded[:2].tolist() == [[1], [0]]
+    encoder.categories_ = [np.array(["?", "b"], object)]
+    assert encoder.transform(rows)[:2].tolist() == [[1], [0]]
+    with pytest.raises(ValueError, match="unknown categories"):
+        encoder.set_params(handle_unknown="error").transform(np.array([["a"]], object))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("n_rows", [1, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_set_output_returns_tables(kind: Any, library: str, n_rows: int) -> None:
+    module = pytest.importorskip(library)
+    frame = module.DataFrame({"size": ["S", "L"] * 20, "n": [1, 2] * 20})
+    params = {OneHotEncoder: {"sparse_output": False}, TargetEncoder: SPLITS}.get(kind, {})
+    for target in ("binary", "multiclass") if kind is TargetEncoder else (None,):
+        y = None if target is None else np.resize(TARGETS[target], 40)
+        ours, theirs = (
+            call(each(**params).set_output(transform=library), "fit", frame, y)
+            for each in (kind, original(kind))
+        )
+        assert ours.transform(frame[:n_rows]).equals(theirs.transform(frame[:n_rows]))
+        both = [call(each, "fit_transform", frame, y) for each in (ours, theirs)]
+        assert both[0].equals(both[1])
+    if kind is OneHotEncoder:
+        with pytest.raises(ValueError, match=f"{library.capitalize()} output does not support"):
+            ours.set_params(sparse_output=True).transform(frame[:n_rows])
+
+
+def test_encoders_work_in_pipelines() -> None:
+    """In a ColumnTransformer: cloned, searched, pickled, scored, with the names of features."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"size": list("SMLS") * 5, "n": [0.5, 2.0, 1.5, 3.0] * 5})
+    encode = ColumnTransformer(
+        [("sizes", OneHotEncoder(drop="first"), ["size"])], remainder="passthrough"
+    )
+    model = clone(make_pipeline(encode, LogisticRegression()))
+    model.set_params(columntransformer__sizes__drop=None)
+    wanted = frame["size"] == "S"
+    fitted = pickle.loads(pickle.dumps(model.fit(frame, wanted)))
+
+    assert fitted.predict(frame).tolist() == wanted.tolist()
+    names = ["sizes__size_L", "sizes__size_M", "sizes__size_S", "remainder__n"]
+    assert fitted[0].get_feature_names_out().tolist() == names
+    scores = []
+    for kind in (TargetEncoder, preprocessing.TargetEncoder):
+        columns = ColumnTransformer([("texts", kind(**SPLITS), [0, 1])])
+        y = TEXTS[:, 0] == "a"
+        scores.append(cross_val_score(make_pipeline(columns, LogisticRegression()), TEXTS, y))
+    assert scores[0].tolist() == scores[1].tolist()
+
+
+@pytest.mark.parametrize("n_rows", [1, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_of_features_are_checked_as_by_scikit_learn(kind: Any, n_rows: int) -> None:
+    """An array after a frame gives a warning, and other names raise an error."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"one": ["a", "b"] * 1000, "two": ["c", "d"] * 1000})
+    array = frame.to_numpy(object)
+    encoder, other = call(kind(), "fit", frame), call(kind(), "fit", array)
+
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        encoder.transform(array[:n_rows])
+    with pytest.raises(ValueError, match="feature names should match"):
+        encoder.transform(frame[["two", "one"]][:n_rows])
+    with pytest.raises(ValueError, match=rf"X has 1 features, but {kind.__name__} is expecting 2"):
+        other.transform(array[:n_rows, :1])
+    with pytest.warns(UserWarning, match="was fitted without feature names"):
+        other.transform(frame[:n_rows])
+
+
+@pytest.mark.skipif("sparse_interface" not in sklearn.get_config(), reason="new in 1.9")
+@pytest.mark.parametrize("n_rows", [1, 1000])
+def test_sparse_results_follow_the_configuration(n_rows: int) -> None:
+    rows = np.array([["a"]] * n_rows, object)
+    encoder = OneHotEncoder().fit(rows)
+    with sklearn.config_context(sparse_interface="sparray"):
+        assert type(encoder.transform(rows)) is sparse.csr_array
+    assert type(encoder.transform(rows)) is sparse.csr_matrix
+
+
+def test_a_matrix_may_have_no_columns() -> None:
+    rows = np.array([["a"]] * 1000, object)
+    encoder = OneHotEncoder(drop="first")
+
+    assert encoder.fit_transform(rows).shape == (1000, 0)
+    assert encoder.transform(rows[:1]).shape == (1, 0)
+    assert encoder.set_params(sparse_output=False).transform(rows).shape == (1000, 0)
+    assert encoder.transform(rows[:2]).shape == (2, 0)
+
+
+@pytest.mark.filterwarnings("ignore:`TargetEncoder.shuffle`:FutureWarning")
+def test_splits_follow_the_parameters() -> None:
+    """`cv`, `shuffle` and `random_state` choose the same rows as in scikit-learn."""
+    y = np.arange(len(TEXTS)) % 2
+    options: list[dict[str, Any]] = [{"random_state": 3}, {"shuffle": False}]
+    options += [{"cv": 3, "random_state": 0}]
+    options += [{"cv": StratifiedKFold(4)}] if TAKES_SPLITTERS else []
+    for params in options:
+        ours, theirs = (
+            kind(**params).fit_transform(TEXTS, y)
+            for kind in (TargetEncoder, preprocessing.TargetEncoder)
+        )
+        assert ours.tobytes() == theirs.tobytes()
