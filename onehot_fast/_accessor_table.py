@@ -152,13 +152,13 @@ class TableAccessor(Generic[Frame]):
         Parameters
         ----------
         columns, num_threads, **options
-            As for the frame, but `dtype` is float32 by default.
+            As for the frame.
 
         Returns
         -------
         pyarrow.Table of n_rows
         """
-        return self._with_float32(columns, "arrow", num_threads, options)
+        return self._encoded(columns, "arrow", num_threads, options)
 
     def _with_float32(
         self, columns: Any, output: Output, num_threads: int | None, options: TableKeywords

@@ -17,8 +17,8 @@ Only `fit` computes: each partition learns an encoder, and a tree of merges comb
 result of `transform` is lazy, and its schema is known. An encoder fitted with Dask encodes frames
 of pandas, and the other way round.
 
-Importing the package registers the accessors: `FrameAccessor` as ``DataFrame.onehot`` and
-`OneHotAccessor` as ``Series.onehot``. `get_dummies` returns the columns of
+Importing the package registers the accessors: `DaskFrameAccessor` as ``DataFrame.onehot`` and
+`DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the columns of
 ``dask.dataframe.get_dummies``, but needs no ``categorize()``.
 """
 
@@ -30,7 +30,7 @@ from ._engine import count_rows as count_rows
 from ._engine import inverse_transform as inverse_transform
 from ._engine import learn as learn
 from ._engine import transform as transform
-from .accessors import FrameAccessor, OneHotAccessor
+from .accessors import DaskFrameAccessor, DaskSeriesAccessor
 from .dummies import get_dummies
 
-__all__ = ["FrameAccessor", "OneHotAccessor", "get_dummies"]
+__all__ = ["DaskFrameAccessor", "DaskSeriesAccessor", "get_dummies"]

@@ -16,11 +16,11 @@ from onehot_fast.adapter import ColumnKeywords, TableAccessor, check_options
 
 from ._engine import as_frame, on_partitions, transform_part
 
-__all__ = ["FrameAccessor", "OneHotAccessor"]
+__all__ = ["DaskFrameAccessor", "DaskSeriesAccessor"]
 
 
 @register_dataframe_accessor("onehot")
-class FrameAccessor(TableAccessor[dd.DataFrame]):
+class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     """The one-hot form of a Dask DataFrame, as ``frame.onehot``.
 
     The categories are computed at once, unless you pass a fitted Encoder; the result is lazy. By
@@ -46,7 +46,7 @@ class FrameAccessor(TableAccessor[dd.DataFrame]):
 
 
 @register_series_accessor("onehot")
-class OneHotAccessor:
+class DaskSeriesAccessor:
     """The one-hot forms of a Dask Series, as ``series.onehot``.
 
     Columns and labels are those of ``series.compute().onehot()`` in pandas. The categories are

@@ -248,14 +248,14 @@ def ordered_counts(options: ColumnOptions, learned: ColumnStatistics) -> tuple[C
     return known, counts
 
 
-def _label_of(groups: Groups, position: int, known: Categories) -> Any:
+def _label_of(groups: CategoryGroups, position: int, known: Categories) -> Any:
     if groups.has_infrequent and position == len(groups) - 1:
         return Special.INFREQUENT
     category = int(np.argmax(groups.of_category == position))
     return known.take([category]).tolist()[0]
 
 
-def _ignores_unknown(options: ColumnOptions, groups: Groups) -> bool:
+def _ignores_unknown(options: ColumnOptions, groups: CategoryGroups) -> bool:
     """Tell whether an unknown value becomes a row of zeros."""
     rule = options.handle_unknown
     return rule in ("ignore", "warn") or (rule == "infrequent" and not groups.has_infrequent)
@@ -267,7 +267,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class CategoryGroups:
     """The groups of categories: each frequent one, and all infrequent ones together.
 
     Attributes
@@ -311,19 +311,19 @@ def infrequent(
     return rare
 
 
-def group(counts: npt.NDArray[np.int64], rare: Flags) -> Groups:
+def group(counts: npt.NDArray[np.int64], rare: Flags) -> CategoryGroups:
     """Return the groups of the categories, in their order."""
     frequent = ~rare
     n_frequent = int(frequent.sum())
     of_category = np.where(rare, n_frequent, np.cumsum(frequent) - 1).astype(np.int32)
     if n_frequent == len(rare):
-        return Groups(of_category, counts, has_infrequent=False)
+        return CategoryGroups(of_category, counts, has_infrequent=False)
     n_rows = np.append(counts[frequent], counts[rare].sum())
-    return Groups(of_category, n_rows, has_infrequent=True)
+    return CategoryGroups(of_category, n_rows, has_infrequent=True)
 
 
 def which_to_drop(
-    name: Hashable, drop: str | DropValue | None, groups: Groups, categories: Categories
+    name: Hashable, drop: str | DropValue | None, groups: CategoryGroups, categories: Categories
 ) -> int | None:
     """Return the group to drop, or None."""
     if isinstance(drop, DropValue):
@@ -335,7 +335,7 @@ def which_to_drop(
     return int(np.argmax(groups.n_rows)) if drop == "most_frequent" else 0
 
 
-def _group_of(name: Hashable, value: Any, groups: Groups, categories: Categories) -> int:
+def _group_of(name: Hashable, value: Any, groups: CategoryGroups, categories: Categories) -> int:
     try:
         position = int(categories.find(Categories.of([value]))[0])
     except TypeError:  # it cannot be hashed

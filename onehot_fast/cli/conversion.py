@@ -19,7 +19,7 @@ from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_with
 from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
-from onehot_fast.cli.source import STANDARD, Source
+from onehot_fast.cli.source import STANDARD, InputFiles
 from onehot_fast.cli.writers import ArrowWriter, ParquetWriter, TextWriter, WriteOptions, Writer
 
 __all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows"]
@@ -44,7 +44,7 @@ class Change:
     reads: tuple[str, ...] | None = None  # the columns that are read; None: all
 
 
-def convert(source: Source, change: Change, output: Output) -> int:
+def convert(source: InputFiles, change: Change, output: Output) -> int:
     """Write the changed rows of a source into a file or a folder, and return their number.
 
     A folder has a file for each input file, for a number of rows, or for each value of a key.
@@ -77,7 +77,7 @@ def convert(source: Source, change: Change, output: Output) -> int:
                 return _write(source, change, output, writer, step)
 
 
-def _check_keys(source: Source, change: Change, output: Output) -> None:
+def _check_keys(source: InputFiles, change: Change, output: Output) -> None:
     """Raise an error if a column cannot name folders."""
     for name in output.partition_by:
         if name in change.old:
@@ -91,7 +91,9 @@ def _check_keys(source: Source, change: Change, output: Output) -> None:
             raise CommandError(Exit.USAGE, text)
 
 
-def _convert_files(source: Source, change: Change, output: Output, folder: Path, step: Step) -> int:
+def _convert_files(
+    source: InputFiles, change: Change, output: Output, folder: Path, step: Step
+) -> int:
     """Write a file for each input file, with the same name."""
     form, n_rows, n_files = output.format(source), 0, len(source.readers)
     keys = [n for n in output.keys(source) if n in change.after.names and n not in change.new]
@@ -145,7 +147,7 @@ def open_writer(
         raise
 
 
-def _options(source: Source, change: Change, output: Output) -> WriteOptions:
+def _options(source: InputFiles, change: Change, output: Output) -> WriteOptions:
     """Return how the files are written: as requested, or as the input is."""
     local = None if output.path == STANDARD else place_of(output.path).local
     return WriteOptions(
@@ -161,7 +163,7 @@ def _options(source: Source, change: Change, output: Output) -> WriteOptions:
 
 
 def _write(
-    source: Source,
+    source: InputFiles,
     change: Change,
     output: Output,
     writer: Writer,

@@ -19,7 +19,7 @@ from onehot_fast.cli.encoders import (
 from onehot_fast.cli.errors import CommandError, Exit, one_line, plural
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.progress import tell
-from onehot_fast.cli.source import Input, Source, open_source
+from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.integrations.arrow import decode
 
 __all__ = ["run_decode"]
@@ -48,7 +48,7 @@ def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output
     tell(f"{output.path}: {wrote}", output.is_quiet)
 
 
-def _find_encoders(source: Source, encoder_file: str | None) -> Encoders:
+def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
     """Return the encoder from a file, or that in the metadata of the source."""
     if encoder_file is not None:
         return load_encoders(encoder_file)
@@ -63,7 +63,7 @@ def _find_encoders(source: Source, encoder_file: str | None) -> Encoders:
     return parse_encoders(text, source.name)
 
 
-def _layout_of(source: Source, encoders: Encoders) -> str:
+def _layout_of(source: InputFiles, encoders: Encoders) -> str:
     """Return the layout of an encoded file, by the types of its columns."""
     names = [str(name) for name in encoders.values.columns or ()]
     if not names or not all(name in source.schema.names for name in names):
@@ -76,7 +76,7 @@ def _layout_of(source: Source, encoders: Encoders) -> str:
     return "array" if pa.types.is_nested(kind) else "dictionary"
 
 
-def _set_types_of_empty(source: Source, encoders: Encoders, layout: str) -> None:
+def _set_types_of_empty(source: InputFiles, encoders: Encoders, layout: str) -> None:
     """Give columns of CSV the type of features or values if the first rows have no value."""
     kind = pa.float64() if layout == "columns" else pa.string()
     names = [n for e in encoders.each for n in e.schema.names]
@@ -85,7 +85,7 @@ def _set_types_of_empty(source: Source, encoders: Encoders, layout: str) -> None
     source.set_types(dict.fromkeys(empty, kind))
 
 
-def _decoding(source: Source, encoders: Encoders, layout: Any) -> Change:
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
     """Return how decoding changes the columns of a file."""
     values = encoders.values
     is_wide = layout == "columns"

@@ -32,7 +32,7 @@ from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
 from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
-from onehot_fast.cli.source import Input, Source, open_source
+from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.integrations.arrow import encode, encoded_schema, read_table
 
 __all__ = ["EncoderSource", "chosen_columns", "learn", "notes_on", "run_encode"]
@@ -90,7 +90,7 @@ def _layout(chosen: str | None, form: Format, output: Output) -> str:
     return layout
 
 
-def _encoders(source: Source, wanted: EncoderSource, output: Output, is_wide: bool) -> Encoders:
+def _encoders(source: InputFiles, wanted: EncoderSource, output: Output, is_wide: bool) -> Encoders:
     """Return the encoders from their file, or learn them."""
     if wanted.encoder_file is not None:
         return _loaded_encoders(source, wanted.encoder_file, wanted.columns, output)
@@ -109,7 +109,9 @@ def _encoders(source: Source, wanted: EncoderSource, output: Output, is_wide: bo
     return encoders
 
 
-def _loaded_encoders(source: Source, path: str, named: Sequence[str], output: Output) -> Encoders:
+def _loaded_encoders(
+    source: InputFiles, path: str, named: Sequence[str], output: Output
+) -> Encoders:
     """Return the encoders of a file, and read the source in the types that they require."""
     encoders = load_encoders(path)
     columns = tuple(encoders.columns)
@@ -149,7 +151,7 @@ def _fits(kind: pa.DataType, categories: Sequence[Any]) -> bool:
 
 
 def chosen_columns(
-    source: Source, named: Sequence[str], but: Sequence[str] = ()
+    source: InputFiles, named: Sequence[str], but: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Return the columns to encode in the order of the file: the named ones, or all texts.
 
@@ -172,7 +174,7 @@ def chosen_columns(
 
 
 def learn(
-    source: Source,
+    source: InputFiles,
     encoders: Encoders,
     step: Step,
     max_features: float = math.inf,
@@ -213,7 +215,7 @@ def _learn_batch(encoders: Encoders, rows: pa.RecordBatch) -> None:
 
 
 def _check_features(
-    source: Source, encoders: Encoders, limit: float, n_rows: int | None = None
+    source: InputFiles, encoders: Encoders, limit: float, n_rows: int | None = None
 ) -> None:
     """Raise an error for too many features of columns that were chosen by default.
 
@@ -237,7 +239,7 @@ def _check_features(
         raise CommandError(Exit.COLUMN, f"{source.name}: {error}") from error
 
 
-def notes_on(source: Source, encoders: Encoders) -> list[str]:
+def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
     """Return notes on columns that were chosen by default and probably should not be encoded."""
     schema, n_rows, notes = encoders.values.schema, source.n_rows or 0, []
     n_kept = len(source.schema.names) - len(schema.columns)
@@ -252,7 +254,7 @@ def notes_on(source: Source, encoders: Encoders) -> list[str]:
     return notes
 
 
-def _encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
+def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
     """Return how encoding changes the columns of a file."""
     old = tuple(name for name in source.schema.names if name in encoders.columns)
     try:
@@ -279,7 +281,7 @@ def _encoding(source: Source, encoders: Encoders, layout: Any) -> Change:
 
 
 def _schema_after(
-    source: Source, encoders: Encoders, layout: Any
+    source: InputFiles, encoders: Encoders, layout: Any
 ) -> tuple[pa.Schema, tuple[str, ...]]:
     """Return the schema of the output, and the names of its new columns."""
     if encoders.labels and layout not in ("columns", "csr"):

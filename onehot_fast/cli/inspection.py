@@ -23,7 +23,7 @@ from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, parse_enc
 from onehot_fast.cli.errors import CommandError, plural, printable, reading
 from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.progress import note, showing
-from onehot_fast.cli.source import Input, Source, open_source
+from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.encoder import Encoder
 
 __all__ = ["InspectOptions", "run_inspect"]
@@ -87,7 +87,7 @@ def run_inspect(spec: Input, options: InspectOptions) -> None:
 
 
 def _learned(
-    source: Source, kinds: dict[str, Any], options: InspectOptions, n_rows: int
+    source: InputFiles, kinds: dict[str, Any], options: InspectOptions, n_rows: int
 ) -> tuple[Encoders, dict[str, Any]]:
     """Return the encoders of the columns, and the frequencies of their categories."""
     typed = {name: texts for name, texts in options.typed.items() if texts}
@@ -104,7 +104,7 @@ def _learned(
     return learned[-1], found
 
 
-def _texts(source: Source) -> tuple[str, ...]:
+def _texts(source: InputFiles) -> tuple[str, ...]:
     """Return the columns that are encoded by default; there may be none."""
     try:
         return chosen_columns(source, ())
@@ -112,7 +112,7 @@ def _texts(source: Source) -> tuple[str, ...]:
         return ()
 
 
-def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
+def _facts(source: InputFiles, limit: int, is_quiet: bool) -> tuple[int, list[ColumnFacts]]:
     """Read all rows, and return their number and the facts of each column."""
     names = source.schema.names
     facts = [ColumnFacts() for _ in names]
@@ -132,7 +132,7 @@ def _facts(source: Source, limit: int, is_quiet: bool) -> tuple[int, list[Column
 
 
 def _report(
-    source: Source,
+    source: InputFiles,
     n_rows: int,
     facts: Sequence[ColumnFacts],
     chosen: Sequence[str],
@@ -168,7 +168,7 @@ def _report(
     }
 
 
-def _made_from(source: Source) -> dict[str, list[str]]:
+def _made_from(source: InputFiles) -> dict[str, list[str]]:
     """Return the features of each column that the command encoded."""
     text = (source.schema.metadata or {}).get(ENCODER_KEY)
     if text is None:

@@ -26,7 +26,7 @@ from onehot_fast.cli.places import (
     uploading,
     without_suffix,
 )
-from onehot_fast.cli.source import STANDARD, Source
+from onehot_fast.cli.source import STANDARD, InputFiles
 
 __all__ = [
     "Output",
@@ -59,7 +59,7 @@ class Output:
         """Whether rows are divided into new files, whatever files they come from."""
         return self.file_rows is not None or bool(self.partition_by)
 
-    def format(self, source: Source) -> Format:
+    def format(self, source: InputFiles) -> Format:
         """Return the output format: the requested one, that of the name, or that of the input."""
         if self.wanted is not None:
             return self.wanted
@@ -71,7 +71,7 @@ class Output:
             raise CommandError(Exit.USAGE, text)
         return found
 
-    def prepared(self, source: Source, delimiter: str | None, *others: str | None) -> Output:
+    def prepared(self, source: InputFiles, delimiter: str | None, *others: str | None) -> Output:
         """Return the output of a source with its exact place; `others` are read too."""
         path = self.path
         if path.startswith("file://"):
@@ -98,14 +98,14 @@ class Output:
             self, path=path, partition_by=keys, is_folder=into_folder, delimiter=delimiter
         )
 
-    def keys(self, source: Source) -> list[str]:
+    def keys(self, source: InputFiles) -> list[str]:
         """Return the columns that are in the names of folders, and not in the files."""
         if self.partition_by:
             return list(self.partition_by)
         return list(source.keys) if self.is_folder and self.file_rows is None else []
 
 
-def name_within(source: Source, place: Place, form: Format) -> Path:
+def name_within(source: InputFiles, place: Place, form: Format) -> Path:
     """Return the name that the output of a file has in the output folder."""
     if source.folder is not None:
         below = place.below(source.folder)
@@ -114,7 +114,7 @@ def name_within(source: Source, place: Place, form: Format) -> Path:
     return below.with_name(f"{without_suffix(below.name)}{form.suffix}")
 
 
-def place_for_encoder(path: str, source: Source, output: Output) -> None:
+def place_for_encoder(path: str, source: InputFiles, output: Output) -> None:
     """Raise an error if the encoder cannot be saved there."""
     if path == STANDARD:
         raise CommandError(Exit.USAGE, "--save-encoder -: name a file")

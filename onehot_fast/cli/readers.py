@@ -74,7 +74,7 @@ class Reader(ABC):
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows; see `Source.batches`."""
+        """Yield the rows; see `InputFiles.batches`."""
 
     @abstractmethod
     def share(self) -> float:

@@ -20,7 +20,7 @@ from onehot_fast.cli.folders import key_type, keys_of
 from onehot_fast.cli.places import Format, Place, format_of_content, format_of_name, place_of
 from onehot_fast.cli.readers import ArrowReader, ParquetReader, Reader, StreamReader
 
-__all__ = ["STANDARD", "Input", "Source", "open_source"]
+__all__ = ["STANDARD", "Input", "InputFiles", "open_source"]
 
 # Standard input or output.
 STANDARD = "-"
@@ -34,7 +34,7 @@ Keys: TypeAlias = dict[str, str | None]
 
 
 @dataclass
-class Source:
+class InputFiles:
     """Files of one schema, read one after the other, any number of times."""
 
     name: str  # what the user calls it
@@ -82,7 +82,7 @@ class Source:
         """The texts whose values repeat often in all files; see `Reader.repeated`."""
         return set.intersection(*(set(reader.repeated) for reader in self.readers))
 
-    def part(self, i: int) -> Source:
+    def part(self, i: int) -> InputFiles:
         """Return one of the files."""
         reader = self.readers[i]
         return replace(self, name=reader.name, readers=[reader], values=self.values[i : i + 1])
@@ -184,7 +184,7 @@ class Input:
     text: TextOptions = field(default_factory=TextOptions)
 
 
-def open_source(spec: Input, resources: ExitStack) -> Source:
+def open_source(spec: Input, resources: ExitStack) -> InputFiles:
     """Open what the user named; temporary files are removed with `resources`."""
     source, text = _source(spec, resources), spec.text
     if source.format.is_text:
@@ -195,13 +195,13 @@ def open_source(spec: Input, resources: ExitStack) -> Source:
     return source
 
 
-def _source(spec: Input, resources: ExitStack) -> Source:
+def _source(spec: Input, resources: ExitStack) -> InputFiles:
     """Open a file, a folder or standard input."""
     if spec.path == STANDARD:
         folder = resources.enter_context(tempfile.TemporaryDirectory(prefix="onehot-fast-"))
         path = Path(folder, "standard-input")
         _copy_stdin(path)
-        return Source("standard input", [_open(place_of(str(path)), "standard input", spec)])
+        return InputFiles("standard input", [_open(place_of(str(path)), "standard input", spec)])
     with reading(spec.path):
         place = place_of(spec.path)
         kind = place.kind
@@ -209,7 +209,7 @@ def _source(spec: Input, resources: ExitStack) -> Source:
         raise CommandError(Exit.INPUT, f"{spec.path}: No such file or directory")
     if kind == fs.FileType.Directory:
         return _open_folder(place, spec)
-    return Source(spec.path, [_open(place, spec.path, spec)])
+    return InputFiles(spec.path, [_open(place, spec.path, spec)])
 
 
 def _copy_stdin(path: Path) -> None:
@@ -239,7 +239,7 @@ def _open(place: Place, name: str, spec: Input) -> Reader:
         return reader
 
 
-def _open_folder(folder: Place, spec: Input) -> Source:
+def _open_folder(folder: Place, spec: Input) -> InputFiles:
     """Open the files of a folder, ordered by name; names that begin with . or _ are skipped."""
     with reading(folder.address):
         files = [(place, place.below(folder)) for place in folder.files()]
@@ -270,7 +270,7 @@ def _open_folder(folder: Place, spec: Input) -> Source:
             raise CommandError(Exit.SCHEMA, text)
     own = [name for name in values[0] if name not in first.schema.names]
     kinds = {name: key_type([keys[name] for keys in values]) for name in own}
-    return Source(folder.address, readers, folder, kinds, values)
+    return InputFiles(folder.address, readers, folder, kinds, values)
 
 
 def _is_hidden(path: PurePath) -> bool:

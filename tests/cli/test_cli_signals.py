@@ -117,7 +117,7 @@ def test_other_signals_and_commands(
     """Every command hears every signal."""
     name, *rest = arguments
     rest = [f"{small.parent}/{text}" if "/" in text else text for text in rest]
-    send_at("after onehot_fast.cli.source.Source.batches", number)
+    send_at("after onehot_fast.cli.source.InputFiles.batches", number)
 
     ended = call(name, small, *rest, *COLUMNS)
     assert ended == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")

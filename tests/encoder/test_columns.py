@@ -351,7 +351,7 @@ def test_the_accessor_of_a_frame_has_every_form(library):
     assert accessor.to_csr(fitted(library)).toarray().tolist() == ROWS
     table = accessor.to_arrow(["plan", "kind"])
     assert table.column_names == NAMES
-    assert str(table.schema.field("plan_a").type) == "float"
+    assert str(table.schema.field("plan_a").type) == "bool"
 
 
 def wide(n: int) -> dict[str, list[Any]]:
