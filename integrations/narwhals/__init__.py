@@ -1,6 +1,6 @@
-"""Frames of narwhals in and out, and a fitted encoder as expressions for any engine of narwhals.
+"""Frames of narwhals, and a fitted encoder as expressions for any engine of narwhals.
 
-An encoder returns a frame of narwhals for a frame of narwhals, over the same library:
+For a frame of narwhals, an encoder returns a frame of narwhals over the same library:
 
 >>> import narwhals as nw
 >>> import polars as pl
@@ -25,10 +25,15 @@ from onehot_fast.adapter import require
 
 require("narwhals")
 
-from ._tables import read_column as read_column
-from ._tables import read_lists as read_lists
-from ._tables import read_table as read_table
-from ._tables import wrap as wrap
-from .conditions import expressions
+from .frames import expressions
+from .frames import read_column as read_column
+from .frames import read_lists as read_lists
+from .frames import read_table as read_table
+from .frames import wrap as wrap
 
 __all__ = ["expressions"]
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return [*__all__]

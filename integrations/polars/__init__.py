@@ -1,4 +1,4 @@
-"""polars in front of the kernels: `.onehot` on Series, expressions, and frames, lazy ones too.
+"""One-hot encoding of polars: `.onehot` on Series, expressions, DataFrames and LazyFrames.
 
 >>> import polars as pl
 >>> import onehot_fast.integrations.polars
@@ -9,9 +9,8 @@ Importing the package registers the namespaces: `SeriesNamespace` as ``Series.on
 `ExprNamespace` as ``Expr.onehot``, `DataFrameNamespace` as ``DataFrame.onehot`` and
 `LazyFrameNamespace` as ``LazyFrame.onehot``.
 
-A column is read into codes, by the Arrow C data interface where they lie in memory already. The
-outputs of a column are written as one block, bit-packed where they are Booleans, which polars takes
-over without a copy. No pyarrow is needed for it, but for `to_arrow`.
+Columns are read through the Arrow C data interface without a copy. The outputs of a column are one
+block of memory, in which Booleans are bit-packed. Only `to_arrow` needs pyarrow.
 """
 
 from onehot_fast.adapter import require
@@ -25,9 +24,7 @@ from ._read import selected_names as selected_names
 from ._write import wrap as wrap
 from .conditions import expressions
 from .expr import ExprNamespace
-from .frame import DataFrameNamespace, LazyFrameNamespace
-from .functions import onehot
-from .series import SeriesNamespace
+from .namespaces import DataFrameNamespace, LazyFrameNamespace, SeriesNamespace, onehot
 
 __all__ = [
     "DataFrameNamespace",

@@ -1,23 +1,66 @@
-"""Encoders from the options of the namespaces; their dtypes may be those of polars."""
+"""Options of the namespaces: dtypes, which may be those of polars, and encoders."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import TableKeywords, check_options
+from onehot_fast.adapter import TableKeywords, check_options, number_dtype
 
-from ._dtypes import result_dtype
+__all__ = ["Element", "declared_encoder", "element_of", "new_encoder", "result_dtype"]
 
-__all__ = ["declared_encoder", "new_encoder"]
+AnyDtype: TypeAlias = np.dtype[Any]
 
-# Options that ask how often a category occurs, which no declaration says.
+# Options that depend on how often a category occurs.
 COUNTING = ("min_frequency", "max_categories")
 
 
+class Element(NamedTuple):
+    """The dtype of a result in polars, and its format in the Arrow C data interface."""
+
+    dtype: Any
+    format: str
+
+
+ELEMENTS: dict[AnyDtype, Element] = {
+    np.dtype(bool): Element(pl.Boolean, "b"),
+    np.dtype(np.int8): Element(pl.Int8, "c"),
+    np.dtype(np.int16): Element(pl.Int16, "s"),
+    np.dtype(np.int32): Element(pl.Int32, "i"),
+    np.dtype(np.int64): Element(pl.Int64, "l"),
+    np.dtype(np.uint8): Element(pl.UInt8, "C"),
+    np.dtype(np.uint16): Element(pl.UInt16, "S"),
+    np.dtype(np.uint32): Element(pl.UInt32, "I"),
+    np.dtype(np.uint64): Element(pl.UInt64, "L"),
+    np.dtype(np.float32): Element(pl.Float32, "f"),
+    np.dtype(np.float64): Element(pl.Float64, "g"),
+}
+if hasattr(pl, "Float16"):  # polars 1.36
+    ELEMENTS[np.dtype(np.float16)] = Element(pl.Float16, "e")
+TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEMENTS.items()}
+
+
+def result_dtype(dtype: Any) -> AnyDtype:
+    """Return the NumPy dtype of a NumPy or polars dtype; raise TypeError if it is not numeric."""
+    if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
+        return number_dtype(dtype, "dtype")
+    if dtype not in TO_NUMPY:
+        raise TypeError(f"dtype must be a Boolean, integer or floating dtype, got {dtype!r}")
+    return TO_NUMPY[dtype]
+
+
+def element_of(dtype: AnyDtype) -> Element:
+    """Return the polars dtype and Arrow format of a NumPy dtype, or raise TypeError."""
+    if dtype not in ELEMENTS:
+        names = ", ".join(map(str, ELEMENTS))
+        raise TypeError(f"dtype must be one of {names} in polars, got {dtype}")
+    return ELEMENTS[dtype]
+
+
 def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) -> Encoder:
-    """Return an encoder that has learned nothing."""
+    """Return an encoder that is not fitted."""
     check_options(options, TableKeywords.__annotations__)
     dtype = options.get("dtype", bool)
     if isinstance(dtype, Mapping):
@@ -30,27 +73,26 @@ def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) 
 def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
-    """Return the encoder of declared categories, as if it was fitted to a table without rows."""
+    """Return an encoder of declared categories, as if it was fitted to a table without rows."""
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
-        of_column = {option: _of_column(value, name) for option, value in options.items()}
+        of_column = {
+            option: value.get(name) if isinstance(value, Mapping) else value
+            for option, value in options.items()
+        }
         _check_declared(name, schema.get(str(name)), of_column)
     return encoder.fit(pl.DataFrame(schema=schema))
 
 
-def _of_column(value: Any, name: Any) -> Any:
-    return value.get(name) if isinstance(value, Mapping) else value
-
-
 def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
-    """Refuse a column whose outputs depend on its rows; an absent one is refused by `fit`."""
+    """Reject a column whose outputs depend on its rows."""
     counting = [option for option in COUNTING if options.get(option) is not None]
     counting += ["drop"] if options.get("drop") == "most_frequent" else []
-    remedy = "pass the Encoder that lazyframe.onehot.fit(...) learns in one pass over the rows"
+    remedy = "pass the result of lazyframe.onehot.fit(...), which learns in one pass over the rows"
     if counting:
         raise ValueError(
-            f"{counting[0]} = {options[counting[0]]!r} asks how often the categories of column"
-            f" {name!r} occur, which a LazyFrame does not know yet: {remedy}"
+            f"{counting[0]} = {options[counting[0]]!r} needs the frequency of the categories of"
+            f" column {name!r}, which a LazyFrame does not have: {remedy}"
         )
     categories = options.get("categories", "auto")
     is_declared = categories is not None and not isinstance(categories, str)

@@ -1,13 +1,12 @@
-"""polars in: frames become tables, a Series becomes codes and categories, lists become labels.
+"""Read polars: frames become tables, Series become codes or values, lists become labels.
 
-The core reads what polars exports with the Arrow PyCapsule interface, without a copy. These dtypes
-do not come that way, because
+Columns come through the Arrow PyCapsule interface without a copy, with these exceptions:
 
-- polars before 1.34 exports Enums, Categoricals and times with a dtype that they do not have: Enums
-  and times are exported as their integers, and Categoricals are cast to strings there;
-- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers: they
-  become objects of Python, the times one for each distinct value;
-- the categories of an Enum are read from its dtype, where they are declared.
+- polars before 1.34 exports Enums, Categoricals and times with a wrong dtype. Enums and times are
+  exported as integers, and Categoricals are cast to strings there.
+- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers. They
+  become Python objects; times become one for each distinct value.
+- The categories of an Enum are read from its dtype.
 """
 
 from collections.abc import Sequence
@@ -35,22 +34,22 @@ Offsets: TypeAlias = npt.NDArray[np.int64]
 
 # The dtypes that hold texts, objects or declared categories.
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
-# Integers that NumPy has not; the unsigned ones came with polars 1.34.
+# Integers that NumPy lacks; the unsigned ones came with polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
-# Numbers that the C data interface and NumPy know alike.
+# Numbers with the same memory layout in NumPy.
 PRIMITIVE = (
     *(pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64),
     *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64),
 )
 # The lowest count of a time: NaT in NumPy, an instant in polars.
 LOWEST = np.iinfo(np.int64).min
-# The days from 0001-01-01 to 9999-12-31: Python has no others, and polars panics.
+# The days from 0001-01-01 to 9999-12-31: polars panics if Python lacks a date.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
 
 def is_encodable(dtype: Any) -> bool:
-    """Tell whether a column of this dtype is encoded where nobody says which."""
+    """Tell whether a column of this dtype is encoded by default."""
     return dtype.base_type() in ENCODABLE
 
 
@@ -65,8 +64,8 @@ def read_table(table: Any) -> Table:
         table = table.to_frame(table.name or "x0")
     if not isinstance(table, pl.DataFrame):
         raise TypeError(
-            f"a polars.{type(table).__name__} has no rows; accepted are a DataFrame and a"
-            " Series: collect it, or see LazyFrame.onehot, which encodes what comes later"
+            f"the table must be a DataFrame or Series, got a polars.{type(table).__name__}, which"
+            " has no rows: collect it, or use LazyFrame.onehot"
         )
     return PolarsTable(table)
 
@@ -81,7 +80,7 @@ class PolarsTable(Table):
 
     @cached_property
     def _dtypes(self) -> list[Any]:
-        return self.source.dtypes  # of all columns at once
+        return self.source.dtypes
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether the dtype holds texts, objects or declared categories."""
@@ -113,10 +112,10 @@ class PolarsTable(Table):
         kind, *others = {types[i] for i in positions}
         if others or kind not in PRIMITIVE:
             return None
-        # To choose columns takes polars longer than to export some more of them.
+        # Selecting columns is slower than exporting a few more of them.
         is_all = len(types) <= 2 * len(positions) and set(PRIMITIVE).issuperset(types)
         part = self.source if is_all else self.source[:, list(positions)]
-        if "\0" in "".join(part.columns):  # such a name aborts the process
+        if "\0" in "".join(part.columns):  # polars would abort the process
             part = part.clone()
             part.columns = list(map(str, range(part.width)))
         chosen = positions if is_all else range(part.width)
@@ -130,14 +129,14 @@ class PolarsTable(Table):
 def read_column(series: Any) -> Column | Values:
     """Return a Series of scalars as codes or values; an Enum declares its categories."""
     name, dtype = series.name, series.dtype
-    # Most methods of a Series take a name such as "^x$" for a pattern, which it does not match; and
-    # where a name has a "\0", the export aborts the process.
+    # Most methods take a name such as "^x$" for a pattern, and exporting a name with a "\0" aborts
+    # the process.
     series = series.alias("")
     if dtype == pl.String or dtype == pl.Boolean:
         return _plain_values(series)
     if dtype == pl.Enum:
         return Column(_codes(series.to_physical()), dtype.categories.to_numpy(), True, "enum")
-    if dtype.base_type() is pl.Categorical:  # `==` holds for that of global categories alone
+    if dtype.base_type() is pl.Categorical:  # only that of global categories is equal
         return _read_categorical(series)
     if dtype.is_temporal():
         return _read_times(series, name)
@@ -146,8 +145,8 @@ def read_column(series: Any) -> Column | Values:
     if dtype.is_numeric():
         return _plain_values(series)
     raise TypeError(
-        f"Series {name!r} has dtype {dtype}, whose values cannot be categories; multi_hot"
-        " encodes lists, and a struct is encoded field by field"
+        f"Series {name!r} has dtype {dtype}, whose values cannot be categories: use multi_hot to"
+        " encode lists, or encode the fields of a struct"
     )
 
 
@@ -174,7 +173,7 @@ def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
 
 
 def _codes(series: pl.Series) -> AnyArray:
-    """Return integers, Booleans or the codes of an Enum, a null as -1; a view where that can be."""
+    """Return integers, Booleans or the codes of an Enum, null as -1; a view if possible."""
     chunks = [chunk.codes() for chunk in read_arrow(series)]
     if len(chunks) == 1:
         return chunks[0]
@@ -182,12 +181,12 @@ def _codes(series: pl.Series) -> AnyArray:
 
 
 def _plain_values(series: pl.Series) -> Values:
-    """Return values that the core reads where polars keeps them."""
+    """Return values that the core reads without a copy."""
     return Values(list(read_arrow(series)))
 
 
 def _read_categorical(series: pl.Series) -> Column | Values:
-    """Return the codes and texts of a Categorical: polars exports those that occur."""
+    """Return the codes and texts of a Categorical; polars exports the categories that occur."""
     try:
         chunks = list(read_arrow(series.rechunk()))
     except OSError:  # before polars 1.34
@@ -200,14 +199,14 @@ def _read_categorical(series: pl.Series) -> Column | Values:
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
-    """Return dates, times and durations by the integers that they are."""
+    """Return dates, times and durations as their integers."""
     dtype: Any = series.dtype
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
         if physical.min() == LOWEST:
             physical = physical.replace(LOWEST, None)
-        # As integers: before 1.34 a Series exports them with the dtype that they do not have.
+        # As integers: before 1.34 a Series exports times with a wrong dtype.
         kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
         return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))
 
@@ -219,20 +218,20 @@ def _read_times(series: pl.Series, name: str) -> Values:
 
 
 def _check_times(counts: AnyArray, dtype: Any, is_zoned: bool, name: str) -> None:
-    """Refuse what Python's times do not reach."""
+    """Reject times that Python cannot represent."""
     in_nanoseconds = dtype == pl.Time or (is_zoned and dtype.time_unit == "ns")
     if in_nanoseconds and (counts % 1000).any():
         raise ValueError(
-            f"Series {name!r} of {dtype} has nanoseconds, which Python's times have not:"
-            " round them, or encode a Datetime without a zone"
+            f"Series {name!r} of {dtype} has nanoseconds, which Python's times lack: round them, or"
+            " encode a Datetime without a zone"
         )
     days = counts // DAY[dtype.time_unit] if is_zoned else counts
-    margin = int(is_zoned)  # the zone moves an instant by less than a day
+    margin = int(is_zoned)  # a zone shifts an instant by less than a day
     beyond = (days < FIRST_DAY + margin) | (days > LAST_DAY - margin)
     if dtype != pl.Time and beyond.any():
         raise ValueError(
-            f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python's dates have"
-            " not: filter them, or encode a Datetime without a zone"
+            f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python's dates lack:"
+            " filter them, or encode a Datetime without a zone"
         )
 
 
@@ -255,11 +254,10 @@ def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:
         rows = rows.arr.to_list()
     if rows.dtype != pl.List:
         raise TypeError(
-            f"Series {name!r} has dtype {rows.dtype}; accepted are List and Array (strings need"
-            " sep=)"
+            f"Series {name!r} must be a List or Array, or strings with sep=, got dtype {rows.dtype}"
         )
     lengths = rows.list.len().fill_null(0)
-    # Exploded, an empty list would become a null.
+    # `explode` turns an empty list into a null.
     filled = rows.filter(lengths > 0) if (lengths == 0).any() else rows
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(lengths.to_numpy(), out=offsets[1:])

@@ -1,4 +1,4 @@
-"""polars out: columns over the memory that `write` fills."""
+"""Write polars: columns over the memory that `write` fills."""
 
 import ast
 from collections.abc import Hashable, Iterable, Sequence
@@ -23,15 +23,15 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._dtypes import element_of
+from ._options import element_of
 
 __all__ = ["label_frame", "numpy_series", "output_frame", "wrap"]
 
 AnyArray = npt.NDArray[Any]
 
-# The row of which no output is on, and the columns of that of which all are.
+# A row of zeros, and the columns of a row of ones.
 _Rows: TypeAlias = tuple[pl.DataFrame, list[pl.Series]]
-# The dtypes of decoded values by the names that polars shows.
+# The names of the dtypes of decoded values.
 DTYPES = frozenset(
     {
         *(f"{kind}Int{bits}" for kind in ("", "U") for bits in (8, 16, 32, 64)),
@@ -41,8 +41,8 @@ DTYPES = frozenset(
 )
 # The limit of pandas.Timestamp and of Datetime("ns"), less the last incomplete microsecond.
 MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
-# Rows of so many outputs share their columns.
-MOST_SHARED = 1 << 14
+# Single rows of at most this many outputs share their columns.
+MAX_SHARED = 1 << 14
 
 
 def wrap(
@@ -60,7 +60,7 @@ def wrap(
     for part in parts:
         if not isinstance(part, Outputs):
             frames.append(_column(table, part).to_frame())
-        elif table.n_rows == 1 and 0 < len(part.names) <= MOST_SHARED and not _has_nan(part):
+        elif table.n_rows == 1 and 0 < len(part.names) <= MAX_SHARED and not _has_nan(part):
             frames.append(_row_frame(part, memo["polars"], num_threads))
         else:
             frames.append(output_frame(part, table.n_rows, num_threads))
@@ -72,27 +72,24 @@ def wrap(
 def _row_frame(
     part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
-    """Return one row of outputs: its columns are shared by all such rows.
-
-    A column of polars is never written to, and to make all takes longer than to encode a row.
-    """
+    """Return one row of outputs; rows share columns, which polars never changes in place."""
     shared = rows.get(part.names)
     if shared is None:
-        off, on = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
+        zeros, ones = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
         shared = rows[part.names] = (
-            _block_frame(part.names, off, 1, part.dtype),
-            _block_frame(part.names, on, 1, part.dtype).get_columns(),
+            _block_frame(part.names, zeros, 1, part.dtype),
+            _block_frame(part.names, ones, 1, part.dtype).get_columns(),
         )
-    off_frame, on_columns = shared
-    row = off_frame.clone()
+    zero_row, one_columns = shared
+    row = zero_row.clone()
     for i in np.flatnonzero(write.rows(part.columns, bool, num_threads=num_threads)).tolist():
-        row.replace_column(i, on_columns[i])
+        row.replace_column(i, one_columns[i])
     return row
 
 
 def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
     """Return new columns over one block of memory, in which Booleans are bit-packed."""
-    element_of(outputs.dtype)  # refused before it is written
+    element_of(outputs.dtype)  # rejects dtypes before writing
     block: AnyArray
     if outputs.dtype.kind == "b":
         block = write.bits(outputs.columns, n_rows=n_rows, num_threads=num_threads)
@@ -122,7 +119,7 @@ def _block_frame(
 ) -> pl.DataFrame:
     """Return the rows of a block as columns, which share its memory; Booleans are bits."""
     n_bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
-    # The names follow: one that ends with a "\0" here would end there in C.
+    # The names are set afterwards: in C a "\0" would end a name.
     numbers = list(map(str, range(len(names))))
     array = ArrowBlock(numbers, block, n_rows, element_of(dtype).format, n_bits)
     frame = pl.Series(array).struct.unnest()
@@ -131,18 +128,18 @@ def _block_frame(
 
 
 def _check_names(names: Iterable[Hashable]) -> None:
-    """Refuse names that polars does not accept: those that occur twice or are no texts."""
+    """Reject names that polars does not accept."""
     seen: set[Hashable] = set()
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"a column is named {name!r}; in polars names are strings")
+            raise ValueError(f"column names must be strings in polars, got {name!r}")
         if name in seen:
-            raise ValueError(f"two columns would be named {name!r}; in polars names are unique")
+            raise ValueError(f"column names must be unique in polars, got {name!r} twice")
         seen.add(name)
 
 
 def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
-    """Return a column that is not written here."""
+    """Return a column that is not one of outputs."""
     if isinstance(part, Categorical):
         titles, codes = part.categories.tolist(), pl.Series(part.codes)
         levels = pl.Series(str(part.name), titles, pl.Enum(titles))
@@ -186,7 +183,7 @@ def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
 def numpy_series(name: str, values: AnyArray) -> pl.Series:
     """Return an array as a Series; values of several kinds are an Object."""
     if values.dtype.kind == "c" or values.dtype.isbuiltin == 2:
-        element_of(values.dtype)  # which refuses it
+        element_of(values.dtype)  # raises the error
     if values.dtype.kind in "mM":
         return pl.Series(values.astype(_time_dtype(values.dtype), copy=False)).alias(name)
     if values.dtype.kind != "O":
@@ -196,9 +193,8 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
     if Special in kinds:
         special = next(item for item in items if type(item) is Special)
         raise TypeError(
-            f"column {name!r} would hold {special!r} beside its values, and a column of polars"
-            " holds one kind: `missing`, `unknown` and `infrequent` of Encoder.inverse_transform"
-            " choose what stands for it"
+            f"column {name!r} would hold {special!r} beside values, which polars cannot store: pass"
+            " missing=, unknown= or infrequent= to Encoder.inverse_transform"
         )
     if kinds in ({np.datetime64}, {np.timedelta64}):
         missing = kinds.pop()("NaT")
@@ -211,7 +207,7 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
 
 
 def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
-    """Return times with the nanoseconds that pandas.Timestamp has and polars does not read."""
+    """Return times with the nanoseconds of pandas.Timestamp, which polars ignores."""
     rest = [getattr(item, "nanosecond", 0) for item in items]
     if not any(rest):
         return series
@@ -220,7 +216,7 @@ def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
     if not microseconds.is_between(-MAX_MICROSECONDS, MAX_MICROSECONDS).all():
         raise ValueError(
             f"column {series.name!r} has both nanoseconds and years outside 1678 to 2261, which no"
-            " dtype of polars holds: decode it to pandas or NumPy"
+            " dtype of polars can store: decode it to pandas or NumPy"
         )
     counts = microseconds * 1000 + pl.Series(rest, dtype=pl.Int64)
     return counts.cast(pl.Datetime("ns", dtype.time_zone)).alias(series.name)

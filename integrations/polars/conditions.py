@@ -1,4 +1,4 @@
-"""A fitted encoder as expressions of polars: the engine itself encodes."""
+"""A fitted encoder as expressions of polars."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from polars.selectors import by_name
 from onehot_fast import Encoder
 from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, require
 
-from ._dtypes import element_of
+from ._options import element_of
 
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# The dtypes whose name is not what `as_literal` calls their values.
+# The kinds of `as_literal` that differ from the name of the dtype.
 KINDS: dict[Any, str] = {pl.Binary: "bytes"}
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
@@ -82,7 +82,7 @@ class _Writer(FeatureWriter[pl.Expr]):
         return feature
 
     def _literal(self, position: int) -> pl.Expr:
-        if self.dtype.is_temporal():  # as what stands for the value in memory
+        if self.dtype.is_temporal():  # as an integer
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)

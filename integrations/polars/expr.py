@@ -22,8 +22,7 @@ from onehot_fast.adapter import (
 )
 from onehot_fast.encoder import HandleMissing, HandleUnknown
 
-from ._dtypes import element_of
-from ._options import new_encoder
+from ._options import element_of, new_encoder
 from ._read import read_table
 from ._write import output_frame
 
@@ -57,7 +56,7 @@ class ExprNamespace:
         self._expr = expr
 
     def __repr__(self) -> str:
-        """Say what there is to call."""
+        """Say what can be called."""
         return "<onehot of an expression: call it with the categories or an Encoder>"
 
     def __call__(
@@ -73,35 +72,34 @@ class ExprNamespace:
         Parameters
         ----------
         categories : sequence of scalars, polars.Enum, or Encoder, optional
-            The categories in their order; or a fitted `onehot_fast.Encoder`, of which the column
-            of the name of the expression counts, or its only column. By default those of the
-            dtype, which has to be an Enum: an expression has no rows to learn others from.
+            The categories in their order; or a fitted `onehot_fast.Encoder` with a column of the
+            expression's name, or with only one column. By default the categories of the dtype,
+            which must be an Enum: an expression has no rows to learn categories from.
         layout : {"array", "struct"}, default "array"
-            The Array has as many elements as there are categories. The fields of the Struct are
-            named ``f"{prefix}{prefix_sep}{category}"``, by default after the expression, so that
-            ``unnest`` gives columns named as by ``to_dummies``.
+            An Array has one element per category. The fields of a Struct are named
+            ``f"{prefix}{prefix_sep}{category}"``; the default prefix is the expression's name, so
+            that ``unnest`` gives the names of ``to_dummies``.
         num_threads : int, optional
             For each batch; by default as many as its size makes worthwhile.
         **options
             `dtype` (by default UInt8 in an Array, Boolean in a Struct), `drop`, `handle_missing`,
-            `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`; not beside an
-            Encoder, which has its own.
+            `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`. An Encoder has its
+            own options.
 
         Returns
         -------
         polars.Expr
-            Its dtype follows from the categories alone. It is elementwise: the streaming engine
-            computes it batch by batch. A missing value is all off.
+            Its dtype depends only on the categories. The streaming engine computes it batch by
+            batch. A missing value becomes zeros.
 
         Raises
         ------
         ImportError
-            If polars is older than 1.34 and no categories are named.
+            If polars is older than 1.34 and `categories` is None.
         TypeError, ValueError
-            If an option is refused, an Encoder does not know the column, or a Struct would have no
-            names. A value that is no category is refused, unless `handle_unknown` says otherwise,
-            when the expression is computed, as is a dtype that declares no categories where none
-            are named.
+            If an option is rejected, an Encoder does not have the column, or the fields of a Struct
+            would have no names. Unknown values, and dtypes without declared categories, are
+            rejected when the expression is computed.
 
         Examples
         --------
@@ -120,7 +118,7 @@ class ExprNamespace:
         _check(categories, options)
         if categories is None:
             require("polars", "1.34", "pl.col(...).onehot() without categories")
-            # polars learns the dtype from rows that it makes up, and hides what is raised then.
+            # polars calls this with rows that it invents, and hides its errors.
             like = self._expr.map_batches(partial(_like_encoded, layout, options))
             dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)
             encode = partial(_encode_enum, layout, num_threads, options)
@@ -147,7 +145,7 @@ def encode_expr(
 def _declared(
     name: str, categories: Any, layout: Layout, options: Mapping[str, Any]
 ) -> ColumnSchema:
-    """Return what follows from categories and options."""
+    """Return the schema of a column with declared categories."""
     dtype = "bool" if layout == "struct" else "uint8"
     chosen: dict[str, Any] = {"dtype": dtype, **options, "categories": categories}
     chosen["drop"] = {name: options.get("drop")}
@@ -155,7 +153,7 @@ def _declared(
 
 
 def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
-    """Return a Series of the dtype that `_encode_enum` gives; what it refuses stays as it is."""
+    """Return a Series with the dtype of `_encode_enum`; other Series than Enums are unchanged."""
     if series.dtype != pl.Enum:
         return series
     return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))
@@ -169,8 +167,8 @@ def _encode_enum(
     if series.dtype != pl.Enum:
         raise TypeError(
             f"column {name!r} of dtype {series.dtype} declares no categories, and an expression has"
-            f" no rows to learn them from: pl.col({name!r}).onehot([...]) names them, and"
-            f" frame.onehot([{name!r}]) learns them"
+            f" no rows to learn them from: use pl.col({name!r}).onehot([...]) to declare them, or"
+            f" frame.onehot([{name!r}]) to learn them"
         )
     column = _declared(name, series.dtype, layout, options)
     return _encode_batch(Schema((column,)), layout, num_threads, series)
@@ -192,15 +190,15 @@ def _encode_batch(
 
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:
-    """Refuse what only rows could tell."""
+    """Reject options that need rows."""
     check_options(options, DeclaredKeywords.__annotations__)
     if options.get("drop") == "most_frequent":
         raise ValueError(
-            "drop = 'most_frequent': an expression has no rows to count; accepted are a category,"
-            " the other rules, and an Encoder that was fitted with it"
+            "drop must be a category or another rule than 'most_frequent', as an expression has no"
+            " rows to count: pass an Encoder that was fitted with it"
         )
     if isinstance(categories, str):
         raise ValueError(
-            f"categories = {categories!r}: an expression has no rows to learn them from; accepted"
-            " are a sequence of categories, a polars.Enum and a fitted Encoder"
+            "categories must be a sequence, a polars.Enum or a fitted Encoder, as an expression has"
+            f" no rows to learn them from, got {categories!r}"
         )

@@ -262,7 +262,7 @@ def test_lists_are_no_categories(library):
         column.onehot.to_csr,
         lambda: column.to_frame("k").onehot(["k"]),
     ):
-        with pytest.raises(TypeError, match=r"multi_hot encodes (rows of several labels|lists)"):
+        with pytest.raises(TypeError, match=r"multi_hot (encodes rows of|to encode lists)"):
             call()
 
 
@@ -305,5 +305,5 @@ def test_labels_of_one_name_in_polars():
     """A text and a number are two labels, and one name."""
     column = pl.Series([["1"]])
 
-    with pytest.raises(ValueError, match="two columns would be named '1'"):
+    with pytest.raises(ValueError, match="column names must be unique in polars, got '1' twice"):
         column.onehot.multi_hot(categories=["1", 1])

@@ -132,5 +132,5 @@ def test_the_function_is_the_namespace() -> None:
         polars_door.onehot(pl.col("size"), ["S", "L"], layout="struct", prefix="is")
     )
     assert encoded.unnest("size").columns == ["is_S", "is_L"]
-    with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, LazyFrame"):
+    with pytest.raises(TypeError, match="data must be a DataFrame, LazyFrame"):
         polars_door.onehot([1])

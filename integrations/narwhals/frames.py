@@ -1,17 +1,31 @@
-"""A fitted encoder as expressions of narwhals: DuckDB, pandas, Spark and others encode."""
+"""Frames of narwhals: their library's integration reads and wraps them, their engine can encode."""
 
 from __future__ import annotations
 
 import datetime
 import math
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 
-from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal
+from onehot_fast import Column, Encoder
+from onehot_fast.adapter import (
+    ColumnSchema,
+    FeatureWriter,
+    Part,
+    Rows,
+    Table,
+    Values,
+    as_literal,
+    integration,
+    read_values,
+    reader_of,
+)
+from onehot_fast.adapter import read_table as read_native_table
 
-__all__ = ["expressions"]
+__all__ = ["expressions", "read_column", "read_lists", "read_table", "wrap"]
 
 DTYPES: dict[str, Any] = {
     "bool": nw.Boolean, "int8": nw.Int8, "int16": nw.Int16, "int32": nw.Int32, "int64": nw.Int64,
@@ -21,6 +35,49 @@ DTYPES: dict[str, Any] = {
 CATEGORICAL = (nw.Categorical, nw.Enum)
 ATTOSECONDS = 10**12  # in a microsecond
 EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def read_table(table: Any) -> Table:
+    """Return a DataFrame or Series of narwhals as a `Table`, without reading a column."""
+    if isinstance(table, nw.LazyFrame):
+        raise TypeError(
+            "the table must be a DataFrame or Series, got a narwhals.LazyFrame, which has no rows:"
+            " pass frame.collect(), or use frame.select(encoder.expressions(frame))"
+        )
+    if isinstance(table, nw.Series) and table.name:
+        table = table.to_frame()  # arrays of pyarrow lose the name
+    native = read_native_table(_native(table))
+    native.library, native.owner = "narwhals", table
+    return native
+
+
+def read_column(column: Any) -> Column | Values:
+    """Return a Series of narwhals as the integration of its library reads it."""
+    return read_values(_native(column))
+
+
+def read_lists(rows: Any) -> Rows:
+    """Return a Series of lists as offsets and flat elements."""
+    return Rows.read(_native(rows))
+
+
+def wrap(
+    table: Table,
+    parts: Sequence[Part],
+    memo: dict[str, Any] | None = None,
+    num_threads: int | None = None,
+) -> Any:
+    """Return the parts as a frame of narwhals, of the version of its API that came in."""
+    library = reader_of(table.source) or "arrow"
+    native = integration(library).wrap(table, parts, memo, num_threads)
+    api = sys.modules[type(table.owner).__module__]
+    return getattr(api, "from_native", nw.from_native)(native, eager_only=True)
+
+
+def _native(data: Any) -> Any:
+    """Return the native object, or its Arrow data if no integration reads its library."""
+    native = nw.to_native(data)
+    return data.to_arrow() if reader_of(native) is None else native
 
 
 def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> list[nw.Expr]:
@@ -49,7 +106,7 @@ class _Writer(FeatureWriter[nw.Expr]):
         self.value, self.is_float = value, dtype.is_float()
         self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
-            raise TypeError(f"dtype = {column.options.dtype} has no type in narwhals")
+            raise TypeError(f"dtype must have a type in narwhals, got {column.options.dtype}")
         super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
 
     def is_missing(self) -> nw.Expr:
@@ -60,7 +117,7 @@ class _Writer(FeatureWriter[nw.Expr]):
         is_present = ~self.is_missing()
         if not literals:
             return is_present & ~is_present
-        # pyarrow's is_in tells the two zeros apart.
+        # pyarrow's is_in distinguishes 0.0 and -0.0.
         zeros = [-0.0] if self.is_float and 0.0 in literals else []
         is_one = len(literals) == 1
         return is_present & (
@@ -74,7 +131,7 @@ class _Writer(FeatureWriter[nw.Expr]):
         if errors:
             raise ValueError(
                 f"column {self.column.name!r} has handle_unknown='error' or handle_missing='error',"
-                " and no expression of narwhals can fail:"
+                " and no expression of narwhals can raise an error: use"
                 " encoder.set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         kind = nw.Boolean if self.element is nw.Boolean else nw.Int64
@@ -86,12 +143,12 @@ class _Writer(FeatureWriter[nw.Expr]):
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:
-    """Reject categories of pandas that are no texts: narwhals casts them to texts."""
+    """Reject categories of pandas other than texts: narwhals casts them to texts."""
     of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
     if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
         raise TypeError(
-            f"column {column.name!r} has dtype {dtype}, whose categories narwhals compares as"
-            " texts, and not all are texts: cast the column to the type of its categories first"
+            f"column {column.name!r} has dtype {dtype}: narwhals compares categories as texts, and"
+            " not all are texts: cast the column to the type of its categories first"
         )
 
 

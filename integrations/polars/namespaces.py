@@ -1,0 +1,383 @@
+"""``.onehot`` on Series, DataFrames and LazyFrames, registered when this module is imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any, Unpack, overload
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from polars.selectors import by_name
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import (
+    Categories,
+    CodedColumn,
+    ColumnKeywords,
+    EncodedLayout,
+    Outputs,
+    Rows,
+    Schema,
+    SeriesAccessor,
+    TableAccessor,
+    TableKeywords,
+    check_options,
+    columns_only,
+    part_of_table,
+    require,
+    with_article,
+)
+
+from ._options import declared_encoder, new_encoder, result_dtype
+from ._read import read_column, read_labels
+from ._write import label_frame, output_frame
+from .expr import DeclaredKeywords, ExprNamespace, Layout, encode_expr
+
+__all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "onehot"]
+
+
+@pl.api.register_series_namespace("onehot")
+class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
+    """The one-hot forms of a Series, as ``series.onehot``.
+
+    Parameters
+    ----------
+    series : polars.Series of n_rows
+        Supplied by polars. Lists and arrays have only `multi_hot`; structs are not supported.
+
+    Notes
+    -----
+    The columns are the categories: all those that an Enum declares, in its order; otherwise the
+    values that occur, sorted. Null and NaN are missing, and become rows of zeros.
+
+    Every form except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
+    `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
+    also be a category; write ``["first"]`` if it has the name of a rule. A `dtype` is one of polars
+    or NumPy.
+
+    Examples
+    --------
+    >>> letters = pl.Series("is", ["b", "a", None])
+    >>> letters.onehot.to_numpy()
+    array([[0., 1.],
+           [1., 0.],
+           [0., 0.]], dtype=float32)
+    >>> sparse = letters.onehot.to_csr(dtype=pl.UInt8)
+    >>> sparse.indices.tolist(), sparse.indptr.tolist(), sparse.shape
+    ([1, 0], [0, 1, 2, 2], (3, 2))
+    >>> tags = pl.Series(["new|red", None, "red"])
+    >>> tags.onehot.multi_hot("|", dtype=pl.UInt8).to_dict(as_series=False)
+    {'new': [1, 0, 0], 'red': [1, 0, 1]}
+    """
+
+    _library = "polars"
+
+    def __call__(
+        self,
+        categories: Any = None,
+        *,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
+        dtype: Any = pl.Boolean,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> pl.DataFrame:
+        """Encode as a frame with one column per category.
+
+        Parameters
+        ----------
+        categories : sequence of scalars, polars.Enum or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
+        prefix : str, optional
+            The columns are named ``f"{prefix}{prefix_sep}{category}"`` as by ``to_dummies``; by
+            default the prefix is the name of the Series.
+        prefix_sep : str, default "_"
+            The separator of prefix and category.
+        dtype : polars or NumPy dtype, default Boolean
+            Boolean, integer or floating dtype of every column.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+        **options
+            See the class.
+
+        Returns
+        -------
+        polars.DataFrame of shape (n_rows, n_columns)
+            Its columns share one block of memory, in which Booleans are bit-packed.
+
+        Raises
+        ------
+        TypeError
+            If the dtype of the Series or `dtype` is not supported, or an option is of the wrong
+            kind.
+        ValueError
+            If an option or a value is rejected, or two columns would have one name.
+        MemoryError
+            If the result cannot fit in memory, before it is allocated.
+
+        Examples
+        --------
+        >>> sizes = pl.Series("size", ["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))
+        >>> sizes.onehot(dtype=pl.UInt8).to_dict(as_series=False)
+        {'size_S': [1, 0, 0], 'size_M': [0, 0, 0], 'size_L': [0, 1, 0]}
+        >>> sizes.onehot(prefix="is", drop="M", handle_missing="indicator").columns
+        ['is_S', 'is_L', 'is_(missing)']
+        """
+        element = self._element(dtype)
+        column, names = self._coded(categories, element, options, prefix, prefix_sep)
+        outputs = Outputs(tuple(names()), (column,), element)
+        return output_frame(outputs, len(self._data), num_threads)
+
+    def _element(self, dtype: Any) -> np.dtype[Any]:
+        return result_dtype(dtype)
+
+    def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], list[str]]]:
+        column = read_column(self._data).encode()
+        if self._has_defaults(options) and column.is_distinct and column.source == "hash":
+            # Only the names need an encoder.
+            order = Categories.of(column.stored).argsort()
+            lut = np.full(len(order) + 1, -1, np.int32)
+            lut[order] = np.arange(len(order), dtype=np.int32)
+            coded = CodedColumn(column.codes, lut, len(order))
+            return coded, lambda: self._encode_alone(column, self._data.name, options)[1].names
+        coded, schema = self._encode_alone(column, self._data.name, options)
+        return coded, lambda: schema.names
+
+    def _labels(self, sep: str | None) -> Rows:
+        return read_labels(self._data, sep)
+
+    def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pl.DataFrame:
+        return label_frame(matrix, labels)
+
+
+@pl.api.register_dataframe_namespace("onehot")
+class DataFrameNamespace(TableAccessor[pl.DataFrame]):
+    """The one-hot form of a DataFrame, as ``frame.onehot``.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame of n_rows
+        Supplied by polars.
+
+    Notes
+    -----
+    By default the columns of texts, categories, bytes and objects are encoded. The outputs of each
+    column share a block of memory, in which Booleans are bit-packed. A `dtype` is one of polars or
+    NumPy.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"price": [2, 3], "size": ["S", "L"], "sold": [True, False]})
+    >>> frame.onehot(dtype=pl.UInt8).to_dict(as_series=False)
+    {'price': [2, 3], 'size_L': [0, 1], 'size_S': [1, 0], 'sold': [True, False]}
+    >>> frame.onehot(["size"], drop={"size": "L"}, prefix="is").columns
+    ['price', 'is_S', 'sold']
+    >>> encoder = frame.onehot.fit(["size"])
+    >>> frame[:1].onehot(encoder).columns
+    ['price', 'size_L', 'size_S', 'sold']
+    """
+
+    def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
+        return new_encoder(columns, options)
+
+
+@pl.api.register_lazyframe_namespace("onehot")
+class LazyFrameNamespace:
+    """The one-hot form of a LazyFrame, as ``lazyframe.onehot``.
+
+    Parameters
+    ----------
+    frame : polars.LazyFrame
+        Supplied by polars.
+    """
+
+    def __init__(self, frame: pl.LazyFrame) -> None:
+        self._frame = frame
+
+    def __repr__(self) -> str:
+        """Say what can be called."""
+        return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
+
+    @columns_only
+    def __call__(
+        self,
+        columns: Any = None,
+        *,
+        num_threads: int | None = None,
+        **options: Unpack[TableKeywords],
+    ) -> pl.LazyFrame:
+        """Replace some columns by their features when the frame is collected.
+
+        Parameters
+        ----------
+        columns : iterable of str or Encoder, optional
+            A fitted `onehot_fast.Encoder`, e.g. the result of `fit`. Or the columns to encode,
+            which must be Enums or have `categories` declared.
+        num_threads : int, optional
+            For each batch; by default as many as its size makes worthwhile.
+        **options
+            As for ``DataFrame.onehot``, except the options that learn from rows: `min_frequency`,
+            `max_categories` and ``drop="most_frequent"``.
+
+        Returns
+        -------
+        polars.LazyFrame
+            Its schema does not depend on rows. The streaming engine encodes it batch by batch.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As for ``DataFrame.onehot``, and if the categories of a column are not declared. An
+            unknown value is rejected when the frame is collected.
+
+        Examples
+        --------
+        >>> frame = pl.LazyFrame({"size": ["S", "L"], "price": [2, 3]})
+        >>> encoded = frame.onehot(categories={"size": ["S", "M", "L"]})
+        >>> encoded.collect_schema().names()
+        ['size_S', 'size_M', 'size_L', 'price']
+        >>> encoder = frame.onehot.fit(["size", "price"], min_frequency={"price": 2})
+        >>> frame.onehot(encoder).collect(engine="streaming").to_dict(as_series=False)
+        {'size_L': [False, True], 'size_S': [True, False], 'price_(infrequent)': [True, True]}
+        """
+        if isinstance(columns, Encoder):
+            check_options(options, None)
+            return _encode_lazily(self._frame, columns.schema, num_threads)
+        encoder = declared_encoder(self._frame.collect_schema(), columns, options)
+        return _encode_lazily(self._frame, encoder.schema, num_threads)
+
+    @columns_only
+    def fit(
+        self, columns: Iterable[str] | None = None, **options: Unpack[TableKeywords]
+    ) -> Encoder:
+        """Learn the categories in one pass over the rows, batch by batch.
+
+        Parameters
+        ----------
+        columns : iterable of str, optional
+            The columns to encode; by default those of texts, categories, bytes and objects.
+        **options
+            As for ``DataFrame.onehot``.
+
+        Returns
+        -------
+        onehot_fast.Encoder
+            Fitted, as if to the whole table.
+
+        Raises
+        ------
+        ImportError
+            If polars is older than 1.34, which cannot return batches.
+        TypeError, ValueError
+            As for `onehot_fast.Encoder.fit`. An error contains no row number, because polars does
+            not number its batches.
+        """
+        require("polars", "1.34", "LazyFrame.onehot.fit")  # the first version with batches
+        encoder = new_encoder(columns, options)
+        # No rows yet, but the columns in their order.
+        encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
+        encoded = self._frame.select(by_name(*map(str, encoder.columns or ())))
+        for batch in encoded.collect_batches(engine="streaming", maintain_order=False):
+            with part_of_table(one_thread=False):
+                encoder.partial_fit(batch)
+        _ = encoder.schema  # rejects features of one name now
+        return encoder
+
+
+def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
+    """Return a LazyFrame with the columns of the schema replaced by their outputs."""
+    names = frame.collect_schema().names()
+    layout = EncodedLayout(schema, names)
+    layout.check_table()
+    # By name, since pl.col takes "*" and "^x$" for patterns.
+    structs = [
+        encode_expr(by_name(str(column.name)), column, "struct", num_threads)
+        for column in schema.columns
+    ]
+    in_place = sorted((str(column.name) for column in schema.columns), key=names.index)
+    result = frame.with_columns(structs).unnest(by_name(*in_place))
+    if layout.order.positions == [*range(len(names))]:
+        return result
+    return result.select(by_name(*map(str, layout.names)))
+
+
+NAMESPACES: tuple[tuple[type, type], ...] = (
+    (pl.DataFrame, DataFrameNamespace),
+    (pl.LazyFrame, LazyFrameNamespace),
+    (pl.Series, SeriesNamespace),
+    (pl.Expr, ExprNamespace),
+)
+
+
+@overload
+def onehot(
+    data: pl.DataFrame,
+    columns: Any = None,
+    *,
+    num_threads: int | None = None,
+    **options: Unpack[TableKeywords],
+) -> pl.DataFrame: ...
+@overload
+def onehot(
+    data: pl.LazyFrame,
+    columns: Any = None,
+    *,
+    num_threads: int | None = None,
+    **options: Unpack[TableKeywords],
+) -> pl.LazyFrame: ...
+@overload
+def onehot(
+    data: pl.Series,
+    categories: Any = None,
+    *,
+    prefix: str | None = None,
+    prefix_sep: str = "_",
+    dtype: Any = pl.Boolean,
+    num_threads: int | None = None,
+    **options: Unpack[ColumnKeywords],
+) -> pl.DataFrame: ...
+@overload
+def onehot(
+    data: pl.Expr,
+    categories: Any = None,
+    *,
+    layout: Layout = "array",
+    num_threads: int | None = None,
+    **options: Unpack[DeclaredKeywords],
+) -> pl.Expr: ...
+def onehot(data: Any, *args: Any, **options: Any) -> Any:
+    """Encode a Series, expression or frame like ``data.onehot``, in a form that type checkers know.
+
+    The namespaces, which polars adds at run time, can be called as classes, too:
+    ``LazyFrameNamespace(frame).fit()`` is ``frame.onehot.fit()``.
+
+    Parameters
+    ----------
+    data : polars.DataFrame, LazyFrame, Series or Expr
+        The object to encode.
+    *args, **options
+        The arguments of the namespace.
+
+    Returns
+    -------
+    polars.DataFrame, LazyFrame or Expr
+        The result of the namespace; a DataFrame for a Series.
+
+    Raises
+    ------
+    TypeError
+        If `data` is of another type, and as for the namespaces.
+
+    Examples
+    --------
+    >>> onehot(pl.Series("size", ["S", "L"]), dtype=pl.UInt8).to_dict(as_series=False)
+    {'size_L': [0, 1], 'size_S': [1, 0]}
+    """
+    for kind, namespace in NAMESPACES:
+        if isinstance(data, kind):
+            return namespace(data)(*args, **options)
+    raise TypeError(
+        f"data must be a DataFrame, LazyFrame, Series or Expr of polars, got {with_article(data)}"
+    )
