@@ -1,9 +1,9 @@
 """
-Which categories are worth a feature
-====================================
+Group rare categories
+=====================
 
-``Encoder.features`` has the count of every category. On the flights that left New York in 2013: how
-often each destination occurs, and what ``min_frequency`` makes of it.
+``min_frequency`` lets rare categories share one feature. This example shows which destinations of
+the flights that left New York in 2013 keep their own. ``Encoder.features`` has the count of each.
 """
 
 # %%
@@ -23,8 +23,8 @@ encoder = Encoder(["carrier", "dest"], min_frequency=2000, handle_unknown="infre
 everything = Encoder(["carrier", "dest"]).fit(train)
 
 # %%
-# Most destinations share one feature, ``dest_(infrequent)``, and so does one that was never seen.
-# The last line counts the features without and with ``min_frequency``.
+# Most destinations share one feature, ``dest_(infrequent)``, and so do unknown ones. The result of
+# the last line: the number of features without and with ``min_frequency``.
 counts = pd.DataFrame(everything.features).query("column == 'dest'").sort_values("count")
 rare = counts["count"] < 2000
 figure, axes = plt.subplots(figsize=(10, 3.6), layout="constrained")
@@ -37,13 +37,13 @@ axes.margins(x=0.01)
 everything.n_features, encoder.n_features
 
 # %%
-# ``summary`` is one line for each column, ``check`` tells what a later table has that was not
-# learned.
+# ``summary`` has one row for each column:
 encoder.summary()
 
 # %%
+# ``check`` reports the values of a later table that ``fit`` did not see:
 everything.check(test)
 
 # %%
-# In a notebook an encoder shows its categories with their counts:
+# In a notebook, an encoder shows its categories with their counts:
 encoder

@@ -1,13 +1,13 @@
 """
-What a model looks at, by the name of the column
-================================================
+Name and group the coefficients of a model
+==========================================
 
-A model tells the importance of each feature. ``Encoder.features`` knows from which column and which
-category a feature is, so that importances are read, and added up, by name.
+A model has one coefficient for each feature. ``Encoder.features`` has the column and the category of
+each feature, so you can name coefficients and add them up by column.
 """
 
 # %%
-# Which flights out of New York arrived more than a quarter of an hour late?
+# A model predicts which flights out of New York arrive more than 15 minutes late:
 import importlib.util
 from pathlib import Path
 
@@ -40,13 +40,13 @@ colors = dict(zip(columns, ["#4c78a8", "#f58518", "#54a24b"], strict=True))
 axes.barh(order["name"], order["coefficient"], color=order["column"].map(colors))
 for name, color in colors.items():
     axes.barh([order["name"].iloc[0]], [0], color=color, label=name)
-axes.set(xlabel="coefficient: to the right, late more often")
+axes.set(xlabel="coefficient: positive means late more often")
 axes.tick_params(axis="y", labelsize=8)
 axes.margins(y=0.01)
 _ = axes.legend()
 
 # %%
-# By column: how much its features differ, each weighted with how often it is on.
+# By column: the mean absolute coefficient, weighted by the frequency of each feature.
 spread = features.groupby("column").apply(
     lambda each: (each["coefficient"].abs() * each["count"]).sum() / each["count"].sum()
 )

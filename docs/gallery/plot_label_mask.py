@@ -1,15 +1,14 @@
 """
-Label masks: one plane for each class
-=====================================
+Encode label masks
+==================
 
-A segmentation network compares its output with masks whose classes stand on an axis of their own.
-``axis=1`` puts that axis behind the one of the images: NHW becomes NCHW, in one step and without a
-transposed copy.
+A segmentation network needs one plane for each class. ``axis=1`` inserts the axis of the classes
+after that of the images: NHW becomes NCHW, in one step and without a transposed copy.
 """
 
 # %%
-# One image with three classes: background, a disc, a square. Pixels at the edge of the disc are
-# nobody's: they have the label 255, as in PASCAL VOC.
+# One image with three classes: background, disc and square. Pixels at the edge of the disc have the
+# label 255, which means unlabelled, as in PASCAL VOC.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -24,17 +23,16 @@ mask[0, distance < 30] = 1
 mask[0, abs(distance - 30) < 2] = void
 
 # %%
-# ``ignore_index`` makes these pixels all off; with the two errors, a label that nobody expects is
-# refused and does not train the network on nothing.
+# ``ignore_index`` makes these pixels zero in all planes. The other two options reject invalid labels.
 planes = one_hot(mask, 3, axis=1, ignore_index=void, out_of_range="error", negative_indices="error")
 planes.shape, planes.dtype
 
 # %%
-# Every pixel is on in one plane, or in none where it is void.
+# Every pixel is one in a single plane, and zero in the others. Unlabelled pixels are zero in all.
 figure, axes = plt.subplots(1, 4, figsize=(11, 2.6), layout="constrained")
 shown = np.ma.masked_equal(mask[0], void)
 axes[0].imshow(shown, cmap="viridis", vmin=0, vmax=2)
-axes[0].set_title("mask[0]; white is void")
+axes[0].set_title("mask[0]; white: unlabelled")
 for i, name in enumerate(["background", "disc", "square"]):
     axes[1 + i].imshow(planes[0, i], cmap="gray", vmin=0, vmax=1)
     axes[1 + i].set_title(f"planes[0, {i}]: {name}")
@@ -42,7 +40,7 @@ for each in axes:
     each.set(xticks=[], yticks=[])
 
 # %%
-# The way back tells void from class 0, which ``argmax`` does not.
-again = decode(planes, axis=1)
-assert ((again == mask) | ((again == -1) & (mask == void))).all()
-np.unique(again), np.unique(planes.argmax(axis=1))
+# ``decode`` distinguishes unlabelled pixels from class 0, and ``argmax`` does not.
+labels = decode(planes, axis=1)
+assert ((labels == mask) | ((labels == -1) & (mask == void))).all()
+np.unique(labels), np.unique(planes.argmax(axis=1))

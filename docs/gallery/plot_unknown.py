@@ -1,10 +1,10 @@
 """
-Five ways to handle an unknown value
-====================================
+Handle missing and unknown values
+=================================
 
-A value that ``fit`` did not see is unknown. ``handle_unknown`` decides which row it becomes, and so
-what a model predicts for it. The example trains one linear model for each option and asks all of
-them about a plan that nobody had when they were trained.
+A value that ``fit`` did not see is unknown. ``handle_unknown`` decides how it is encoded,
+and so what a model predicts for it. This example trains one linear model for each option and
+predicts for a plan that the training data lack.
 """
 
 # %%
@@ -24,8 +24,8 @@ spent = price + rng.normal(0, 2, len(plans))
 new = pd.DataFrame({"plan": ["free", "pro", "team", "enterprise"]})
 
 # %%
-# The rows that each option makes of the four plans. Infrequent categories share a feature here, so
-# that ``"infrequent"`` has one to use.
+# The rows for four plans, the last one unknown. ``"infrequent"`` needs ``min_frequency``, so that
+# infrequent categories share a feature.
 options = {"min_frequency": 100, "dtype": "uint8"}
 rows = {
     rule: Encoder(["plan"], handle_unknown=rule, **options).fit(train).transform(new)
@@ -34,7 +34,7 @@ rows = {
 rows["infrequent"]
 
 # %%
-# ``"error"``, the default, stops instead, and names the value:
+# ``"error"``, the default, raises an error that names the value:
 try:
     Encoder(["plan"], **options).fit(train).transform(new)
 except ValueError as error:
@@ -52,3 +52,9 @@ for axis, rule in zip(axes, rows, strict=True):
     axis.set(title=f'handle_unknown="{rule}"')
     axis.tick_params(axis="x", labelsize=8)
 _ = axes[0].set(ylabel="predicted spending")
+
+# %%
+# A **missing** value has its own option, ``handle_missing``. By default it becomes a row of zeros; with
+# ``"indicator"`` it has a feature:
+gaps = pd.DataFrame({"plan": ["free", None]})
+Encoder(["plan"], handle_missing="indicator", dtype="uint8").fit_transform(gaps)
