@@ -1,4 +1,4 @@
-"""The comparison as a picture: how many line floors each library takes."""
+"""The comparison as a chart: the time of each library in multiples of the floor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR
 from benchmarks.targets import Results
 
-PANELS = {"out": "into warm memory that is given", "fresh": "the ordinary call, repeated"}
+PANELS = {"out": "into a warm buffer (out=)", "fresh": "ordinary call, repeated"}
 # The palette of Okabe and Ito, told apart by the colour-blind too; each has a shape of its own.
 STYLES = {
     OURSELVES: ("#000000", "D"),
@@ -56,7 +56,7 @@ def _panel(axes: Any, records: Sequence[Record], mode: str, workloads: Sequence[
     axes.axvline(1, color="#666666", linestyle="--", linewidth=1, zorder=1)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
-    axes.set_xlabel("time of a call, in line floors (log scale; left is faster)")
+    axes.set_xlabel("time of a call / floor (log scale; left is faster)")
     axes.set_title(PANELS[mode], fontsize=11)
     axes.grid(axis="x", which="both", alpha=0.25)
     axes.grid(axis="y", alpha=0.25)
@@ -80,7 +80,7 @@ def draw(records: Sequence[Record], titles: dict[str, str], path: Path) -> None:
     both[0].invert_yaxis()
     handles, labels = both[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9)
-    figure.suptitle(f"One-hot encoding, {results.threads} threads: time in line floors")
+    figure.suptitle(f"one_hot and other libraries, {results.threads} threads")
     figure.tight_layout(rect=(0, 0.06, 1, 1))
     for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
         figure.savefig(path.with_suffix(suffix), dpi=130, metadata=metadata)

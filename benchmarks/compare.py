@@ -127,7 +127,7 @@ def write(session: Session, folder: Path) -> None:
     text = report.markdown(session, name)
     (folder / f"{name}.md").write_text(text, encoding="utf-8")
     if session.has_chart:
-        titles = {name: f"{name}: {workload.title}" for name, workload in WORKLOADS.items()}
+        titles = {name: workload.title for name, workload in WORKLOADS.items()}
         chart.draw(session.records, titles, folder / name)
 
 

@@ -13,6 +13,12 @@ import onehot_fast
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+NAMES = {
+    "AMD EPYC (family 25, model 1)": "AMD EPYC, Zen 3",
+    "AMD EPYC (family 25, model 17)": "AMD EPYC, Zen 4",
+    "AMD EPYC (family 26, model 2)": "AMD EPYC, Zen 5",
+    "Intel(R) Xeon(R) Processor (family 6, model 167)": "Intel Xeon with AVX-512",
+}
 
 
 def _text(path: Path) -> str:
@@ -51,6 +57,12 @@ def _memory() -> str:
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return "unknown"
     return f"{os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') / 2**30:.1f} GiB"
+
+
+def title() -> str:
+    """Return the name under which people know the processor."""
+    name = _processor()
+    return next((known for part, known in NAMES.items() if part in name), name)
 
 
 def slug() -> str:

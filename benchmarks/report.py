@@ -17,23 +17,29 @@ from benchmarks.written import WRITTEN
 
 # Above so many other processes the figures are those of a busy machine.
 QUIET_LOAD = 0.5
-INTRO = """Everybody runs in one process, in turns, so that a slow moment of the machine falls on
-all alike; every result was proven right first. A figure is the median of the seconds of a call, the
-release of its result included.
+INTRO = """All libraries take turns in one process, so that a slow moment of the machine affects all
+of them. Every result was checked first. A time is the median of the calls, including the release of
+the result. [Benchmarks](index.md) shows charts of the most common tasks.
 
-The **line floor** is what the output costs at least on this machine, measured in the same run:
-`z * t0 + (1 - z) * t1 + r`. t0 and t1 are the times to fill the output with 0 and with 1, by
-`memset` or by stores past the caches, whichever is faster here ("by"); z is the share of its
-64-byte lines that hold no on, r the time to read the indices; with the same threads, into warm
-memory of huge pages.
-
-"out" writes into warm memory that is given; "fresh" is the ordinary call, repeated.
-
-Tables (F1 and on) have columns of 3, 12, 50, 100 and 300 categories; what can be fitted was fitted
-before. Their peak of memory is what a process of its own holds more at the peak of one call than
-before it, in resident pages; "/ output" are its bytes for each byte of the result, 1 being the
-result alone.
+- The **line floor** is a lower bound of the time, measured in the same run:
+  `z * t0 + (1 - z) * t1 + r`.
+  t0 and t1 are the times to fill the output with 0 and with 1, by `memset` or by streaming stores,
+  whichever is faster ("by"). z is the share of its 64-byte cache lines without a one, and r the
+  time to read the indices. It has the same number of threads, and writes into warm huge pages.
+- "out" writes into a given warm buffer; "fresh" is the ordinary call, repeated.
+- "/ floor" and "/ ours" are ratios of times.
+- Tables have columns of 3, 12, 50, 100 and 300 categories. Estimators were fitted before, unless a
+  title says "the categories learned".
+- "peak / output" is the additional memory at the peak of one call in a new process, divided by the
+  size of the result.
 """
+TITLES = {
+    work.name: work.title for works in (WORKLOADS, FRAMES, WRITTEN) for work in works.values()
+}
+TITLES |= {
+    name: f"{work.rows:,} x {work.title.replace('levels', 'categories')}"
+    for name, work in CODES.items()
+}
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -65,19 +71,19 @@ def _machine(session: Session) -> Iterator[str]:
 def _targets(session: Session) -> Iterator[str]:
     yield "## Targets\n"
     rows = [
-        (*verdict[:4], "met" if verdict.met else "**not met**")
+        (TITLES.get(verdict[0], verdict[0]), *verdict[1:4], "met" if verdict.met else "**not met**")
         for verdict in verdicts(session.records)
     ]
-    yield table(("work", "target", "measured", "wanted", ""), rows) + "\n"
+    yield table(("task", "target", "measured", "wanted", ""), rows) + "\n"
 
 
 def _floors(session: Session) -> Iterator[str]:
     if not session.parts:
         return
-    yield "## The line floor\n"
+    yield "## Floors\n"
     rows = [
         (
-            workload,
+            TITLES[workload],
             threads,
             f"{share:.1%}",
             parts.winner,
@@ -88,7 +94,7 @@ def _floors(session: Session) -> Iterator[str]:
         )
         for (workload, threads), (share, parts) in session.parts.items()
     ]
-    headers = ("work", "threads", "z", "by", "t0, ms", "t1, ms", "r, ms", "floor, ms")
+    headers = ("task", "threads", "z", "by", "t0, ms", "t1, ms", "r, ms", "floor, ms")
     yield table(headers, rows) + "\n"
 
 
@@ -105,7 +111,15 @@ def _workload(records: Sequence[Record], results: Results, name: str) -> str:
         ratios = [_ratio(record.median, floor), _ratio(record.median, ours)]
         rows.append((label, key.mode, key.threads or "default", *times, *ratios))
     unit = "µs" if small else "ms"
-    headers = ("who", "result", "threads", f"median, {unit}", f"best, {unit}", "/ floor", "/ ours")
+    headers = (
+        "library",
+        "result",
+        "threads",
+        f"median, {unit}",
+        f"best, {unit}",
+        "/ floor",
+        "/ ours",
+    )
     return table(headers, rows)
 
 
@@ -115,12 +129,12 @@ def _workloads(session: Session) -> Iterator[str]:
         modes = ("floor", "out", "fresh")
         records = [r for r in session.records if r.key.workload == name and r.key.mode in modes]
         if records:
-            yield f"## {name}: {workload.title}\n"
+            yield f"## {workload.title}\n"
             yield _workload(records, results, name) + "\n"
 
 
 def _written(session: Session) -> Iterator[str]:
-    """Yield the table of what tables become, against the floor of the bytes."""
+    """Yield the table of `Encoder.transform`, compared with the floor."""
     results = Results(session.records)
     rows = []
     for record in session.records:
@@ -128,10 +142,10 @@ def _written(session: Session) -> Iterator[str]:
         if record.key.mode == "written":
             floor = results.find(name, LINE_FLOOR, threads)
             times = [_time(seconds, small=False) for seconds in (record.median, record.best)]
-            rows.append((name, WRITTEN[name].title, threads, *times, _ratio(record.median, floor)))
+            rows.append((WRITTEN[name].title, threads, *times, _ratio(record.median, floor)))
     if rows:
-        yield "## Tables against the floor of their bytes\n"
-        yield table(("", "work", "threads", "median, ms", "best, ms", "/ floor"), rows) + "\n"
+        yield "## Encoder.transform against the floor\n"
+        yield table(("task", "threads", "median, ms", "best, ms", "/ floor"), rows) + "\n"
 
 
 def _tables(session: Session) -> Iterator[str]:
@@ -148,8 +162,8 @@ def _tables(session: Session) -> Iterator[str]:
             peak = results.find(name, key.name, key.threads, "peak")
             ratio = _ratio(record.median, next(iter(ours.values()), None))
             rows.append((label, *times, ratio, _ratio(peak, 1.0) if peak is not None else ""))
-        headers = ("who", "median, ms", "best, ms", "/ ours", "peak / output")
-        yield f"## {name}: {FRAMES[name].title}\n"
+        headers = ("library", "median, ms", "best, ms", "/ ours", "peak / output")
+        yield f"## {FRAMES[name].title}\n"
         yield table(headers, rows) + "\n"
 
 
@@ -161,10 +175,10 @@ def _codes(session: Session) -> Iterator[str]:
         [(ours, seconds)], best = results.own(name, "codes"), results.best_peer(name, ("codes",))
         if best is not None:
             times = [_time(seconds, small=False), _time(best[1], small=False)]
-            label = f"{CODES[name].rows:,} x {CODES[name].title}"
-            rows.append((name, label, ours, times[0], best[0], times[1], _ratio(best[1], seconds)))
+            speed_up = _ratio(best[1], seconds)
+            rows.append((TITLES[name], ours, times[0], best[0], times[1], speed_up))
     if rows:
-        headers = ("", "values", "ours", "ms", "peer", "ms", "times as fast")
+        headers = ("values", "ours", "ms", "other library", "ms", "speed-up")
         yield "## Values to codes, and products with codes\n"
         yield table(headers, rows) + "\n"
 
@@ -173,7 +187,7 @@ def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
     """Yield the table of a scenario that is not a comparison of peers."""
     rows = [
         (
-            record.key.workload,
+            TITLES.get(record.key.workload, f"{record.key.workload} float32"),
             record.key.name,
             record.key.threads or "default",
             *(f"{seconds * 1e3:.4g}" for seconds in (record.median, record.mean, record.best)),
@@ -182,7 +196,7 @@ def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
         if record.key.mode == mode
     ]
     if rows:
-        headers = ("work", "who", "threads", "median, ms", "mean, ms", "best, ms")
+        headers = ("task", "library", "threads", "median, ms", "mean, ms", "best, ms")
         yield f"## {title}\n"
         yield table(headers, rows) + "\n"
 
@@ -194,24 +208,23 @@ def _failures(session: Session) -> Iterator[str]:
 
 
 def _quiet(session: Session) -> str:
-    """Return what is to be said of other processes."""
+    """Return a sentence about other processes on the machine."""
     if session.load_before <= QUIET_LOAD:
-        return f"The machine was quiet when this began (load {session.load_before:.1f}).\n"
+        return f"The machine was idle at the start (load {session.load_before:.1f}).\n"
     return (
-        f"**The machine was not quiet** when this began (load {session.load_before:.1f}): ratios"
-        " stand, as everybody was measured in turns; milliseconds are too high.\n"
+        f"**The machine was busy** at the start (load {session.load_before:.1f}): times are too"
+        " high; ratios are valid, because the libraries took turns.\n"
     )
 
 
 def markdown(session: Session, chart_name: str) -> str:
     """Return the whole report."""
     # Without a floor there is nothing to draw against.
-    chart = [f"![Multiples of the line floor]({chart_name}.svg)\n"] if session.has_chart else []
+    chart = [f"![Time of each task in floors]({chart_name}.svg)\n"] if session.has_chart else []
     parts = [
-        f"# {machine.describe(session.threads)['processor']}\n",
+        f"# {machine.title()}\n",
         INTRO,
         _quiet(session),
-        *_targets(session),
         *chart,
         *_machine(session),
         *_floors(session),
@@ -221,6 +234,7 @@ def markdown(session: Session, chart_name: str) -> str:
         *_codes(session),
         *_modes(session, "first", "The first call of a process"),
         *_modes(session, "busy", "Beside a process that keeps one processor busy"),
+        *_targets(session),
         *_failures(session),
     ]
     return "\n".join(parts)

@@ -1,6 +1,7 @@
 """Sphinx: `make docs` builds with this."""
 
 import importlib
+import os
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
@@ -8,7 +9,7 @@ from unittest.mock import MagicMock
 
 import onehot_fast
 
-# A gigabyte of which its page needs nothing. Libraries that look for it must not find this one.
+# torch is large, and its page needs only the signatures. Other libraries must not find the mock.
 if find_spec("torch") is None:
     sys.modules["torch"] = MagicMock(__spec__=ModuleSpec("torch", None), __version__="999")
     importlib.import_module("onehot_fast.integrations.torch")
@@ -36,24 +37,30 @@ default_role = "literal"  # `names` in docstrings are code, as a reader of the s
 nitpicky = True
 
 html_theme = "pydata_sphinx_theme"
-html_title = "onehot_fast"
+html_title = f"onehot_fast {release}"
+html_logo = html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
 html_css_files = ["onehot.css"]
 WITHOUT_SIDEBAR = ["index", "get_started", "coming_from", "search", "genindex"]
 html_sidebars = {name: [] for name in WITHOUT_SIDEBAR}
 html_theme_options = {
-    "logo": {"text": "onehot_fast"},
+    "logo": {"text": html_title},
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+if repository := os.environ.get("ONEHOT_FAST_REPOSITORY"):
+    icon = {"name": "Repository", "url": repository, "icon": "fa-solid fa-code-branch"}
+    html_theme_options["icon_links"] = [icon]
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # numpydoc's Parameters sections say the types, with their shapes
+autodoc_typehints = "none"  # numpydoc's Parameters sections have the types, with their shapes
+autodoc_preserve_defaults = True  # dtype=bool, not dtype=<class 'bool'>
+python_maximum_signature_line_length = 88
 autosummary_generate = False
 numpydoc_show_class_members = False
 

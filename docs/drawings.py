@@ -16,7 +16,34 @@ import numpy as np
 from onehot_fast import Encoder, one_hot
 
 DOCS = Path(__file__).parent
-REPORT = DOCS / "benchmarks" / "amd-epyc-family-25-model-17.md"
+REPORTS = {
+    "AMD EPYC, Zen 4": "amd-epyc-family-25-model-17",
+    "AMD EPYC, Zen 5": "amd-epyc-family-26-model-2",
+    "Intel Xeon with AVX-512": "intel-r-xeon-r-processor-family-6-model-167",
+}
+ZEN_4 = next(iter(REPORTS))
+LABELS = "1,000,000 int64 indices, 10 classes, float32, axis -1"
+BOOLEAN, CSR = "to Boolean columns", "to a CSR matrix of float64, the categories learned"
+LISTS = "100,000 rows of lists, to a row-major matrix of bytes from lists of classes"
+MASKS = "8 x 512 x 512 uint8 indices, 21 classes, float32, axis 1"
+# A task, its section in the reports, and the other library.
+TASKS = [
+    ("get_dummies, categories", f"1,000,000 rows of category, {BOOLEAN}", "pandas"),
+    ("get_dummies, strings", f"1,000,000 rows of str, {BOOLEAN}", "pandas"),
+    ("sparse get_dummies", "1,000,000 rows of str, to sparse Boolean columns", "pandas"),
+    ("str.get_dummies", "100,000 rows of str, to int64 columns of separated tags", "pandas"),
+    ("from_dummies", "100,000 rows of bool, to the values of Boolean columns", "pandas"),
+    ("to_dummies, strings", f"1,000,000 rows of str, {BOOLEAN}", "polars"),
+    ("OneHotEncoder, categories", f"1,000,000 rows of category, {CSR}", "sklearn"),
+    ("OneHotEncoder, strings", f"1,000,000 rows of str, {CSR}", "sklearn"),
+    ("MultiLabelBinarizer", LISTS, "sklearn"),
+    ("one_hot, 10 classes", LABELS, "numpy"),
+    ("one_hot, 10 classes", LABELS, "tensorflow"),
+    ("one_hot, 10 classes", LABELS, "jax"),
+    ("one_hot, 10 classes", LABELS, "torch"),
+    ("one_hot, label masks", MASKS, "torch"),
+]
+LIBRARIES = {"sklearn": "scikit-learn", "numpy": "NumPy", "tensorflow": "TensorFlow"}
 INK, FAINT, ON, OFF = "#24292f", "#6e7781", "#4c78a8", "#e6eaf0"
 ABSENT = "\N{EN DASH}"
 CLASSES = ["#bab0ac", "#f58518", "#54a24b"]
@@ -80,14 +107,27 @@ class Drawing:
         (folder / f"{name}.svg").write_text(text, encoding="utf-8")
 
 
-def times() -> dict[str, float]:
+def section(processor: str, title: str) -> str:
+    """Return a section of the report of a processor."""
+    path = DOCS / "benchmarks" / f"{REPORTS[processor]}.md"
+    return path.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def cells_of(text: str) -> list[list[str]]:
+    """Return the cells of the rows of a Markdown table."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip(" *") for cell in line.split("|")] for line in lines]
+
+
+def times(processor: str = ZEN_4, title: str = LABELS) -> dict[str, float]:
     """Return the time of the best ordinary call of each library, divided by ours."""
-    report = REPORT.read_text(encoding="utf-8")
-    section = report.split("\n## W1: ")[1].split("\n## ")[0]
     best: dict[str, float] = {}
-    row = r"^\| \**(\w+).*?\| fresh .*\| +([\d.]+) +\|$"
-    for who, multiple in re.findall(row, section, re.M):
-        best[who] = min(float(multiple), best.get(who, np.inf))
+    header, _, *rows = cells_of(section(processor, title))
+    for row in rows:
+        multiple = row[header.index("/ ours")]
+        if multiple and row[2] != "out":
+            who = row[1].split()[0]
+            best[who] = min(float(multiple), best.get(who, np.inf))
     ours = best["onehot_fast"]
     return {who: best[who] / ours for who in sorted(best, key=best.__getitem__)}
 
@@ -234,9 +274,104 @@ def forms(folder: Path) -> None:
     drawing.save(folder, "forms")
 
 
+def axis(drawing: Drawing, ticks: dict[float, str], y: tuple[float, float], x: Any) -> None:
+    """Draw vertical lines of a logarithmic axis with their labels."""
+    for value, label in ticks.items():
+        left = x(value)
+        drawing.parts.append(f'<path d="M{left:.1f} {y[0]}V{y[1]}" stroke="{OFF}"/>')
+        drawing.note(left, y[1] + 18, label)
+
+
+def speed_ups(folder: Path) -> None:
+    """Draw how many times as fast as other libraries each task is, on each processor."""
+    height = 96 + 24 * len(TASKS)
+    drawing = Drawing(960, height + 34, "Speed-up of each task over other libraries")
+    drawing.head(480, 28, "Speed-up over other libraries (log scale, right is faster)")
+    for i, (processor, color) in enumerate(zip(REPORTS, [ON, *CLASSES[1:]], strict=True)):
+        drawing.parts.append(f'<circle cx="{250 + 180 * i}" cy="49" r="6" fill="{color}"/>')
+        drawing.text(262 + 180 * i, 54, processor, 'text-anchor="start" font-size="13"')
+
+    def x(value: float) -> float:
+        return 400 + 170 * float(np.log10(value))
+
+    axis(drawing, {1: "1x", 10: "10x", 100: "100x", 1000: "1000x"}, (70, height), x)
+    for row, (task, title, library) in enumerate(TASKS):
+        y = 88 + 24 * row
+        name = LIBRARIES.get(library, library)
+        drawing.text(270, y + 5, task, 'text-anchor="end" font-size="13"')
+        drawing.text(280, y + 5, name, f'text-anchor="start" font-size="13" fill="{FAINT}"')
+        for processor, color in zip(REPORTS, [ON, *CLASSES[1:]], strict=True):
+            value = times(processor, title)[library]
+            drawing.parts.append(f'<circle cx="{x(value):.1f}" cy="{y}" r="6" fill="{color}"/>')
+    drawing.save(folder, "speed_ups")
+
+
+def growth(folder: Path) -> None:
+    """Draw the time against rows, and against categories."""
+    drawing = Drawing(960, 330, "Time against the number of rows and of categories")
+    rows = {
+        float(row[1].split(" x ")[0].replace(",", "")): float(row[4])
+        for row in cells_of(section(ZEN_4, "Beside a process that keeps one processor busy"))[2:]
+        if row[3] == "default"
+    }
+    pattern = r"1,000,000 x Arrow strings, ([\d,]+) categories"
+    found = cells_of(section(ZEN_4, "Values to codes"))
+    by_size = {
+        float(match[1].replace(",", "")): (float(row[3]), float(row[5]))
+        for row in found
+        if (match := re.fullmatch(pattern, row[1]))
+    }
+    ours, theirs = ({n: pair[k] for n, pair in by_size.items()} for k in (0, 1))
+    sizes = {1e2: "100", 1e3: "1,000", 1e4: "10,000", 1e5: "100,000", 1e6: "1M", 1e7: "10M"}
+    title = "one_hot(out=), 10 classes: ms against rows"
+    plot(drawing, 40, title, {"onehot_fast": rows}, sizes, {1e-3: "0.001", 0.1: "0.1", 10: "10"})
+    title = "Coding 1M strings: ms against categories"
+    lines = {"onehot_fast": ours, "pyarrow dictionary_encode": theirs}
+    sizes = {1: "1", **sizes}
+    plot(drawing, 520, title, lines, sizes, {1: "1", 10: "10", 100: "100"})
+    drawing.note(480, 318, f"{ZEN_4}, median")
+    drawing.save(folder, "growth")
+
+
+def plot(
+    drawing: Drawing,
+    left: int,
+    title: str,
+    lines: dict[str, dict[float, float]],
+    x_ticks: dict[float, str],
+    y_ticks: dict[float, str],
+) -> None:
+    """Draw lines with logarithmic axes."""
+    drawing.head(left + 210, 28, title)
+    xs = [n for line in lines.values() for n in line]
+    values = [*(t for line in lines.values() for t in line.values()), *y_ticks]
+    low, high = np.log10(min(values)), np.log10(max(values))
+    first, last = np.log10(min(xs)), np.log10(max(xs))
+
+    def x(value: float) -> float:
+        return left + 60 + 330 * float((np.log10(value) - first) / (last - first))
+
+    def y(value: float) -> float:
+        return 260 - 190 * float((np.log10(value) - low) / (high - low))
+
+    shown = {n: label for n, label in x_ticks.items() if min(xs) <= n <= max(xs)}
+    axis(drawing, shown, (60, 266), x)
+    for value, label in y_ticks.items():
+        drawing.parts.append(f'<path d="M{left + 50} {y(value):.1f}h350" stroke="{OFF}"/>')
+        drawing.text(left + 44, y(value) + 5, label, f'text-anchor="end" fill="{FAINT}"')
+    for k, (name, line) in enumerate(lines.items()):
+        color = CLASSES[1] if k == 0 else ON
+        points = " ".join(f"{x(n):.1f} {y(ms):.1f}" for n, ms in sorted(line.items()))
+        drawing.parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{color}" stroke-width="2.5"/>'
+        )
+        style = f'text-anchor="start" font-size="13" fill="{color}" font-weight="bold"'
+        drawing.text(left + 70, 82 + 18 * (len(lines) - k - 1), name, style)
+
+
 def main(folder: Path = DOCS / "images") -> None:
     """Write all drawings."""
-    for draw in (front_page, storeys, kernels, forms):
+    for draw in (front_page, storeys, kernels, forms, speed_ups, growth):
         draw(folder)
 
 

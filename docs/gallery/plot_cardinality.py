@@ -2,8 +2,8 @@
 Encode a column with thousands of categories
 ============================================
 
-4,037 aircraft left New York in 2013. Does the tail number predict late arrivals? Most aircraft fly too
-rarely to learn a weight for each. This example compares three remedies by their accuracy.
+Does the tail number of an aircraft predict late arrivals? Of the 4,037 aircraft that left New York
+in 2013, most fly too rarely to learn a weight for each. This example compares two remedies.
 """
 
 # %%
@@ -35,8 +35,8 @@ def score(encoder, **options) -> float:
 
 
 # %%
-# ``max_categories`` keeps the most frequent aircraft; the others and unknown ones share a feature. As
-# CSR, each row takes the same memory for any number of features.
+# ``max_categories`` keeps the most frequent aircraft; the others and unknown ones share a feature.
+# As CSR, each row takes the same memory for any number of features.
 sizes = [5, 20, 100, 500, 1500, 4000]
 options = {"handle_unknown": "infrequent", "dtype": "float64"}
 scores = [

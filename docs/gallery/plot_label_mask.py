@@ -23,7 +23,8 @@ mask[0, distance < 30] = 1
 mask[0, abs(distance - 30) < 2] = void
 
 # %%
-# ``ignore_index`` makes these pixels zero in all planes. The other two options reject invalid labels.
+# ``ignore_index`` makes these pixels zero in all planes. The other two options reject invalid
+# labels.
 planes = one_hot(mask, 3, axis=1, ignore_index=void, out_of_range="error", negative_indices="error")
 planes.shape, planes.dtype
 

@@ -54,7 +54,7 @@ for axis, rule in zip(axes, rows, strict=True):
 _ = axes[0].set(ylabel="predicted spending")
 
 # %%
-# A **missing** value has its own option, ``handle_missing``. By default it becomes a row of zeros; with
-# ``"indicator"`` it has a feature:
+# A **missing** value has its own option, ``handle_missing``. By default it becomes a row of zeros;
+# with ``"indicator"`` it has a feature:
 gaps = pd.DataFrame({"plan": ["free", None]})
 Encoder(["plan"], handle_missing="indicator", dtype="uint8").fit_transform(gaps)

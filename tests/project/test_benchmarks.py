@@ -482,7 +482,7 @@ def test_compare_reports_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     report = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
 
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.md"}
-    assert "## F1: 1,000,000 rows of category, to Boolean columns" in report
+    assert "## 1,000,000 rows of category, to Boolean columns" in report
     assert "| pandas get_dummies" in report
     assert compare.parse(["--only=W1,frames"]).only == ["W1", *frames.FRAMES]
 
