@@ -39,10 +39,9 @@ from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
 from onehot_fast._categories.literals import as_literal, literal_kind
-from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import write
-from onehot_fast._encode.decode import DecodedLayout, check_zero_rows, classes_of
+from onehot_fast._encode.decode import DecodedLayout, classes_of
 from onehot_fast._encode.table_layout import (
     Categorical,
     Decoded,
@@ -95,7 +94,6 @@ __all__ = [
     "check_choice",
     "check_no_missing",
     "check_options",
-    "check_zero_rows",
     "checks",
     "classes_of",
     "code_column",
@@ -105,7 +103,6 @@ __all__ = [
     "lookup",
     "map_columns",
     "number_dtype",
-    "number_labels",
     "part_of_table",
     "read_arrow",
     "read_table",

@@ -282,11 +282,7 @@ def output_arrays(
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
     if n_rows == 1 and not any(column.nan_where_missing for column in columns):
         return _single_row(columns, kind, num_threads)
-    block: AnyArray
-    if dtype == np.bool_:
-        block = write.bits(columns, num_threads=num_threads)
-    else:
-        block = write.columns(columns, dtype, num_threads=num_threads)
+    block = write.columns(columns, dtype, packed=True, num_threads=num_threads)
     memory, n_bytes = _buffer(block), block.shape[1] * block.itemsize
     return [
         pa.Array.from_buffers(kind, n_rows, [None, memory.slice(i * n_bytes, n_bytes)], 0)

@@ -17,7 +17,6 @@ from onehot_fast.adapter import (
     PassThrough,
     Schema,
     Values,
-    check_zero_rows,
     classes_of,
 )
 
@@ -142,7 +141,6 @@ class ClassDecoder:
     """Decodes the rows of an encoded column to values of one `type`."""
 
     def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
-        self._column = column
         categories = common_values(column.categories, f"column {column.name!r}")
         self.type: pa.DataType = categories.type
         specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
@@ -159,7 +157,6 @@ class ClassDecoder:
 
     def values(self, classes: Classes) -> pa.Array:
         """Return the values of the rows; reject a row that has no meaning."""
-        check_zero_rows(self._column, classes)
         return self._values.take(pa.array(self._by_class[classes]))
 
 
@@ -237,10 +234,11 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     """Return the classes of values of the dictionary that `encode` makes."""
     rows = read_column(storage(values)).encode()
     classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
-    is_unknown = (classes < 0) & (rows.codes >= 0)
+    # A null is a row of zeros.
+    is_unknown = (classes < 0) & ((rows.codes >= 0) | (not column.zero_row_labels))
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
-        value = rows.categories[rows.codes[row : row + 1]].tolist()[0]
+        value = values[row].as_py()
         raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
     return classes
 

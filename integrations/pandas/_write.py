@@ -381,7 +381,7 @@ def _arrow_booleans(columns: Sequence[CodedColumn]) -> list[Any]:
     n_rows = len(columns[0].codes)
     arrays = (
         pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(bits)], null_count=0)
-        for bits in write.bits(columns)
+        for bits in write.columns(columns, bool, packed=True)
     )
     return [pd.arrays.ArrowExtensionArray(array) for array in arrays]
 

@@ -21,8 +21,8 @@ from pandas.api.types import (
     pandas_dtype,
 )
 
-from onehot_fast import Column
-from onehot_fast.adapter import CodedColumn, Rows, with_article, write
+from onehot_fast import Column, multi_hot
+from onehot_fast.adapter import Rows, with_article
 from onehot_fast.adapter import Strings as TextArray
 
 from ._codes import code_series, level_codes
@@ -126,10 +126,9 @@ def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
 
 
 def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    column = CodedColumn(rows.elements.codes, None, len(rows.elements.categories))
     # On one thread: splitting took three times as long, and the threads of a team go on spinning
     # for 10 ms, in the way of those that split the next call's.
-    return write.multi_hot(rows.offsets, column, dtype, num_threads=1)
+    return multi_hot(rows.elements, offsets=rows.offsets, dtype=dtype, num_threads=1)
 
 
 def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:

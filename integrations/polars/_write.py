@@ -90,13 +90,9 @@ def _row_frame(
 def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
     """Return new columns over one block of memory, in which Booleans are bit-packed."""
     element_of(outputs.dtype)  # rejects dtypes before writing
-    block: AnyArray
-    if outputs.dtype.kind == "b":
-        block = write.bits(outputs.columns, n_rows=n_rows, num_threads=num_threads)
-    else:
-        block = write.columns(
-            outputs.columns, outputs.dtype, n_rows=n_rows, num_threads=num_threads
-        )
+    block = write.columns(
+        outputs.columns, outputs.dtype, n_rows=n_rows, packed=True, num_threads=num_threads
+    )
     return _block_frame(outputs.names, block, n_rows, outputs.dtype)
 
 

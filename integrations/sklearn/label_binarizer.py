@@ -18,7 +18,8 @@ from sklearn.base import _fit_context
 from sklearn.preprocessing import label_binarize as sklearn_label_binarize
 from sklearn.utils.validation import check_is_fitted
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, number_labels, reader_of, write
+from onehot_fast import multi_hot
+from onehot_fast.adapter import Categories, CodedColumn, Rows, Strings, reader_of, write
 
 from ._columns import (
     OBJECT,
@@ -188,7 +189,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
             return self.fit(y).transform(y)
         self._cached_dict = None
         numbers: dict[Any, int] = {}
-        offsets, codes = number_labels(list(_as_rows(y)), numbers)
+        offsets, codes = Rows.numbered(_as_rows(y), numbers)
         dtype = int if all(isinstance(label, int) for label in numbers) else object
         classes = np.empty(len(numbers), dtype)
         classes[:] = list(numbers)
@@ -200,7 +201,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         check_is_fitted(self)
         n_classes = len(self.classes_)
         numbers = dict(self._build_cache())
-        offsets, codes = number_labels(list(_as_rows(y)), numbers)
+        offsets, codes = Rows.numbered(_as_rows(y), numbers)
         if len(numbers) > n_classes:
             unknown = sorted(list(numbers)[n_classes:], key=str)
             warnings.warn(f"unknown class(es) {unknown} will be ignored", stacklevel=2)
@@ -220,11 +221,12 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
     def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
         """Return the indicator matrix of rows of codes; a code has its column in `positions`."""
         lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
-        column = CodedColumn(codes, lut, n_classes)
-        if not self.sparse_output:
-            return write.multi_hot(offsets, column, np.int64)
-        parts = write.multi_hot_csr(offsets, column, np.int64)
-        return wrap_csr(parts, (len(offsets) - 1, n_classes))
+        classes = CodedColumn(codes, lut, n_classes).outputs()
+        form: Any = "csr" if self.sparse_output else "numpy"
+        matrix = multi_hot(classes, n_classes, offsets=offsets, dtype=np.int64, output=form)
+        if form == "numpy":
+            return matrix
+        return wrap_csr((matrix.data, matrix.indices, matrix.indptr), matrix.shape)
 
 
 def label_binarize(

@@ -14,6 +14,7 @@ from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
 from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
 
@@ -60,6 +61,11 @@ class Rows(NamedTuple):
         lengths = concatenated([np.diff(offsets) for offsets, _ in parts])
         codes = concatenated([codes for _, codes in parts])
         return cls(_offsets(lengths), Factorized(codes, table.values, "dictionary"))
+
+    @classmethod
+    def numbered(cls, rows: Iterable[Iterable[Any]], numbers: dict[Any, int]) -> Rows:
+        """Return rows of hashable labels as their numbers; new labels are added to `numbers`."""
+        return cls(*number_labels(list(rows), numbers))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
         """Return the rows at some positions, of which -1 is an empty row."""

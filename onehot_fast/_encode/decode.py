@@ -168,6 +168,7 @@ def classes_of(
     width = column.n_outputs
     classes = np.full(n_rows, ZERO_ROW, np.int64)
     if not width or not n_rows:
+        _check_zero_rows(column, classes)
         return classes
     _, on, off = resolve_values(1, 0, cells.dtype)
     if scatter.is_needed(cells.dtype):
@@ -185,6 +186,7 @@ def classes_of(
         classes[_is_null(rows[:, 0])] = NO_VALUE
     if uneven >= 0:
         _check_zeros(column, rows, classes, nan_is_null)
+    _check_zero_rows(column, classes)
     return classes
 
 
@@ -251,7 +253,7 @@ def _check_single(column: ColumnSchema, row: int) -> None:
         raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
 
-def check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
+def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
     """Reject the first row without a 1 if no value is encoded as zeros."""
     if not column.zero_row_labels and (classes == ZERO_ROW).any():
         raise ValueError(
@@ -267,7 +269,7 @@ def _distinct(
 
     It has the categories' own dtype, if nothing else occurs.
     """
-    check_zero_rows(column, classes)
+    _check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
     is_used = np.zeros(column.n_outputs - NO_VALUE, np.bool_)
     is_used[shifted] = True

@@ -80,11 +80,17 @@ def columns(
     dtype: npt.DTypeLike,
     *,
     n_rows: int | None = None,
+    packed: bool = False,
     on: Any = 1,
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_outputs, n_rows) block: each row is one output column."""
+    """Return the C-contiguous (n_outputs, n_rows) block: each row is one output column.
+
+    If `packed`, Booleans are the block of `bits`.
+    """
+    if packed and np.dtype(dtype) == np.bool_:
+        return bits(columns, n_rows=n_rows, num_threads=num_threads)
     small = _small(columns, 0, dtype, on, off, num_threads)
     if small is not None:
         return small

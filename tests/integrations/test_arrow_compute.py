@@ -255,7 +255,7 @@ def test_the_length_of_a_batch_is_checked():
             "one of the encoder's .*, got None",
         ),
         ({"encoder": ["a"], "column": "size"}, TypeError, "must be None without an Encoder"),
-        ({"layout": "columns"}, ValueError, "layout = 'columns'"),
+        ({"layout": "columns"}, ValueError, "layout must be one of .*, got 'columns'"),
         ({"name": 7}, TypeError, "name must be a str, got 7"),
     ],
     ids=str,

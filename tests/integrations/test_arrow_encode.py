@@ -393,7 +393,7 @@ def test_a_row_that_stands_for_nothing_is_refused():
 @pytest.mark.parametrize(
     ("change", "error", "match"),
     [
-        ({"layout": "rows"}, ValueError, "layout = 'rows'"),
+        ({"layout": "rows"}, ValueError, "layout must be one of .*, got 'rows'"),
         ({"encoder": "sizes"}, TypeError, "encoder must be an Encoder, got a str"),
         ({"encoder": Encoder()}, RuntimeError, "not fitted"),
         ({"table": TABLE.drop_columns(["size"])}, ValueError, "no column 'size'"),
