@@ -11,7 +11,7 @@ try:
     # Only an installation maps the folder integrations/ to this name.
     if _IS_SOURCE and find_spec("onehot_fast.integrations") is None:
         raise ImportError("onehot_fast.integrations is not installed")
-    from onehot_fast._runtime.build import build_info
+    from onehot_fast._runtime.dispatch import build_info
     from onehot_fast._runtime.memory import cache_info, empty_cache
     from onehot_fast._version import __version__
     from onehot_fast.tensor import decode, empty, infer_shape, one_hot

@@ -338,8 +338,8 @@ class OneHotMatrix:
         Returns
         -------
         ndarray of float64 or csr_array, shape (n_columns, n_columns)
-            The Gram matrices of parts of the rows add up to that of all rows. If a column has a row
-            of NaN, the rows and columns of its outputs are NaN.
+            The Gram matrices of parts of the rows add up to that of all rows. The outputs of a
+            column with a row of NaN have NaN in all their rows and columns.
 
         Raises
         ------
@@ -396,7 +396,7 @@ class OneHotMatrix:
         """Return the standard deviation of each column, divided by n (ddof=0)."""
         row_weights = self._weights(weights)
         mean = self.mean(row_weights)
-        variance = mean * (1 - mean)  # of zeros and ones
+        variance = mean * (1 - mean)  # the variance of zeros and ones
         own = self._layout.numeric
         ones = np.ones(len(self)) if row_weights is None else row_weights
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -419,7 +419,7 @@ def _find(
     inner = inner_size(shape, axis)
     check_size(shape, np.int64)
     if not cells.flags.c_contiguous:
-        check_size(cells.shape, cells.dtype)  # of the copy in C order
+        check_size(cells.shape, cells.dtype)  # the copy in C order
     cells = as_contiguous(cells)
     if scatter.is_needed(cells.dtype):
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)

@@ -12,9 +12,9 @@ import numpy as np
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MAX_SHOWN_LETTERS = 40  # of a value in a message
+MAX_SHOWN_LETTERS = 40  # in the repr of a value
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-# What options of other libraries are called here.
+# Options of other libraries, and their names here.
 FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
     "dummy_na": "handle_missing='indicator'",
@@ -33,7 +33,7 @@ FOREIGN_OPTION_NAMES = {
 }
 # Options of `one_hot` and `decode` that most other functions do not have.
 TENSOR_OPTIONS = ("depth=", "axis=", "default=")
-# What outputs of other libraries are called here.
+# Outputs of other libraries, and their names here.
 FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 

@@ -1,10 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The compiled front door of small calls.
+"""The fast path of small calls.
 
-On 32 indices the kernel takes tens of nanoseconds; checking arguments in Python takes twenty times as long. The
-common case of a small call is recognised and answered here. Whatever else comes, a mistake included, is left to
-the general way in ``tensor.py``, which knows every rule and words every error: this module never raises for an
-argument.
+For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as long. This
+module answers the common case of a small call. For all other calls, and for errors, it returns None, and
+``tensor.py`` applies all rules and words all errors: this module never raises an error for an argument.
 """
 
 cimport numpy as cnp
@@ -33,12 +32,12 @@ cdef extern from "numpy/arrayobject.h":
     bint PyArray_ISNBO(char)
     bint PyArray_ISCARRAY(cnp.ndarray)
     bint PyArray_ISCARRAY_RO(cnp.ndarray)
-    int PyArray_DescrConverter(object, void *) except 0   # of a PyArray_Descr *
+    int PyArray_DescrConverter(object, void *) except 0   # argument: PyArray_Descr **
 
 cdef enum:
     TYPES = 24                # type numbers of NumPy's numeric types, half included
-    MOST_BYTES = 1 << 20      # of a small result: above, the general way costs less than a hundredth
-    MOST_RANK = 16
+    MAX_BYTES = 1 << 20       # a small result: for larger ones the slow path costs less than one percent
+    MAX_RANK = 16
 
 cdef int kinds[TYPES]                     # type number → kind of index, -1 for none
 cdef unsigned char ones[TYPES][8]         # type number → the bytes of its 1
@@ -77,7 +76,7 @@ cdef cnp.dtype element_of(object dtype, object out):
     if dtype is not None:
         try:
             PyArray_DescrConverter(dtype, <void *> &converted)
-        except Exception:   # whatever it is, the general way says it better
+        except Exception:   # the slow path raises the error
             return None
         element = <cnp.dtype> converted
         Py_DECREF(element)   # the converter's reference; `element` holds its own
@@ -111,7 +110,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     cdef cnp.ndarray source, result
     cdef cnp.dtype element
     cdef ohf_policy policy
-    cdef Py_ssize_t shape[MOST_RANK + 1]
+    cdef Py_ssize_t shape[MAX_RANK + 1]
     cdef Py_ssize_t classes, size, inner = 1, n_bytes, width
     cdef int overflow = 0, rank, kind, i
     cdef Py_ssize_t position
@@ -129,7 +128,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
         return None
     source = indices
     rank = source.ndim
-    if rank > MOST_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
+    if rank > MAX_RANK or not 0 <= source.descr.type_num < TYPES or not PyArray_ISCARRAY_RO(source):
         return None
     kind = kinds[source.descr.type_num]
     if kind < 0:
@@ -137,7 +136,7 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     classes = PyLong_AsLongLongAndOverflow(depth, &overflow)
     size = cnp.PyArray_SIZE(source)
     width = cnp.PyDataType_ELSIZE(element)
-    if overflow or classes <= 0 or size == 0 or classes > MOST_BYTES or size > MOST_BYTES // (classes * width):
+    if overflow or classes <= 0 or size == 0 or classes > MAX_BYTES or size > MAX_BYTES // (classes * width):
         return None
     position = PyLong_AsLongLongAndOverflow(axis, &overflow)
     if position < 0:

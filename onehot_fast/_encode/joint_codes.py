@@ -4,9 +4,9 @@ A column with `n` outputs is a digit: 0 means no output, ``1 .. n`` are the outp
 is a row of NaN, if the column has such rows. Columns of few outputs share a code, so a row takes
 fewer bytes and a product fewer look-ups.
 
-A Gram matrix needs pairs of columns. Groups are divided into *units* of fewer codes for it: a table
-of two units holds the sum of the weights of each combination of their codes, and its marginals are
-the blocks of the Gram matrix.
+A Gram matrix needs pairs of columns. For it, groups are divided into *units* of fewer codes. The
+table of two units holds the sum of the weights for each combination of codes, and its marginals
+are the blocks of the Gram matrix.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class JointLayout:
     Parameters
     ----------
     n_outputs : sequence of int
-        Of each categorical column.
+        The number of outputs of each categorical column.
     has_nan : sequence of bool
         Whether a missing value of the column is a row of NaN.
     numeric : sequence of int

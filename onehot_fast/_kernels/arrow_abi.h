@@ -105,7 +105,7 @@ static inline void ohf_arrow_let_go(ohf_arrow_owner *owner)
 
 /* ---- Arrays that go out ---- */
 
-/* What the private_data of an array of ours points to; the arrays of pointers and the children follow it. */
+/* The private_data of our arrays; the arrays of pointers and the children follow it in memory. */
 typedef struct {
     ohf_arrow_owner *owner;
     uint8_t *validity;          /* a bitmap of our own, or NULL */

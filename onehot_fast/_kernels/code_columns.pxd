@@ -18,7 +18,7 @@ cdef inline Py_ssize_t kind_bytes(int kind) noexcept nogil:
 
 cdef struct CodeSource:
     const char *indices
-    Py_ssize_t index_bytes      # of one index
+    Py_ssize_t index_bytes      # bytes of an index
     int kind
     ohf_narrow narrow           # with a policy,
     const ohf_policy *policy
@@ -53,7 +53,7 @@ cdef class CodeColumns:
 
     cdef CodeSource *items
     cdef ohf_table *tables
-    cdef ohf_policy policy      # of columns without a table: a code is its own class
+    cdef ohf_policy policy      # columns without a table: a code is its own class
     cdef int code_bytes
     cdef Py_ssize_t n_columns, n_rows
     cdef object keep            # the arrays whose memory the items point to

@@ -52,8 +52,8 @@ cdef class CodeColumns:
     def __cinit__(self, list codes, list tables, int code_bytes):
         """Take columns of codes (1-D, contiguous, of one length) and a table (int32) or None for each.
 
-        ``code_bytes`` is 1 or 4: what the kernel wants the codes narrowed to. Without a table a code stands for
-        itself, and a negative one for nothing.
+        ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table a code is its own
+        class, and a negative one has none.
         """
         cdef Py_ssize_t i
         if code_bytes not in (1, 4):
@@ -76,9 +76,9 @@ cdef class CodeColumns:
         free(self.items)
         free(self.tables)
 
-    cdef int require(self, Py_ssize_t most_columns, int code_bytes) except -1:
-        """Raise unless these are columns for a kernel of so many, with codes of so many bytes."""
-        if self.n_columns > most_columns or self.code_bytes != code_bytes:
+    cdef int require(self, Py_ssize_t max_columns, int code_bytes) except -1:
+        """Raise an error for more columns than a kernel takes, or for codes of another width."""
+        if self.n_columns > max_columns or self.code_bytes != code_bytes:
             raise ValueError(f"{self.n_columns} columns of codes of {self.code_bytes} bytes do not fit the kernel")
         return 0
 
@@ -106,7 +106,7 @@ cdef class CodeColumns:
             raise ValueError(f"column {i}: the table has {table.shape[0]} entries, more than classes can have")
         self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
         self.tables[i].n_codes = table.shape[0] - 1
-        # To find it out must cost less than it saves.
+        # Only for tables shorter than the column, so that the check costs less than it saves.
         self.tables[i].only_adds = (
             0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
         )
@@ -117,7 +117,7 @@ cdef class CodeColumns:
 cdef struct Job:
     const CodeSource *source
     void *out
-    Py_ssize_t out_bytes    # of one code
+    Py_ssize_t out_bytes    # bytes of a code
     Py_ssize_t n_rows, span
 
 

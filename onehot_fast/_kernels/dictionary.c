@@ -34,7 +34,7 @@ enum {
     MOST_AWAY = WATCHED_ROWS / 64,
     MOST_SPARE_BITS = 17,     /* a table that grows for this alone ends here: 1 MiB */
     MOST_SLOT_BITS = 32,
-    LONGEST_PROBE = 128,      /* with a random hash nobody sees this at half load; then a new seed is drawn */
+    LONGEST_PROBE = 128,      /* a random hash never needs as many at half load: then a new seed is drawn */
     MOST_SEEDS = 8
 };
 
@@ -194,7 +194,7 @@ static ohf_slot slot_of(uint64_t hash, int64_t code)
     return slot;
 }
 
-/* Seed anew from the old seed: nobody can tell the new one who does not know the old one. */
+/* Derive a new seed from the old one: it cannot be guessed without the old one. */
 static void reseed(ohf_dictionary *dictionary)
 {
     uint64_t state = dictionary->seed[0] ^ dictionary->seed[5];

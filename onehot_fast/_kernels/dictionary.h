@@ -17,10 +17,10 @@
 #else
 #  define OHF_PREFETCH(p) ((void)(p))
 #endif
-/* What lies so many bytes ahead, be it memory or not. */
+/* Prefetch memory at a distance; the address need not be valid. */
 #define OHF_PREFETCH_AT(p, n_bytes) OHF_PREFETCH((const void *)((uintptr_t)(p) + (uintptr_t)(n_bytes)))
 
-/* What a row gets that is no code, and why a loop ends early. */
+/* Results of rows without a code, and the reasons why a loop ends early. */
 enum {
     OHF_MISSING = -1,
     OHF_UNKNOWN = -2,
@@ -57,11 +57,11 @@ enum {
 typedef struct {
     int layout;
     const void *rows;         /* n + 1 offsets, n views of 16 bytes, or n pointers to the first byte */
-    const int64_t *lengths;   /* of pointers: a length, or -1 for a missing text */
-    int64_t width;            /* of OHF_BYTES_S and OHF_UCS4 */
-    const uint8_t *data;      /* of offsets; limit bytes may be read */
+    const int64_t *lengths;   /* for pointers: a length, or -1 for a missing text */
+    int64_t width;            /* for OHF_BYTES_S and OHF_UCS4 */
+    const uint8_t *data;      /* for offsets; limit bytes may be read */
     uint64_t limit, last_of_16;        /* below last_of_16, 16 bytes may be read: limit - 15, or 0 */
-    const uint8_t *const *buffers;     /* of views: n_buffers of sizes[i] bytes */
+    const uint8_t *const *buffers;     /* for views: n_buffers of sizes[i] bytes */
     const int64_t *sizes;
     int64_t n_buffers;
     const uint8_t *bits;      /* validity, NULL where all rows are valid */
@@ -100,10 +100,10 @@ struct ohf_dictionary {
     uint64_t seed[8];
     int is_texts;
     ohf_slot *slots;
-    unsigned shift;           /* of a hash, to its place among the 2**(64 - shift) slots */
+    unsigned shift;           /* turns a hash into one of the 2**(64 - shift) slots */
     int64_t n_codes, must_grow;
-    ohf_key *keys;            /* of texts; keys[-1] is the key of no text */
-    uint64_t *numbers;        /* of numbers; numbers[-1] may be read */
+    ohf_key *keys;            /* for texts; keys[-1] is no key */
+    uint64_t *numbers;        /* for numbers; numbers[-1] may be read */
     int64_t room;             /* codes that keys or numbers have room for */
     uint8_t *arena;           /* long texts: 8 bytes of length, then the bytes, padded to 8 */
     size_t arena_used, arena_room;

@@ -2,7 +2,7 @@
  *
  * A loop that learns and one that only looks up are one function with a constant argument. The row that is at its
  * home slot, the usual one, stays in the loop; every other goes through a function of dictionary.c. Where the table
- * does not fit the second-level cache, 64 rows at a time are hashed, their slots and keys fetched, and then looked
+ * does not fit the second-level cache, blocks of 64 rows are hashed, their slots and keys fetched, and then looked
  * at in order.
  */
 #include "dictionary_hash.h"
@@ -403,7 +403,7 @@ OHF_INLINE int OHF(code_numbers)(ohf_dictionary *dictionary, const ohf_numbers *
         const uint64_t *block = patterns;
         int any_special = 0;
         int64_t coded;
-        for (int64_t row = done + n; is_wide && row < done + 2 * n; row += 8)   /* the next block, a line at a time */
+        for (int64_t row = done + n; is_wide && row < done + 2 * n; row += 8)   /* the next block, line by line */
             OHF_PREFETCH_AT(numbers->rows, 8 * row);
         if (is_plain && !learn)
             block = (const uint64_t *)numbers->rows + done;

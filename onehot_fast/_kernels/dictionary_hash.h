@@ -2,7 +2,7 @@
  * products. Every byte of a text counts, and every difference meets two rounds or a product with a secret.
  */
 
-/* What the loops keep in registers of a dictionary; loaded anew after whatever may change it. */
+/* Fields of a dictionary that loops keep in registers; loaded again after a change. */
 typedef struct {
     const ohf_slot *slots;
     const ohf_key *keys;

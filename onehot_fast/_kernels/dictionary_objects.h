@@ -11,13 +11,13 @@
 
 #include "dictionary.h"
 
-/* A memo is given up that knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of OHF_MEMO_WINDOW rows:
- * so many, as thousands of objects that come for the first time fill it. It has about a place for each row, for objects
- * that share one take turns in it, and are read each time; the one beside it takes the second of two. Of 4,000 objects
- * wherever they lie 6 % share one of 2**16 places, and 38 % one of 2**13. */
+/* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
+ * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because objects
+ * that share a place replace each other; the second of two takes the next place. Of 4,000 objects at random addresses
+ * 6 % share one of 2**16 places, and 38 % one of 2**13. */
 enum {
-    OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048, OHF_MEMO_WINDOW = 16384,
-    OHF_AHEAD = 32, OHF_MAX_MISSING = 4
+    OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048,
+    OHF_MEMO_WINDOW = 16384, OHF_AHEAD = 32, OHF_MAX_MISSING = 4
 };
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
 } ohf_memo;
 
 typedef struct {
-    const char *rows;         /* of pointers to objects */
+    const char *rows;         /* pointers to objects */
     Py_ssize_t stride;
     int is_text;              /* exact str, else exact bytes */
     PyObject *missing[OHF_MAX_MISSING];    /* missing by identity, beside None and NaN */
@@ -45,7 +45,7 @@ typedef struct {
     const PyObject *objects[OHF_BLOCK];
     int32_t rows[OHF_BLOCK], codes[OHF_BLOCK];
     int64_t n;
-    size_t used;              /* of the scratch */
+    size_t used;              /* bytes of the scratch */
 } ohf_block;
 
 /* Room for `needed` more bytes of scratch: 1, 0 where the block must be finished first, or OHF_NO_MEMORY. */
@@ -137,7 +137,7 @@ static inline ohf_memo *ohf_beside(const ohf_objects *objects, const ohf_memo *e
     return &objects->memo[(entry - objects->memo) ^ 1];
 }
 
-/* Make the memo for so many rows; without memory for it there is none. */
+/* Make the memo for a number of rows; without memory there is no memo. */
 static inline void ohf_make_memo(ohf_objects *objects, int64_t n_rows)
 {
     int bits = OHF_MIN_MEMO_BITS;

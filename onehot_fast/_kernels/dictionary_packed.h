@@ -27,13 +27,13 @@ typedef struct {
     Py_ssize_t stride;
     const PyObject *dtype;    /* whose struct these headers do not show in full */
     const char *missing;      /* the text that stands for a missing one */
-    int64_t missing_length;   /* of it, -1 where there is none */
+    int64_t missing_length;   /* its length, -1 without one */
 } ohf_packed;
 
 typedef struct {
     const uint8_t *texts[OHF_PACKED_BLOCK];
     int64_t lengths[OHF_PACKED_BLOCK];
-    uint8_t copies[OHF_PACKED_BLOCK][32];    /* of texts of up to 16 bytes, behind 16 others */
+    uint8_t copies[OHF_PACKED_BLOCK][32];    /* texts of up to 16 bytes, after 16 other bytes */
 } ohf_packed_block;
 
 /* Make a block of up to OHF_PACKED_BLOCK rows; returns how many NumPy could read. */

@@ -1,4 +1,4 @@
-/* What the loops of every instruction set read their rows with: validity bits, masks, numbers of any type. */
+/* Reading rows, for the loops of every instruction set: validity bits, masks, numbers of any type. */
 
 /* The bits of up to 64 rows, reading no byte that has none of them. */
 static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
@@ -18,7 +18,7 @@ static uint64_t ohf_valid_rows(const uint8_t *bits, int64_t begin, int64_t n)
     return n < 64 ? word & (((uint64_t)1 << n) - 1) : word;
 }
 
-/* Which bytes of the two words of a key belong to a text of so many bytes. */
+/* The mask of the bytes of a key's two words that belong to a text of a length. */
 #define OHF_BYTES(N) (((uint64_t)1 << (8 * (N))) - 1)
 #define OHF_ALL (~(uint64_t)0)
 static const uint64_t ohf_low_masks[16] = {

@@ -1,4 +1,4 @@
-/* Texts of Arrow's layouts, cut at a separator; the pieces go to the loops of the dictionary where they lie. */
+/* Texts in Arrow's layouts, cut at a separator; the loops of the dictionary read the pieces in place. */
 #ifndef OHF_DICTIONARY_SPLIT_H
 #define OHF_DICTIONARY_SPLIT_H
 
@@ -14,12 +14,12 @@ typedef struct {
     const uint8_t *separator;
     size_t separator_bytes;   /* at least one */
     int keeps_empty;          /* whether an empty piece is a value like any other */
-    int32_t *codes;           /* of all pieces, one row after the other */
+    int32_t *codes;           /* for all pieces, row by row */
     int64_t n_codes, room;
-    const uint8_t *pieces[OHF_PIECES_BLOCK];    /* that have no code yet */
+    const uint8_t *pieces[OHF_PIECES_BLOCK];    /* pieces without a code */
     int64_t lengths[OHF_PIECES_BLOCK];
     int64_t n_pieces;
-    int64_t n_at_front;       /* of these, those without 16 readable bytes in front of them */
+    int64_t n_at_front;       /* pieces without 16 readable bytes before them */
 } ohf_split;
 
 /* Give the pieces at hand their codes; 0 or an OHF_* failure. */

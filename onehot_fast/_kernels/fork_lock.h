@@ -1,7 +1,7 @@
 /* The lock of what several threads share without a GIL: held for some instructions, and free in a child after a fork.
 
    With a GIL it is nothing: the GIL is that lock. A child has none of its parent's other threads, and would wait for
-   ever for a lock that one of them held, or was just given. So whoever forks takes this one first, and both processes
+   ever for a lock that one of them held, or was just given. So a fork takes this lock first, and both processes
    open it afterwards: the child finds what it guards whole. No fork waits long for it, and no thread that has it waits
    for anything, as long as no function of Python is called while it is held. */
 #ifndef OHF_FORK_LOCK_H

@@ -38,19 +38,19 @@ cdef struct Group:
     const void *codes
     int code_bytes
     uint32_t n_codes
-    uint32_t first_code     # of a product: that of the first row of the table
-    const double *table     # of a product: (n_codes, width)
-    Py_ssize_t first_bin    # of sums: where its bins begin
+    uint32_t first_code     # for a product: the code of the first row of the table
+    const double *table     # for a product: (n_codes, width)
+    Py_ssize_t first_bin    # for sums: the position of its first bin
 
 cdef struct Job:
     const Group *groups
     Py_ssize_t n_groups, n_rows, block_rows
     Py_ssize_t width            # columns of the other operand
-    double *out                 # of a product
-    bint is_added               # to what `out` holds
-    const double *values        # of sums
+    double *out                 # for a product
+    bint is_added               # the product is added to `out`
+    const double *values        # for sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
-    const double *weights       # of pairs: one for each row, or NULL
+    const double *weights       # for pairs: one for each row, or NULL
     double *bins                # n_lanes times n_bins for each block
     Py_ssize_t n_bins, n_lanes
 

@@ -27,14 +27,14 @@ enum {
 #define OHF_SPAN32 ((uint64_t)1 << 30)     /* most classes of a window with four-byte codes */
 #define OHF_PAD 64                         /* readable bytes a block of codes has behind its end */
 #define OHF_SCRATCH 16384                  /* bytes of the scratch block of rows_scratch: half of a 32 KiB L1 */
-#define OHF_BIT_ROWS 4096                  /* codes that become masks at a time, */
+#define OHF_BIT_ROWS 4096                  /* codes of a block of masks, */
 #define OHF_BIT_MASK (OHF_BIT_ROWS / 8)    /* bytes of such a mask, */
 #define OHF_BIT_MASKS 16384                /* and of 32 masks; in plain C, of lines of 512 bits of all classes */
-#define OHF_MAP_BLOCK 512                  /* codes that a map looks up at a time: 2 KiB on the stack */
+#define OHF_MAP_BLOCK 512                  /* codes of a block of a map: 2 KiB on the stack */
 #define OHF_EXPAND_DEPTH 255               /* deepest row that rows_expand takes: its codes are one byte */
 #define OHF_EXPAND_WINDOW 16               /* rows that one vector of rows_expand may span */
 
-/* What an index means, and the window [base, base + span) of classes that the codes are relative to. */
+/* How indices are interpreted, and the window [base, base + span) of classes for relative codes. */
 typedef struct {
     uint64_t depth;        /* classes are [0, depth); depth < 2**63 */
     uint64_t base, span;
@@ -59,7 +59,7 @@ typedef struct {
     int32_t first, top;
 } ohf_shifted;
 
-/* What to write: a group is the output of `inner` neighbouring indices, depth * inner elements. */
+/* The output: a group belongs to `inner` neighbouring indices and has depth * inner elements. */
 typedef struct {
     size_t width;          /* bytes of an element */
     size_t depth, inner;
@@ -72,7 +72,7 @@ typedef struct {
 /* How rows_expand builds its lines: for each vector of a period, which row and which column its lanes hold. */
 typedef struct {
     size_t head;           /* elements before the first aligned vector */
-    size_t vectors, rows;  /* of one period */
+    size_t vectors, rows;  /* in one period */
     uint16_t first_row[OHF_EXPAND_DEPTH];
     unsigned char row[OHF_EXPAND_DEPTH * 64], column[OHF_EXPAND_DEPTH * 64];   /* lanes entries a vector */
 } ohf_plan;
@@ -90,8 +90,8 @@ typedef struct {
     int streams;                           /* has stores that bypass the caches */
     ohf_narrow narrow8[OHF_KINDS], narrow32[OHF_KINDS];
     ohf_map map8[OHF_KINDS], map32[OHF_KINDS];   /* narrow through a table; no floats */
-    ohf_rows rows_scatter;                 /* store the ons into memory that already holds off */
-    ohf_rows rows_block;                   /* fill a block, then store the ons: ordinary stores, any width */
+    ohf_rows rows_scatter;                 /* store hot elements into memory that holds off */
+    ohf_rows rows_block;                   /* fill a block, then store hot elements: ordinary stores, any width */
     ohf_rows rows_scratch;                 /* compose blocks in the scratch block, stream them out */
     ohf_rows rows_merge;                   /* stream whole rows, composing the one line that holds the on */
     void (*rows_expand)(const uint8_t *codes, size_t n_rows, const ohf_plan *plan, const ohf_fill *fill,

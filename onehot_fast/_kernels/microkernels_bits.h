@@ -89,7 +89,7 @@ OHF_INLINE void OHF(bits_tile)(const uint8_t *codes, size_t n, size_t n_classes,
     if (halved) {
         memset(masks, 255, mask_bytes);
         memset(high, 255, mask_bytes);
-        if (shift < 4)   /* of NONE all bits are set, the highest one too */
+        if (shift < 4)   /* in NONE all bits are set, the highest one too */
             for (size_t i = 0; i < mask_bytes; i++)
                 high[i] = (unsigned char)~of_bit[2 * shift * OHF_BIT_MASK + i];
         for (size_t bit = 0; bit < shift; bit++) {

@@ -128,7 +128,7 @@ OHF_INLINE lanes OHF(transpose_some)(const ohf_shifted *c, size_t n, int kind, s
             int32_t each[OHF_LANES * 2];
             const lanes low = n == 2 ? low32(v[0], v[1]) : v[0], high = n == 2 ? high32(v[0], v[1]) : v[0];
             store_low(each, low);
-            store_low(each + 4, high);   /* of one column the same again */
+            store_low(each + 4, high);   /* one column: the same again */
             store_high(each + 4 * n, low);
             if (n == 2)
                 store_high(each + 12, high);
@@ -180,7 +180,7 @@ static int OHF(transpose)(const ohf_shifted *columns, size_t n_columns, size_t r
             bad = or32(bad, OHF(transpose_some)(columns + j, 1, -1, row, n, n_columns, to + j));
         else if (n_columns % 4 == 2)
             bad = or32(bad, OHF(transpose_some)(columns + j, 2, -1, row, n, n_columns, to + j));
-        else if (j < n_columns)   /* the last four, of which one is there already */
+        else if (j < n_columns)   /* the last four, one of which is written */
             bad = or32(bad, OHF(transpose4)(columns + n_columns - 4, row, n, n_columns, to + n_columns - 4));
     }
     return !any_negative(bad);
@@ -209,7 +209,7 @@ static int OHF(transpose)(const ohf_shifted *columns, size_t n_columns, size_t r
 
 #endif
 
-/* Some rows at a time, so that few columns are worth a call too. Ordinary stores: while lines leave past the caches all
+/* Several rows in one call, so that few columns are worth it. Ordinary stores: while lines leave past the caches all
  * other stores wait (1M rows of 5 columns 0.33 ns a code, 0.58 past the caches; 10M rows 0.38 - 0.48, 0.50 - 0.63). */
 static size_t OHF(csr)(const ohf_shifted *columns, size_t n_columns, size_t n_rows, int32_t place, int32_t *indices,
                        int32_t *ends)

@@ -4,7 +4,7 @@
 /* ---- codes in their window ---------------------------------------------------------------------------- */
 
 /* The caller's indices may change while they are read, and a compiler may load twice what is read once here, compare
- * the one and use the other. So codes are held against the window again where nobody else writes: what is outside has
+ * the one and use the other. So codes are compared with the window again in private memory: those outside have
  * no class, and nothing is looked up or written beyond the end. */
 #define OHF_WITHIN(SUFFIX, CODE, UNSIGNED, NONE)                                                               \
     static void OHF(keep_within##SUFFIX)(CODE *codes, size_t n, UNSIGNED span)                                 \
@@ -36,7 +36,7 @@ static inline uint32_t OHF(span_from)(uint64_t base, uint64_t span)
 /* ---- narrow: indices -> codes ------------------------------------------------------------------------- */
 
 /* Widened to 64 bits as unsigned, a negative index is at least 2**63 and fails `v < span` like any index that is
- * too large: one comparison decides. Up to 2**31 classes the same holds in 32 bits, twice as many at a time. */
+ * too large: one comparison decides. Up to 2**31 classes the same holds in 32 bits, with twice the throughput. */
 #define OHF_NARROW_INT(NAME, T, WIDE32, WIDE64, IS_SIGNED, SUFFIX, CODE, NONE)                                 \
     static void OHF(narrow##SUFFIX##_##NAME)(const void *indices, size_t n, const ohf_policy *policy,          \
                                              void *codes)                                                      \
@@ -108,7 +108,7 @@ OHF_NARROW_ALL(32, int32_t, OHF_NONE32)
 /* ---- map: local codes -> codes, through a table ------------------------------------------------------- */
 
 /* Whatever is no local code takes the entry behind the last one: one unsigned comparison, one look-up. The look-ups
- * stand in a loop of their own, for a compiler vectorises what is before and behind them: 0.3 ns a code, not 0.7.
+ * have a loop of their own, so that compilers vectorise the others: 0.3 ns a code instead of 0.7.
  * A table that only adds a number needs none; where all codes are in range this takes 0.03 ns, and 1 is returned: no
  * code is NONE. Codes of up to 32 bits are compared in 32 bits, with BOUND, one beyond the largest that T holds, in
  * place of a number of codes that is larger. Entries lie in [-1, 2**31), so that 32 bits decide; CodeColumns admits no

@@ -100,8 +100,8 @@ static void OHF(fence)(void)
     OHF_STORE_FENCE();
 }
 
-/* The scratch block holds nothing but off between blocks: the ons of a block are stored, the block is streamed, the
- * ons are taken back; where they are many, off is stored behind the whole block instead. */
+/* The scratch block holds only off between blocks: hot elements are stored, the block is streamed, and the hot
+ * elements are reset to off; if they are many, the whole block is reset instead. */
 OHF_INLINE void OHF(rows_scratch_of)(const int32_t *codes, size_t n_groups, const ohf_fill *fill,
                                      unsigned char *out, unsigned char *scratch, size_t width)
 {

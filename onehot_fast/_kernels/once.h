@@ -5,11 +5,11 @@
 #include <stdint.h>
 
 #if defined(__GNUC__)
-/* Whatever the compiler knows of this memory it forgets: it may have been written to. */
+/* The compiler forgets the content of this memory: it may have changed. */
 #  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
 /* It forgets as well where this integer comes from: what is compared is what is used. */
 #  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
-#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* of x86 */
+#  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* x86 */
 #else
 #  include <intrin.h>
 #  define OHF_FORGET(MEMORY) _ReadWriteBarrier()

@@ -13,13 +13,11 @@ cdef extern from *:
     #endif
 
     /* GNU OpenMP keeps a team's threads waiting for the next region. A fork copies the team without its threads,
-     * and the child's next region waits for them for ever. Letting the team go before each fork is the one cure
-     * that leaves the child parallel (30 us, and the next region starts a new team). Where the runtime has no way
-     * to let it go, the child stays on one thread. */
+     * and the child's next region would wait for them forever. The team is therefore released before each fork
+     * (30 us), so that the child can start a new one. If the runtime cannot release it, the child uses one thread. */
     static int ohf_team_seen = 0, ohf_child_alone = 0;
 
-    /* What the teams of all threads leave behind, read and written without any lock: hints, whose loss costs
-     * time and nothing else. */
+    /* Hints about the teams of all threads, read and written without a lock: a lost one costs only time. */
     #if defined(__GNUC__)
     #  define OHF_GET(value, hint) __atomic_load(&(hint), &(value), __ATOMIC_RELAXED)
     #  define OHF_PUT(hint, value) __atomic_store(&(hint), &(value), __ATOMIC_RELAXED)

@@ -2,7 +2,7 @@
 """Planes: the new axis is not the last, so each class owns runs of ``inner`` neighbouring elements.
 
 The output is (outer, depth, inner). A tile of one run's positions is narrowed to one byte each, in the
-first-level cache; then every class of the tile is compared against the codes and written, a vector at a time.
+first-level cache; then every class of the tile is compared with the codes and written, vector by vector.
 A depth above 255 is cut into segments of 255 classes, and the tile is narrowed again for each: 1/255 of the
 reads the comparison makes anyway.
 
@@ -33,7 +33,7 @@ cdef struct Job:
     unsigned char *out
     size_t plane_bytes      # from one class to the next
     Py_ssize_t inner
-    Py_ssize_t n_tiles      # of one run
+    Py_ssize_t n_tiles      # tiles of a run
     Py_ssize_t n_segments
     Py_ssize_t n_items
     Py_ssize_t chunk_items

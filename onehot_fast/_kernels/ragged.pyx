@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Ragged: any number of codes per row, into a matrix (set or counted) or into CSR.
 
-Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, and must be nobody's
-else: the caller copies what others may change. The codes are bounded where they are read.
+Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, and the
+caller copies offsets that other threads may change. The codes are bounded where they are read.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -55,7 +55,7 @@ cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1
 
 
 cdef void set_row(const Job *job, Py_ssize_t row, int32_t *codes) noexcept nogil:
-    """Store the ons of one row."""
+    """Store the hot elements of one row."""
     cdef unsigned char *to = job.out + row * job.row_bytes
     cdef Py_ssize_t at = job.offsets[row], end = job.offsets[row + 1], count, i, width = job.fill.width
     while at < end:

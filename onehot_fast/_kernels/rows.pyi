@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._kernels.code_columns import CodeColumns
+
 def encode(
     indices: npt.NDArray[Any],
     out: npt.NDArray[np.uint8],
@@ -12,6 +14,15 @@ def encode(
     off: npt.NDArray[np.uint8],
     wrap: bool,
     ignored: int | None,
+    num_threads: int,
+    is_cleared: bool = False,
+) -> None: ...
+def encode_columns(
+    columns: CodeColumns,
+    out: npt.NDArray[np.uint8],
+    depth: int,
+    on: npt.NDArray[np.uint8],
+    off: npt.NDArray[np.uint8],
     num_threads: int,
     is_cleared: bool = False,
 ) -> None: ...

@@ -1,4 +1,4 @@
-/* The order of texts by their bytes: a radix sort over eight bytes at a time, stable.
+/* The order of texts by their bytes: a stable radix sort over prefixes of eight bytes.
  *
  * Groups that agree in eight bytes skip what all of them have in common and are sorted by the next eight. So every
  * byte is looked at a few times, however many texts begin alike.
@@ -62,7 +62,7 @@ static void ohf_sort_few(const ohf_sort *sort, ohf_sorted *items, int64_t n, int
     }
 }
 
-/* By one byte of the prefix at a time, the lowest first; bytes that all have in common are passed over. */
+/* By the bytes of the prefix, the lowest first; bytes that all texts share are skipped. */
 static void ohf_sort_prefixes(ohf_sorted *items, ohf_sorted *spare, int64_t n)
 {
     int64_t counts[8][256];

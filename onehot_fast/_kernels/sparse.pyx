@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""CSR and CSC: the positions of the ons, without the matrix.
+"""CSR and CSC: the positions of the hot elements, without the matrix.
 
 CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
 some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
@@ -29,14 +29,14 @@ cdef extern from *:
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
-    MOST_COLUMNS = 1024     # that are turned to rows; a wider row is written by itself
+    MAX_COLUMNS = 1024      # transposed together; wider rows are written one by one
     CHUNK_ROWS = 16384
     LANES = 8               # parts of a group of rows, taken in turns,
     LANE_CODES = 256        # and codes of a block of each
-    # Fewer in turns the more lines are written to at a time: the first-level cache holds 512.
+    # Fewer lanes for more columns, because each writes a line and the first-level cache holds 512.
     LANE_COLUMNS = 64
     HALF_LANE_COLUMNS = 128
-    # Positions of so many bytes do not fit the second-level cache: the line behind one is fetched when it is
+    # Positions of this size do not fit the second-level cache: the next line is fetched when one is
     # written. 10M rows of 50 columns take 22 ms in place of 42, 1M (4 MB) 1.9 in place of 1.4.
     FAR_BYTES = 8 << 20
 
@@ -51,9 +51,9 @@ cdef struct Job:
     const CodeSource *sources
     void *indices
     void *indptr
-    const ohf_shifted *shifted      # of each column, or NULL where one has to be looked up
+    const ohf_shifted *shifted      # for each column, or NULL if one needs a look-up
     Py_ssize_t n_columns, n_rows, span
-    bint wide               # of the positions: int64
+    bint wide               # int64 positions
 
 
 cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shifted) noexcept nogil:
@@ -88,7 +88,7 @@ cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
     """Write rows from ``row`` on, up to about the first that lacks a column; return how many."""
-    cdef ohf_shifted shifted[MOST_COLUMNS]
+    cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         shifted[column] = job.shifted[column]
@@ -101,11 +101,11 @@ cdef Py_ssize_t write_block(
     position_t *ends, Py_ssize_t place,
 ) noexcept nogil:
     """Write a block of rows whose positions were looked up, ``step`` apart; return where they end."""
-    cdef ohf_shifted shifted[MOST_COLUMNS]
+    cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     cdef const unsigned char *at
     if position_t is int32_t:
-        if n_columns <= MOST_COLUMNS:
+        if n_columns <= MAX_COLUMNS:
             for column in range(n_columns):
                 at = <const unsigned char *> (codes + column * step)
                 shifted[column] = ohf_shifted(at, OHF_I32, 0, INT32_MAX)
@@ -139,7 +139,7 @@ cdef Py_ssize_t write_rows(
             place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
         elif count:
             first = 0
-            while first < n_columns:   # one row at a time, as many of its columns as fit
+            while first < n_columns:   # row by row, as many of its columns as fit
                 n = min(n_columns - first, <Py_ssize_t> CODES)
                 for column in range(n):
                     read(&job.sources[first + column], row, 1, 0, job.span, codes + column)
@@ -190,7 +190,7 @@ def csr(
     The codes have four bytes; ``n_columns`` are those of the whole matrix.
     """
     cdef Job job
-    cdef ohf_shifted shifted[MOST_COLUMNS]
+    cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t total
     columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
@@ -206,7 +206,7 @@ def csr(
     job.span = n_columns
     job.wide = position_t is int64_t
     job.microkernels = microkernels()
-    if job.n_columns <= MOST_COLUMNS and shifts_of(&job, shifted):
+    if job.n_columns <= MAX_COLUMNS and shifts_of(&job, shifted):
         job.shifted = shifted
     else:
         job.shifted = NULL

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Validity bitmaps, and integers under them: a null becomes -1.
 
-A bitmap is read a byte at a time, which a table spreads to eight bytes; the loops over those have no branch, and
-the compiler vectorises them. No byte is read that holds no bit of the range.
+A bitmap is read byte by byte, and a table spreads each byte to eight. The loops over those have no branch, and the
+compiler vectorises them. Only bytes with a bit of the range are read.
 """
 
 from libc.stdint cimport (

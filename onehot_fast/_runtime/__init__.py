@@ -1,1 +1,1 @@
-"""What everything stands on: kernels by dtype, memory, threads, the machine."""
+"""The foundations: kernels by dtype, memory, threads, the machine."""

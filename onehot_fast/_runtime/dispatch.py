@@ -1,21 +1,23 @@
-"""From dtypes to kernels: one table, (layout, index dtype) → the compiled specialisation.
+"""The kernels on arrays, and a description of this build.
 
-The element is not in the table: a kernel knows it by its width in bytes alone, at run time.
+Kernels know the elements of a result by their width in bytes alone.
 """
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._kernels import chunks, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels import decode as _decode
-from onehot_fast._kernels import matrix, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels.code_columns import INDEX_DTYPES, CodeColumns
 from onehot_fast._kernels.code_columns import recode as _recode
-from onehot_fast._runtime import memory
+from onehot_fast._runtime import memory, parallel
+from onehot_fast._version import __version__
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -125,7 +127,7 @@ def encode_matrix(
     """
     if out.nbytes:
         columns = CodeColumns(list(codes), list(tables), 4)
-        matrix.encode(columns, _memory_of(out), out.shape[1], on, off, num_threads, zeroed)
+        rows.encode_columns(columns, _memory_of(out), out.shape[1], on, off, num_threads, zeroed)
 
 
 def encode_block(
@@ -308,3 +310,38 @@ def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
     if not (is_large and simd.stream_fill(ones.view(np.uint8), one.view(np.uint8))):
         ones.fill(1)
     return ones
+
+
+def build_info() -> dict[str, Any]:
+    """Return a description of this build and of the machine, for bug reports.
+
+    Returns
+    -------
+    dict
+        ``version``, ``python``, ``numpy`` and ``machine``: str;
+        ``openmp``: bool, and ``openmp_version``: the date of the standard (yyyymm), 0 without;
+        ``simd``: str, the active variant of the kernels, and ``simd_variants``: tuple of str, those
+        this processor can run, best first (``ONEHOT_FAST_SIMD`` forces one);
+        ``stream_bytes``: int, the output size in bytes above which stores bypass the caches
+        (``ONEHOT_FAST_STREAM_BYTES`` forces another one);
+        ``num_threads``: int, the threads a large call uses by default.
+
+    Examples
+    --------
+    >>> import onehot_fast
+    >>> info = onehot_fast.build_info()
+    >>> info["simd"] in info["simd_variants"]
+    True
+    """
+    return {
+        "version": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+        "openmp": chunks.openmp_version() > 0,
+        "openmp_version": chunks.openmp_version(),
+        "simd": simd.active(),
+        "simd_variants": simd.variants(),
+        "stream_bytes": simd.get_stream_bytes(),
+        "num_threads": parallel.available(),
+    }

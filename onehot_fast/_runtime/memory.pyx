@@ -175,7 +175,7 @@ cdef class Block:
     """The owner of one array's memory; the array's ``base``."""
 
     cdef void *address      # where the block begins
-    cdef size_t size        # of a mapped block, 0 for one of malloc's
+    cdef size_t size        # size of a mapped block, 0 for one of malloc's
     cdef void *data         # where the array begins
     cdef bint was_reused    # a mapped block: it is not fresh
 

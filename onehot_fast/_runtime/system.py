@@ -1,4 +1,4 @@
-"""What the machine can give: memory and processors."""
+"""The memory and processors of the machine."""
 
 from __future__ import annotations
 

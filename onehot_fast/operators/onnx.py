@@ -7,6 +7,7 @@ range wraps in no opset.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,12 @@ import numpy.typing as npt
 
 from onehot_fast import tensor
 from onehot_fast._arguments.indices import as_array, as_integer
-from onehot_fast.operators._types import FLOATS, INTEGERS, check_type
+
+__all__ = ["one_hot"]
 
 VERSIONS = (28, 11, 9)
+INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+FLOATS = ("float16", "float32", "float64")
 NUMBERS = (*INTEGERS, *FLOATS)  # T1 and T2
 VALUES = (*NUMBERS, "bool", "complex64", "complex128", "string")  # T3
 VALUES_28 = (*VALUES, "bfloat16")
@@ -136,3 +140,19 @@ def _is_plain(data: Any) -> bool:
     if isinstance(data, (list, tuple)):
         return all(map(_is_plain, data))
     return type(data) in (bool, int, float)
+
+
+def type_name(array: npt.NDArray[Any]) -> str:
+    """Return the name of the type of the elements: ``string`` for all kinds of text."""
+    if array.dtype.kind in "SUT":
+        return "string"
+    if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.flat):
+        return "string"
+    return str(array.dtype.name)
+
+
+def check_type(name: str, array: npt.NDArray[Any], accepted: Collection[str], where: str) -> None:
+    """Raise TypeError unless the elements of the input `name` have one of the accepted types."""
+    if type_name(array) not in accepted:
+        types = ", ".join(accepted)
+        raise TypeError(f"{where}: {name} must have one of the types {types}, got {array.dtype}")

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from onehot_fast import tensor
 from onehot_fast._arguments.choices import check_choice, check_text
 from onehot_fast._arguments.indices import as_array, as_integer
-from onehot_fast.operators._types import FLOATS, INTEGERS, check_type, type_name
+from onehot_fast.operators.onnx import FLOATS, INTEGERS, check_type, type_name
+
+__all__ = ["one_hot"]
 
 VERSIONS = (1, 16)
 INDICES = ("int32", "int64")  # T1

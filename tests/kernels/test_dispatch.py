@@ -18,7 +18,7 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import matrix, planes, ragged, rows, simd, sparse
+from onehot_fast._kernels import planes, ragged, rows, simd, sparse
 from onehot_fast._kernels.code_columns import CodeColumns, recode
 from onehot_fast._runtime import dispatch
 
@@ -142,7 +142,7 @@ def test_kernels_refuse_codes_narrowed_for_another():
     offsets = np.arange(101)
     narrow, wide = (CodeColumns([np.zeros(100, np.int8)], [None], n) for n in (1, 4))
     calls = [
-        lambda: matrix.encode(narrow, out, 2, on, off, 1),
+        lambda: rows.encode_columns(narrow, out, 2, on, off, 1),
         lambda: sparse.csr(narrow, np.zeros(100, np.int32), np.zeros(101, np.int32), 2, 1),
         lambda: sparse.csc_counts(narrow, np.zeros((1, 2, 1), np.int32), 1),
         lambda: recode(narrow, np.zeros(100, np.int8), 2, 1),
