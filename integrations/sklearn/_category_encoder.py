@@ -37,13 +37,13 @@ NAN_APART = "return_and_ignore_missing_for_infrequent"
 class CategoryCodes(NamedTuple):
     """The rows of a feature as codes of its categories."""
 
-    codes: AnyArray  # entries of `lut`, negative where the value is missing
-    lut: Positions  # code → position in `categories_`, or their number if the value is unknown;
-    # the last entry is that of a missing value
+    codes: AnyArray  # entries of `lut`, negative for missing values
+    lut: Positions  # code → position in `categories_`, or their number for an unknown value; the
+    # last entry is the position of a missing value
     has_unknown: bool
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
-        """Return the value, or the row of values, that a function of positions has for each row."""
+        """Return the results of a function of positions for the rows."""
         if len(self.codes) < len(self.lut):
             return function(self.lut.take(self.codes))
         return function(self.lut).take(self.codes, axis=0)
@@ -54,8 +54,8 @@ class CategoryLookup:
     """The categories of a fitted feature, with a hash table."""
 
     categories: AnyArray  # the item of `categories_`
-    present: Categories  # those that are not missing
-    type: type  # of these as Python objects: str, int, float or bool
+    present: Categories  # the categories that are not missing
+    type: type  # their Python type: str, int, float or bool
     none: int  # the position of None, or the number of categories
     nan: int  # the position of NaN, or the number of categories
 
@@ -63,7 +63,7 @@ class CategoryLookup:
     def of(cls, categories: AnyArray) -> CategoryLookup:
         """Return a look-up of categories of one type.
 
-        Duplicates, unsorted numbers and a missing value that is not the last fall back.
+        scikit-learn handles duplicates, unsorted numbers and a missing value before others.
         """
         present, none, nan = categories, len(categories), len(categories)
         # pandas.NA has no truth value.
@@ -94,7 +94,7 @@ class CategoryLookup:
             if codes is not None:
                 return self._of_lookup(codes, column)
         encoded = column.encode()
-        if not self._accepts(dtype, python_type(encoded.values)):  # equality is not enough
+        if not self._accepts(dtype, python_type(encoded.values)):  # 1 equals 1.0
             raise SklearnFallback
         found = self.present.find(Categories.of(encoded.values))
         unknown, missing = len(self.categories), self._position_of(encoded.missing)
@@ -135,7 +135,7 @@ class CategoryLookup:
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether scikit-learn finds values of a type, in an array of a dtype, as we do."""
+        """Tell whether scikit-learn finds the same values of a type in an array of a dtype."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type
@@ -149,8 +149,8 @@ class CategoryEncoder(BaseEncoder):
 
     # Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
     STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
-    # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows that
-    # are fitted, while `fit_transform` runs, and a look-up for each feature.
+    # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows of
+    # `fit` while `fit_transform` runs, and a look-up for each feature.
     __slots__ = ("_fitted_rows", "_lookups")
     _fitted_rows: list[CategoryCodes] | None
     _lookups: list[CategoryLookup]

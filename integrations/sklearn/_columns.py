@@ -33,17 +33,17 @@ KIND_TYPES = {"U": str, "i": int, "u": int, "f": float, "b": bool}
 MAX_CELL_ROWS = 16
 
 
-class SklearnFallback(Exception):  # never raised to callers: it is no error
-    """Raised if only scikit-learn's own code can read the values or report what is wrong."""
+class SklearnFallback(Exception):  # caught within this package
+    """Only scikit-learn's own code can read the values or report what is wrong."""
 
 
 class EncodedColumn(NamedTuple):
     """The codes of a column and its distinct values."""
 
-    codes: AnyArray  # positions in `values`, negative where the value is missing
+    codes: AnyArray  # positions in `values`, negative for missing values
     values: Any  # an ndarray or Strings: distinct, not missing, in any order
-    dtype: DType  # of the array that scikit-learn makes of the column
-    missing: float | None  # what a negative code stands for: NaN or None
+    dtype: DType  # the dtype of the column as an array in scikit-learn
+    missing: float | None  # the missing value: NaN or None
 
     @property
     def has_missing(self) -> bool:
@@ -55,7 +55,7 @@ class InputColumn(NamedTuple):
     """A column that is not encoded yet."""
 
     source: Column | Values
-    dtype: DType  # of the array that scikit-learn makes of the column
+    dtype: DType  # the dtype of the column as an array in scikit-learn
     missing: float | None = np.nan  # NaN or None, unless the objects in `array` decide
     array: AnyArray | None = None  # the column, if it is an array
 
@@ -79,7 +79,7 @@ class InputColumn(NamedTuple):
         return EncodedColumn(codes, values, self.dtype, self.missing_value(codes))
 
     def missing_value(self, codes: AnyArray) -> float | None:
-        """Return what the missing values are, whose code is -1: NaN or None."""
+        """Return the missing value of the column, whose code is -1: NaN or None."""
         if self.array is None or self.array.dtype != OBJECT:
             return self.missing
         types = set(map(type, self.array[codes == -1].tolist()))
@@ -148,7 +148,7 @@ def python_type(values: AnyArray | Strings) -> type | None:
 
 
 def wrap_csr(parts: tuple[AnyArray, AnyArray, AnyArray], shape: tuple[int, int]) -> Any:
-    """Return ``(data, indices, indptr)`` as scikit-learn is configured: array or matrix."""
+    """Return ``(data, indices, indptr)`` as the array or matrix that scikit-learn would return."""
     # Before scikit-learn 1.9 there is no choice.
     is_array = get_config().get("sparse_interface") == "sparray"
     container = sparse.csr_array if is_array else sparse.csr_matrix
@@ -174,7 +174,7 @@ def _has_one_dtype_of_numbers(frame: Any) -> bool:
 
 
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
-    """Return a few texts, some of them missing, as a column; None if it has to be read."""
+    """Return a few texts, some of them missing, as a column; None for other values."""
     values = table.cells(position) or ()
     types = set(map(type, values))
     if types == {str} or (types == {str, type(None)} and table.library == "polars"):
@@ -227,7 +227,7 @@ def _check_series(series: Any) -> AnyArray:
 
 
 def _read_library_column(series: Any) -> InputColumn:
-    """Return a column of polars or Arrow as an array of objects would hold it."""
+    """Return a column of polars or Arrow as one of an array of objects."""
     if _is_text(series):
         return read_text(series, None)
     values = series.to_numpy()

@@ -1,4 +1,4 @@
-"""An `onehot_fast.Encoder` as scikit-learn's OneHotEncoder, and the other way round."""
+"""Convert between `onehot_fast.Encoder` and scikit-learn's OneHotEncoder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNKNOWN = {
 def check_one_hot_encoder(encoder: Any) -> None:
     """Raise an error unless the encoder is a fitted OneHotEncoder."""
     if not isinstance(encoder, preprocessing.OneHotEncoder):
-        raise TypeError(f"{encoder!r} is no sklearn.preprocessing.OneHotEncoder")
+        raise TypeError(f"encoder must be a sklearn.preprocessing.OneHotEncoder, got {encoder!r}")
     check_is_fitted(encoder)
 
 
@@ -34,7 +34,7 @@ def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
     check_one_hot_encoder(encoder)
     if encoder.feature_name_combiner != "concat":
-        raise ValueError("feature_name_combiner cannot be taken over: Encoder has prefix=")
+        raise ValueError("feature_name_combiner must be 'concat': Encoder has prefix= instead")
     is_named = hasattr(encoder, "feature_names_in_")
     n_columns = len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
@@ -48,17 +48,14 @@ def from_sklearn(encoder: Any) -> Encoder:
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
     for i, categories in enumerate(shown):
         rows[: len(categories), i] = categories
-    # The other rows are missing values, which `fit` must accept here.
+    # The other rows are missing values, which this `fit` must accept.
     known = Encoder(names, **options | {"handle_missing": "ignore"})
     known.fit({name: rows[:, i] for i, name in enumerate(names)} if is_named else rows)
     return known.set_params(handle_missing=options["handle_missing"])
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return the options of a column, and the categories that `fit` is shown.
-
-    Where some are infrequent it is shown those that are not.
-    """
+    """Return the options of a column, and the categories to fit: those that are not infrequent."""
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0
@@ -71,13 +68,13 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     if infrequent is not None:
         if rule not in ("error", "ignore"):
             raise ValueError(
-                f"column {name!r}: what is unknown would be infrequent, and to scikit-learn what is"
-                " missing is unknown: set_params(handle_unknown='ignore') encodes both as zeros"
+                f"column {name!r}: missing values are unknown to scikit-learn and would be"
+                " infrequent; set_params(handle_unknown='ignore') encodes both as zeros"
             )
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
-                f"column {name!r} has infrequent categories behind that of missing values, where"
-                " those of Encoder are in front of it"
+                f"column {name!r} has infrequent categories behind that of missing values, but"
+                " Encoder has them before it"
             )
     handle_missing = "error" if rule == "error" else "ignore"
     if has_missing:
@@ -123,7 +120,7 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
 
 
 def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
-    """Decide which categories are infrequent, and which is dropped, as `fit` would."""
+    """Set the infrequent and the dropped categories as `fit` does."""
     is_infrequent = [column.is_infrequent for column in columns]
     if any(flags.any() for flags in is_infrequent):
         known.set_params(min_frequency=1)._check_infrequent_enabled()
@@ -138,46 +135,46 @@ def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
 
 
 def _categories(column: ColumnSchema) -> Any:
-    """Return the categories of a column, with NaN where it is a feature."""
+    """Return the categories of a column, with NaN if it is a feature."""
     array = column.known.to_array()
     return np.append(array, np.nan) if Special.MISSING in column.specials else array
 
 
 def _rule(column: ColumnSchema, is_complete: bool) -> str:
-    """Return the one rule for unknown and missing values, as scikit-learn has it."""
+    """Return the handle_unknown of scikit-learn for a column."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
         raise ValueError(f"column {name!r} has no categories")
     if specials > {Special.MISSING} or Special.UNKNOWN in specials or column.propagates_missing:
         raise ValueError(
             f"column {name!r} has outputs that scikit-learn's OneHotEncoder cannot have: those of"
-            " unknown values, of missing values behind infrequent ones, or NaN"
+            " unknown values, of missing values behind infrequent values, or NaN"
         )
     has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
     if has_infrequent and unknown not in ("error", "ignore"):
         raise ValueError(
-            f"column {name!r}: to scikit-learn what is missing is unknown, and would be infrequent;"
+            f"column {name!r}: missing values are unknown to scikit-learn and would be infrequent;"
             " set_params(handle_unknown='ignore') encodes both as zeros"
         )
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":
             raise ValueError(
                 f"column {name!r}: scikit-learn tells None from NaN, which are one missing value"
-                " to Encoder; a column of floats has NaN alone"
+                " in Encoder; use a column of floats, which has only NaN"
             )
     elif options.handle_missing != (
         missing := "error" if unknown == "error" else "ignore"
     ) and not (is_complete and options.handle_missing == "ignore"):
         raise ValueError(
-            f"column {name!r}: to scikit-learn a missing value is unknown; set_params("
+            f"column {name!r}: a missing value is unknown to scikit-learn; set_params("
             f"handle_missing={missing!r}) goes with handle_unknown={unknown!r}"
         )
     return "infrequent_if_exist" if unknown == "infrequent" else unknown
 
 
 def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
-    """Return which categories are dropped: of all columns, of none, or of those with two."""
+    """Return the `drop` of scikit-learn: an array of categories, None or "if_binary"."""
     dropped = [np.flatnonzero(column.outputs < 0)[:1] for column in columns]
     n_dropped = {len(positions) for positions in dropped}
     if n_dropped == {0}:
@@ -195,7 +192,7 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
 
 
 def _first_of_two(column: ColumnSchema) -> list[int]:
-    """Return where the category is that is dropped if there are two outputs without that."""
+    """Return the position of the category that "if_binary" drops, in a list, if there is one."""
     n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
     frequent = np.flatnonzero(~column.is_infrequent)[:1].tolist()
     return (frequent or [0]) if n_outputs == 2 else []

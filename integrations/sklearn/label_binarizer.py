@@ -80,7 +80,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     def fit_transform(self, y: Any) -> Any:
         own = type(self)
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
-            return self.fit(y).transform(y)  # a subclass has its own
+            return self.fit(y).transform(y)  # those of a subclass
         labels = self._learn(y)
         with suppress(SklearnFallback):
             if labels is not None:
@@ -282,7 +282,7 @@ class Labels(NamedTuple):
     codes: AnyArray  # the position of each row's label in `categories`
     categories: AnyArray  # distinct, in any order; text has a dtype of text
     used: AnyArray  # the categories that occur
-    dtype: DType | None  # of the array they came in, None for a list
+    dtype: DType | None  # the dtype of the array, None for a list
 
     @property
     def target_type(self) -> str:
@@ -324,7 +324,7 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
     if classes.dtype == OBJECT and classes.ndim == 1 and python_type(classes) is str:
         classes = _as_text(classes)
     dtype, kind = labels.dtype, python_type(labels.categories)
-    # NumPy finds values of one type among values of another; that is left to scikit-learn.
+    # scikit-learn compares values of different types as NumPy does.
     if classes.ndim != 1 or classes.dtype == OBJECT or python_type(classes) is not kind:
         raise SklearnFallback
     if VERSION >= (1, 9) and dtype is not None and dtype.kind in "iu":
@@ -354,7 +354,7 @@ def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
 def _uniform(y: Sequence[Any]) -> AnyArray:
     """Return a list whose elements are all of one of Python's plain types."""
     kind = type(y[0]) if y else None
-    if kind is str:  # whether all are, their categories will tell
+    if kind is str:  # the categories show whether all are
         return np.array(y, object)
     numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
     if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64

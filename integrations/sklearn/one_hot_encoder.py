@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,12 +57,11 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     @classmethod
     def from_sklearn(cls, encoder: Any) -> OneHotEncoder:
-        """Return a fitted OneHotEncoder of scikit-learn as this class.
+        """Return a copy of a fitted encoder of scikit-learn as this class.
 
         Parameters
         ----------
         encoder : sklearn.preprocessing.OneHotEncoder
-            Fitted; it is not changed.
 
         Returns
         -------
@@ -71,10 +69,8 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            The encoder is not fitted.
-        TypeError
-            `encoder` is not a OneHotEncoder.
+        sklearn.exceptions.NotFittedError, TypeError
+            `encoder` is not fitted, or not a OneHotEncoder.
 
         Examples
         --------
@@ -83,17 +79,15 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         array([[0., 1.]])
         """
         check_one_hot_encoder(encoder)
-        own = cls()
-        own.__dict__.update(copy.deepcopy(vars(encoder)))
-        return own
+        return _copied(encoder, cls())
 
     def to_sklearn(self) -> Any:
-        """Return a copy of scikit-learn's own class, for tools that know only that class.
+        """Return a copy of the fitted encoder as scikit-learn's own class.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted; it shares no memory with this encoder.
+            For tools that know only that class.
 
         Raises
         ------
@@ -101,15 +95,16 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             The encoder is not fitted.
         """
         check_is_fitted(self)
-        theirs = preprocessing.OneHotEncoder()
-        theirs.__dict__.update(copy.deepcopy(vars(self)))
-        return theirs
+        return _copied(self, preprocessing.OneHotEncoder())
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
         with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
         if with_unknown and self._warns:
-            zeros = self._unknown == "ignore" or VERSION < (1, 8)  # whose message does not tell
+            zeros = self._unknown == "ignore" or VERSION < (
+                1,
+                8,
+            )  # its message is the same for both
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
@@ -167,7 +162,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     def _unknown(self) -> str:
         """How `transform` handles unknown values."""
         if self.handle_unknown == "warn":
-            # Before 1.8 none of the outputs is one, whatever the documents say.
+            # Before 1.8 the row is zero, although the documentation says otherwise.
             return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
         return str(self.handle_unknown)
 
@@ -178,60 +173,49 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return word == "warn" or (self.drop is not None and word != "error")
 
 
+def _copied(encoder: Any, other: Any) -> Any:
+    """Return another encoder with copies of the attributes of an encoder."""
+    vars(other).update(copy.deepcopy(vars(encoder)))
+    return other
+
+
 def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
-    """Return the values of a CSR matrix of ones, or None where scikit-learn has to decode it."""
-    widths = encoder._n_features_outs
+    """Return the values of a CSR matrix of ones, or None if scikit-learn has to decode it."""
+    widths = np.array(encoder._n_features_outs)
     is_csr = sparse.issparse(encoded) and encoded.format == "csr" and encoded.ndim == 2
     if not is_csr or 0 in encoded.shape or encoded.shape[1] != sum(widths):
         return None
     if not (encoded.has_canonical_format and (encoded.data == 1).all()):
         return None
-    labels = [encoder._compute_transformed_categories(i, False) for i in range(len(widths))]
-    decoded = np.empty((encoded.shape[0], len(widths)), np.result_type(*labels))
-    unknown = {}
-    for i, positions in enumerate(_positions(encoded, widths)):
-        kept = encoder._remove_dropped_categories(labels[i], i)
-        if len(kept):
-            decoded[:, i] = kept[np.maximum(positions, 0)]
-        is_zero = positions < 0
-        if is_zero.any():
-            stands_for = _zero_label(encoder, i, labels[i])
-            if stands_for is not None:
-                decoded[is_zero, i] = stands_for[0]
-            elif _ignores(encoder, i):
-                unknown[i] = is_zero
-            else:
-                return None
-    if unknown and decoded.dtype != object:
-        decoded = decoded.astype(object)
-    for i, is_zero in unknown.items():
-        decoded[is_zero, i] = None
+    starts = np.cumsum(widths) - widths
+    positions = _positions(encoded, starts)
+    categories = [encoder._compute_transformed_categories(i, False) for i in range(len(widths))]
+    decoded = np.empty((encoded.shape[0], len(widths)), np.result_type(*categories))
+    for i, known in enumerate(categories):
+        labels = encoder._remove_dropped_categories(known, i)
+        if len(labels):
+            decoded[:, i] = labels[np.maximum(positions[i], 0)]
+    is_zero = positions < 0
+    has_zeros = is_zero.any(axis=1)
+    if not has_zeros.any():
+        return decoded
+    row = np.zeros((1, sum(widths)))
+    row[0, starts[~has_zeros]] = 1
+    try:
+        [values] = SklearnOneHotEncoder.inverse_transform(encoder, row)
+    except ValueError:  # scikit-learn names the rows
+        return None
+    decoded = decoded.astype(values.dtype, copy=False)
+    for i in np.flatnonzero(has_zeros):
+        decoded[is_zero[i], i] = values[i]
     return decoded
 
 
-def _positions(ones: Any, widths: Sequence[int]) -> AnyArray:
-    """Return for each feature which of its outputs is the first one in each row, -1 for none."""
-    starts = np.append(0, np.cumsum(widths))
+def _positions(ones: Any, starts: AnyArray) -> AnyArray:
+    """Return for each feature and row which of its outputs is the first one, -1 for none."""
     # Backwards, so that the first of several ones stays.
     rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
     features = np.searchsorted(starts, ones.indices[::-1], "right") - 1
-    positions = np.full((len(widths), ones.shape[0]), -1, np.intp)
+    positions = np.full((len(starts), ones.shape[0]), -1, np.intp)
     positions[features, rows] = ones.indices[::-1] - starts[features]
     return positions
-
-
-def _ignores(encoder: Any, i: int) -> bool:
-    """Tell whether an unknown value of a feature has no output."""
-    rare = encoder._infrequent_enabled and encoder._infrequent_indices[i] is not None
-    return encoder.handle_unknown == "ignore" or (encoder.handle_unknown != "error" and not rare)
-
-
-def _zero_label(encoder: Any, i: int, labels: AnyArray) -> tuple[Any] | None:
-    """Return what a feature without a one stands for, None if nothing is dropped."""
-    dropped = encoder._drop_idx_after_grouping
-    if dropped is None or dropped[i] is None:
-        return None
-    # Where unknown values are ignored, scikit-learn takes the category at this position, although
-    # the infrequent categories before it may have been grouped.
-    source = encoder.categories_[i] if _ignores(encoder, i) or len(labels) == 1 else labels
-    return (source[dropped[i]],)

@@ -50,7 +50,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         return np.dtype(np.float64) if is_ready else None
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> AnyArray:
-        means = np.atleast_1d(self.target_mean_)  # of each class
+        means = np.atleast_1d(self.target_mean_)  # one for each class
         encoded = empty((len(rows[0].codes), len(self.encodings_)), dtype)
         for i, codes in enumerate(rows):
             part = slice(i * len(means), (i + 1) * len(means))
