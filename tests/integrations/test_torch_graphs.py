@@ -64,7 +64,7 @@ def test_a_compiled_model_is_one_graph() -> None:
         torch.testing.assert_close(compiled(scores, labels), expected)
     graph = torch.export.export(model, (scores, labels)).module()
     torch.testing.assert_close(graph(scores, labels), expected)
-    with pytest.raises(ValueError, match=r"indices\[0, 1\] = 5 is outside \[0, 5\)"):
+    with pytest.raises(ValueError, match=r"indices\[0, 1\] must be in \[0, 5\), got 5"):
         graph(scores, labels + 1)
 
 
