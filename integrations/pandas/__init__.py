@@ -1,4 +1,4 @@
-"""pandas in front of the kernels: `.onehot`, and three of pandas' own functions, faster.
+"""One-hot encoding of pandas: `.onehot`, and faster versions of three functions of pandas.
 
 >>> import pandas as pd
 >>> import onehot_fast.integrations.pandas
@@ -10,26 +10,24 @@
 
 Importing the package registers the accessors: `OneHotAccessor` as ``Series.onehot`` and
 ``Index.onehot``, `FrameAccessor` as ``DataFrame.onehot``. `get_dummies`, `from_dummies` and
-`str_get_dummies` give what ``pandas.get_dummies``, ``pandas.from_dummies`` and
-``Series.str.get_dummies`` give.
+`str_get_dummies` replace ``pandas.get_dummies``, ``pandas.from_dummies`` and
+``Series.str.get_dummies``.
 
-A column is read into codes (its category's position, -1 where the value is missing) and the kernel
-writes the codes as one (categories, rows) block. The frame is a view of that block: one block,
-every column contiguous, nothing copied.
+A frame is a view of one block of memory, which a kernel writes from the codes of the categories.
 """
 
 from onehot_fast.adapter import require
 
 require("pandas")
 
+from ._from_dummies import from_dummies
+from ._get_dummies import get_dummies
 from ._read import read_column as read_column
 from ._read import read_lists as read_lists
 from ._read import read_table as read_table
+from ._str_get_dummies import str_get_dummies
 from ._write import wrap as wrap
 from .accessors import FrameAccessor, OneHotAccessor, onehot
-from .dummies import get_dummies
-from .str_dummies import str_get_dummies
-from .undummies import from_dummies
 
 __all__ = [
     "FrameAccessor",

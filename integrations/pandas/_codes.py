@@ -1,44 +1,43 @@
-"""A Series becomes codes and the levels of pandas; nothing that is coded is hashed again."""
+"""Read a Series: its codes and levels, and its values as NumPy, Arrow and Python store them."""
 
+from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.api.types import infer_dtype, is_float_dtype
+from pandas.api.types import infer_dtype, is_float_dtype, is_object_dtype
 
-from onehot_fast.adapter import Categories, CodedColumn, Strings, Values, read_values
-
-from ._values import (
-    Codes,
-    arrow_array,
-    arrow_chunks,
-    category_codes,
-    is_arrow_dictionary,
-    is_arrow_string,
-    pa_array,
-    python_texts,
-    python_values,
+from onehot_fast import Column
+from onehot_fast.adapter import (
+    Categories,
+    CodedColumn,
+    Strings,
+    Values,
+    read_arrow,
+    read_values,
 )
 
-# The codes of a Series, where an output is the position of a level; and the levels.
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pandas.api.extensions import ExtensionDtype
+
+Codes: TypeAlias = npt.NDArray[np.integer[Any]]
+# The codes of a Series, whose outputs are positions of levels; and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
-# So few levels of a category dtype are remembered.
-FEW_LEVELS = 1000
-# Whole numbers that span less than this are codes already; a wider table would leave the caches.
-WIDEST_SPAN = 1 << 16
-# Rows in which the kind of objects is looked for.
-SAMPLE = 2048
+TEXT_TYPES = ("string", "large_string", "string_view")
+# Levels of at most this many categories are cached.
+MAX_CACHED_LEVELS = 1000
+# Integers in a smaller range are codes; a larger look-up table would leave the caches.
+MAX_RANGE = 1 << 16
+# The rows from which the kind of objects is inferred.
+MAX_INSPECTED_ROWS = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes and levels of a Series of any dtype whose values can be hashed.
-
-    The levels are those of ``pandas.Categorical(series)``: `pandas.get_dummies` names its columns
-    by them, in this order.
-    """
+    """Return the codes and levels of a Series, as ``pandas.Categorical(series)`` has them."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _coding(category_codes(series), _category_levels(dtype))
@@ -55,13 +54,8 @@ def code_series(series: "pd.Series[Any]") -> Coding:
     return coding or _factorize(series)
 
 
-def level_codes(column: CodedColumn) -> Codes:
-    """Return the position of each row's level, -1 where the value is missing."""
-    return column.outputs()
-
-
 def prefixed(levels: "pd.Index[Any]", prefix: object, prefix_sep: object) -> "pd.Index[Any]":
-    """Return the column names `pandas.get_dummies` forms from a prefix."""
+    """Return the column names that `pandas.get_dummies` makes from a prefix."""
     return pd.Index([f"{prefix}{prefix_sep}{level}" for level in python_values(levels)])
 
 
@@ -72,7 +66,7 @@ def _coding(
 
 
 class _Same(NamedTuple):
-    """A dtype that is equal to itself alone: to compare all categories takes too long."""
+    """A dtype compared by identity: comparing all categories takes too long."""
 
     dtype: pd.CategoricalDtype
 
@@ -84,8 +78,8 @@ class _Same(NamedTuple):
 
 
 def _category_levels(dtype: pd.CategoricalDtype) -> "pd.Index[Any]":
-    """Return the categories as an index of the dtype; few of them are remembered."""
-    if len(dtype.categories) > FEW_LEVELS:
+    """Return the categories as an index of the dtype; short indexes are cached."""
+    if len(dtype.categories) > MAX_CACHED_LEVELS:
         return _new_levels.__wrapped__(_Same(dtype))
     return _new_levels(_Same(dtype)).view()
 
@@ -97,41 +91,45 @@ def _new_levels(same: _Same) -> "pd.Index[Any]":
 
 
 def _factorize(series: "pd.Series[Any]") -> Coding:
-    """Return what pandas makes of values that only pandas can hash."""
+    """Return codes and levels from pandas, for values that only pandas can hash."""
     try:
         values = pd.Categorical(series)
     except ValueError:
         if not is_float_dtype(series.dtype):
             raise
-        # Arrow takes 0.0 and -0.0 for two values, and pandas for one.
+        # In Arrow 0.0 and -0.0 are two values, in pandas one.
         values = pd.Categorical((series + 0.0).astype(series.dtype))
-    except NotImplementedError as error:  # Arrow's word for what it cannot hash or sort
+    except NotImplementedError as error:  # Arrow cannot hash or sort these values
         try:
-            return _code_column(series)
-        except TypeError:  # of lists and structs
+            column = read_values(series).encode()
+            # As objects: pandas has no index of float16.
+            return _sorted(
+                column, lambda order: pd.Index([*column.categories[order]], dtype=object)
+            )
+        except TypeError:  # lists and structs
             raise TypeError(f"values of dtype {series.dtype} cannot be hashed: {error}") from error
     return _coding(values.codes, values.categories)
 
 
-def _code_column(series: "pd.Series[Any]") -> Coding:
-    """Return what an encoder reads, as codes of its sorted categories."""
-    column = read_values(series).encode()
+def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[Any]]") -> Coding:
+    """Return the codes of a column, and its categories in sorted order as levels."""
     order = Categories.of(column.stored).argsort()
-    levels = pd.Index([*column.categories[order]], dtype=object)  # none of pandas' is of float16
-    return _coding(column.codes, levels, _rank_lut(order))
+    lut = np.full(len(order) + 1, -1, np.int32)
+    lut[order] = np.arange(len(order), dtype=np.int32)
+    return _coding(column.codes, levels(order), lut)
 
 
 def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
-    """Return whole numbers of a small span as codes, or None where a hash does better."""
+    """Return integers of a small range as codes, or None if hashing is faster."""
     if not len(values):
         return None
     unsigned = np.dtype(f"u{values.itemsize}")
     low, high = values.min(), values.max()
-    if int(high) - int(low) >= WIDEST_SPAN:
+    if int(high) - int(low) >= MAX_RANGE:
         return None
     codes, base = values.view(unsigned), low.reshape(1).view(unsigned)
-    if low < 0 or int(high) >= WIDEST_SPAN:
-        codes = codes - base  # modulo the width: the difference is right even where low is not
+    if low < 0 or int(high) >= MAX_RANGE:
+        codes = codes - base  # correct modulo the width, also if `low` is negative
         span = int(high) - int(low) + 1
     else:
         base, span = np.zeros(1, unsigned), int(high) + 1
@@ -144,58 +142,147 @@ def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return integers of any span as codes of the sorted ones."""
+    """Return integers of any range."""
     column = Values([values]).encode()
-    order = np.argsort(column.categories)
-    return _coding(column.codes, pd.Index(column.categories[order]), _rank_lut(order))
+    return _sorted(column, lambda order: pd.Index(column.categories[order]))
 
 
 def _code_objects(series: "pd.Series[Any]") -> Coding | None:
-    """Return strings that are Python's as codes of the sorted ones; None for other objects."""
+    """Return Python strings; None for other objects."""
     if isinstance(series.dtype, pd.StringDtype):
         values = python_texts(series)
     else:
         values = np.asarray(series.array, dtype=object)
-    if infer_dtype(values[:SAMPLE], skipna=True) != "string":
+    if infer_dtype(values[:MAX_INSPECTED_ROWS], skipna=True) != "string":
         return None
     column = Values([values]).encode()
-    if not isinstance(column.stored, Strings):
+    texts = column.stored
+    if not isinstance(texts, Strings):
         return None
-    order = column.stored.argsort()
-    texts = column.stored.take(order).to_object()
-    return _coding(column.codes, pd.Index(texts, dtype=series.dtype), _rank_lut(order))
+    return _sorted(
+        column, lambda order: pd.Index(texts.take(order).to_object(), dtype=series.dtype)
+    )
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
-    """Return strings that lie in Arrow memory as codes of the sorted ones."""
+    """Return strings in Arrow memory."""
     import pyarrow as pa
 
     array = pa_array(series)
     column = Values(arrow_chunks(array)).encode()
-    order = column.stored.argsort()
-    texts = cast(Strings, column.stored.take(order))
-    offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
-    sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
-    if array.type != sorted_array.type:
-        sorted_array = sorted_array.cast(array.type)
-    restore = cast(Any, series.dtype).__from_arrow__
-    return _coding(column.codes, pd.Index(restore(sorted_array)), _rank_lut(order))
+
+    def levels(order: npt.NDArray[np.int64]) -> "pd.Index[Any]":
+        texts = cast(Strings, column.stored.take(order))
+        offsets, data = map(pa.py_buffer, (texts.offsets, texts.data))
+        sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
+        if array.type != sorted_array.type:
+            sorted_array = sorted_array.cast(array.type)
+        return pd.Index(cast(Any, series.dtype).__from_arrow__(sorted_array))
+
+    return _sorted(column, levels)
 
 
 def _code_dictionary(series: "pd.Series[Any]") -> Coding:
-    """Return the codes of an Arrow dictionary, where its indices or its values may be null."""
+    """Return the codes of an Arrow dictionary, whose indices and values may be null."""
     import pyarrow as pa
 
-    encoded = arrow_array(series)
+    array: Any = pa_array(series)
+    encoded = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy()
-    # Arrow accepts nulls and repetitions among the values of a dictionary; levels have neither.
+    # The values of a dictionary may contain nulls and duplicates; levels must not.
     proper = encoded.dictionary.dictionary_encode()
     lut = np.append(proper.indices.fill_null(-1).to_numpy(), np.int32(-1))
     return _coding(codes, pd.Index(pd.arrays.ArrowExtensionArray(proper.dictionary)), lut)
 
 
-def _rank_lut(order: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """Return the look-up table from codes to positions in an order of them."""
-    lut = np.full(len(order) + 1, -1, np.int32)
-    lut[order] = np.arange(len(order), dtype=np.int32)
-    return lut
+def as_series(values: Any) -> "pd.Series[Any]":
+    """Return a Series of the same memory."""
+    if isinstance(values, pd.Series):
+        return values
+    # Before pandas 3 a Series of a CategoricalIndex itself would copy its codes.
+    array = values.array if isinstance(values, pd.CategoricalIndex) else values
+    return pd.Series(array, name=getattr(values, "name", None), copy=False)
+
+
+def is_encodable(dtype: "np.dtype[Any] | ExtensionDtype") -> bool:
+    """Tell whether `pandas.get_dummies` encodes a column of this dtype by default."""
+    if isinstance(dtype, pd.StringDtype | pd.CategoricalDtype):
+        return True
+    if isinstance(dtype, pd.ArrowDtype):
+        # Text, dictionaries, and types that are objects in NumPy: binary, decimals, times.
+        text = is_arrow_string(dtype) or hasattr(dtype.pyarrow_dtype, "index_type")
+        return text or cast(Any, dtype).numpy_dtype == np.dtype(object)
+    return bool(is_object_dtype(dtype))
+
+
+def is_arrow_string(dtype: object) -> bool:
+    """Tell whether columns of this dtype store strings in Arrow memory."""
+    if isinstance(dtype, pd.StringDtype):
+        return dtype.storage != "python"
+    # By name: pandas has no Python type for string views.
+    return isinstance(dtype, pd.ArrowDtype) and str(dtype.pyarrow_dtype) in TEXT_TYPES
+
+
+def is_arrow_dictionary(dtype: object) -> bool:
+    """Tell whether columns of this dtype are Arrow dictionaries."""
+    return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "index_type")
+
+
+def python_values(index: "pd.Index[Any]") -> list[Any]:
+    """Return labels as Python objects; iterating over Arrow labels takes 5 µs for each."""
+    # pandas turns intervals of integers into intervals of floats if a label is missing.
+    if isinstance(index, pd.CategoricalIndex) and not isinstance(
+        index.categories, pd.IntervalIndex
+    ):
+        values, codes = python_values(index.categories), index.codes.tolist()
+        if -1 in codes:  # NaT for times
+            values += list(index[codes.index(-1) :][:1])
+        return [values[code] for code in codes]
+    if not is_arrow_string(index.dtype):
+        return list(index)
+    import pyarrow as pa
+
+    texts = pa.array(index.array)
+    return list(index.astype(object)) if texts.null_count else texts.to_pylist()
+
+
+def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
+    """Return labels as an array of NumPy."""
+    dtype: Any = index.dtype
+    if isinstance(dtype, np.dtype):
+        return index.to_numpy()
+    if getattr(dtype, "numpy_dtype", np.dtype(object)).kind in "iufb":
+        return index.to_numpy(dtype.numpy_dtype)
+    return index.to_numpy(object)
+
+
+def python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
+    """Return nullable Python strings, a missing one as None."""
+    texts: npt.NDArray[np.object_] = cast(Any, series.array).to_numpy(object, na_value=None)
+    return texts
+
+
+def category_codes(series: "pd.Series[Any]") -> Codes:
+    """Return the codes of a categorical Series as a view, unlike ``.cat.codes``."""
+    return np.ascontiguousarray(cast(pd.Categorical, series.array).codes)
+
+
+def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
+    """Return a Series in Arrow memory as an array of pyarrow."""
+    import pyarrow as pa
+
+    return pa.array(series.array)
+
+
+def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
+    """Return the chunks of an array as the core reads them, at least one."""
+    return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
+
+
+def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
+    """Return codes and values without NaN, which may be a value in Arrow memory."""
+    is_missing = pd.isna(values)
+    if not is_missing.any():
+        return codes, values
+    positions = np.append(np.where(is_missing, -1, np.cumsum(~is_missing) - 1), -1)
+    return positions[codes], values[~is_missing]

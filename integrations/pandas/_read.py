@@ -1,4 +1,4 @@
-"""pandas in: frames become tables, a column becomes codes or values, lists become labels."""
+"""Read pandas: frames become tables, columns become codes or values, lists become labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from pandas.api.types import is_float_dtype
 from onehot_fast import Column
 from onehot_fast.adapter import Rows, Table, Values, cached_property, integration, read_values
 
-from ._codes import code_series, level_codes
-from ._values import (
+from ._codes import (
     arrow_chunks,
     as_series,
     category_codes,
+    code_series,
     is_arrow_dictionary,
     is_arrow_string,
     is_encodable,
@@ -28,13 +28,12 @@ from ._values import (
 
 __all__ = ["read_column", "read_labels", "read_lists", "read_table"]
 
-# Of so few columns pandas makes all at once in less time than two by their positions.
-FEW_COLUMNS = 64
-# Of so few rows the cells are looked at in less time than pandas makes a Series.
-FEW_ROWS = 4
-# A frame of so few cells and of one dtype is read as one array, of which pandas may make a copy; of
-# a larger one only the columns that are asked for.
-SMALL_CELLS = 1 << 20
+# Up to this many columns, pandas makes all Series in less time than two by position.
+MAX_LISTED_COLUMNS = 64
+# Up to this many rows, reading cells is faster than making a Series.
+MAX_CELL_ROWS = 4
+# A frame of at most this many cells is converted at once, of which pandas may make a copy.
+MAX_BLOCK_CELLS = 1 << 20
 
 
 def read_table(table: Any) -> Table:
@@ -62,7 +61,7 @@ class PandasTable(Table):
         return [series for _, series in self.source.items()]
 
     def _series(self, position: int) -> "pd.Series[Any]":
-        is_wide = self.source.shape[1] > FEW_COLUMNS
+        is_wide = self.source.shape[1] > MAX_LISTED_COLUMNS
         return self.source.iloc[:, position] if is_wide else self._every_series[position]
 
     def is_encodable(self, position: int) -> bool:
@@ -95,7 +94,7 @@ class PandasTable(Table):
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
         """Return columns of one dtype as the rows of an array."""
         part = self._part(list(positions))
-        rows = part.to_numpy().T if part.size <= SMALL_CELLS else None
+        rows = part.to_numpy().T if part.size <= MAX_BLOCK_CELLS else None
         # Only Booleans become Booleans; pandas takes 0.1 ms to name the dtypes.
         if rows is not None and rows.dtype == bool:
             return rows
@@ -112,11 +111,11 @@ class PandasTable(Table):
 
     def cells(self, position: int) -> list[Any] | None:
         """Return the values of a column one by one, if that is faster than to read it."""
-        if self.n_rows > FEW_ROWS:
+        if self.n_rows > MAX_CELL_ROWS:
             return None
         try:
             return [self.source.iat[row, position] for row in range(self.n_rows)]
-        except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python has not
+        except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python lacks
             return None
 
 
@@ -139,7 +138,7 @@ def read_column(values: Any) -> Column | Values:
         return Values([python_texts(series)])
     if is_arrow_dictionary(dtype):
         coded, levels = code_series(series)
-        codes, values = without_missing(level_codes(coded), numpy_values(levels))
+        codes, values = without_missing(coded.outputs(), numpy_values(levels))
         return Column(codes, values, source="dictionary")
     if isinstance(dtype, pd.ArrowDtype):
         read: Column | Values = integration("arrow").read_column(pa_array(series))
@@ -151,7 +150,7 @@ def read_column(values: Any) -> Column | Values:
         numbers = series.array.to_numpy(dtype.numpy_dtype, na_value=0)
         return Values([np.ma.MaskedArray(numbers, series.isna().to_numpy())])
     coded, levels = code_series(series)
-    return Column(level_codes(coded), numpy_values(levels))
+    return Column(coded.outputs(), numpy_values(levels))
 
 
 def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
@@ -178,6 +177,6 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
 
 
 def _is_arrow_list(rows: Any) -> bool:
-    """Tell whether rows are Arrow's lists."""
+    """Tell whether rows are lists in Arrow memory."""
     dtype = getattr(rows, "dtype", None)
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "value_field")

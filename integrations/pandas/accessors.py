@@ -1,4 +1,4 @@
-"""``Series.onehot``, ``Index.onehot`` and ``DataFrame.onehot``: registered by this module."""
+"""``.onehot`` on Series, Index and DataFrame, registered when this module is imported."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ from onehot_fast.adapter import (
     write,
 )
 
-from ._codes import code_series, level_codes, prefixed
+from ._codes import as_series, code_series, prefixed, python_values, without_missing
 from ._read import read_labels, read_table
-from ._values import as_series, python_values, without_missing
-from ._write import AnyDtype, Dtype, block_frame, check_length, dense_frame, sparse_frame, wrap
+from ._write import AnyDtype, block_frame, check_length, dense_frame, sparse_frame, wrap
 
 __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 
@@ -40,21 +39,18 @@ __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     """The one-hot forms of a Series or an Index, as ``series.onehot``.
 
-    It holds values of any dtype that can be hashed; lists and separated texts are for `multi_hot`.
-    The categories, their order and so the columns are those of `pandas.get_dummies`: the declared
-    categories of a categorical Series in their order, unobserved ones included; otherwise the
-    distinct values, sorted. A missing value is off in every column.
+    The columns are those of `pandas.get_dummies`: all declared categories of a categorical Series
+    in their order; otherwise the distinct values, sorted. A missing value becomes a row of zeros.
 
-    Every form but `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
-    `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. As there is
-    one column, `drop` may be a category too, ``["first"]`` if it is spelled like a rule. A column
-    that stands for no single category is labelled "(infrequent)", "(unknown)" or "(missing)".
+    Every form except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
+    `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
+    also be a category; write ``["first"]`` if it has the name of a rule. The columns of infrequent,
+    unknown and missing values are labelled "(infrequent)", "(unknown)" and "(missing)".
 
     Parameters
     ----------
     data : pandas.Series or pandas.Index of n_rows
-        Supplied by pandas. Nothing is read before a method is called: pandas 3 makes a new
-        accessor on every access.
+        Supplied by pandas. Values must be hashable; lists have only `multi_hot`.
 
     Examples
     --------
@@ -80,7 +76,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         *,
         prefix: str | None = None,
         prefix_sep: str = "_",
-        dtype: Dtype = bool,
+        dtype: Any = bool,
         sparse: bool = False,
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
@@ -96,14 +92,13 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
             are the categories themselves, as in `pandas.get_dummies`.
         prefix_sep : str, default "_"
-            What stands between prefix and category.
+            The separator of prefix and category.
         dtype : NumPy or pandas dtype, default bool
-            Boolean, integer, floating or complex dtype of every column, such as "uint8", "Int8" or
-            "bool[pyarrow]". It does not depend on the input: nullable and Arrow columns give NumPy
-            Booleans too.
+            Boolean, integer, floating or complex dtype of every column, e.g. "uint8", "Int8" or
+            "bool[pyarrow]". The default is a NumPy bool for nullable and Arrow columns, too.
         sparse : bool, default False
-            Return `pandas.arrays.SparseArray` columns, which take a few bytes for each row however
-            many columns there are.
+            Return `pandas.arrays.SparseArray` columns: a few bytes for each row, whatever the
+            number of columns.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
@@ -112,17 +107,16 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         Returns
         -------
         pandas.DataFrame of shape (n_rows, n_columns)
-            With the Series' index, in one block of memory that the frame alone owns. Without
-            options equal to ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype,
-            sparse=sparse)``, which without any category has no columns.
+            With the Series' index, in one block of memory. Without options equal to
+            ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype, sparse=sparse)``.
 
         Raises
         ------
         TypeError
-            If the values cannot be hashed, if `dtype` is not a NumPy number or Boolean, if `prefix`
-            or `prefix_sep` is not a string, or if an option is unknown or of the wrong kind.
+            If the values cannot be hashed, if `dtype` is not numeric or Boolean, if `prefix` or
+            `prefix_sep` is not a string, or if an option is unknown or of the wrong kind.
         ValueError
-            If an option or a value is refused.
+            If an option or a value is rejected.
         MemoryError
             If the result cannot fit in memory, before it is allocated.
 
@@ -149,7 +143,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
         if sparse:
             check_sparse([column])
-            # pandas makes a Series of every sparse column, so the names become labels one by one.
+            # pandas makes a Series of every sparse column, and infers the dtype of the labels.
             return sparse_frame([column], in_numpy, index, pd.Index(python_values(labels)))
         if not isinstance(element, np.dtype):
             return dense_frame([column], element, index, labels)
@@ -161,13 +155,12 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             column, labels = code_series(series)
         except TypeError as error:
             raise TypeError(
-                f"the values cannot be categories ({error}): multi_hot encodes rows of several"
-                " labels"
+                f"the values cannot be categories ({error}): use multi_hot for rows of labels"
             ) from error
         if not self._has_defaults(options):
-            # As declared, so that they keep pandas' order and its unobserved ones.
+            # Declared, to keep the order and the unobserved categories of pandas.
             levels = labels.to_numpy(object)
-            codes, known = without_missing(level_codes(column), levels)
+            codes, known = without_missing(column.outputs(), levels)
             if len(known) < len(levels):
                 labels = labels[pd.notna(levels)]
             declared = Column(codes, known, source="category")
@@ -185,7 +178,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:
         try:
             columns = pd.Index(labels, tupleize_cols=False)
-        except UnicodeEncodeError:  # a lone surrogate, which Arrow's strings cannot hold
+        except UnicodeEncodeError:  # Arrow strings cannot hold a lone surrogate
             columns = pd.Index(labels, dtype=object)
         return pd.DataFrame(matrix, index=self._series().index, columns=columns, copy=False)
 
@@ -193,14 +186,14 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         """Return the values as a Series, as `pandas.get_dummies` sees them."""
         if isinstance(self._data, pd.MultiIndex):
             raise TypeError(
-                "a MultiIndex has several values in each row: encode one level of it, with"
-                " index.get_level_values(level).onehot"
+                "a MultiIndex has several values in each row: use"
+                " index.get_level_values(level).onehot to encode one level"
             )
         return as_series(self._data)
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return what the outputs stand for: the levels themselves where each output is one."""
+    """Return the labels of the outputs: levels if each output is one level, else objects."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
@@ -217,14 +210,12 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 class FrameAccessor(TableAccessor[pd.DataFrame]):
     """The one-hot form of a DataFrame, as ``frame.onehot``.
 
-    New columns of one dtype that stand side by side are one block of memory, which the frame alone
-    owns.
+    Neighbouring new columns of one dtype are one block of memory.
 
     Parameters
     ----------
     data : pandas.DataFrame of n_rows
-        Supplied by pandas. Nothing is read before the accessor is called: pandas 3 makes a new one
-        on every access.
+        Supplied by pandas.
 
     Examples
     --------
@@ -253,29 +244,29 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> pd.DataFrame:
-        """Encode some columns where they stand.
+        """Replace some columns by their features.
 
-        Without an encoder the columns of the result depend on the rows at hand.
+        Without a fitted encoder the columns of the result depend on the rows.
 
         Parameters
         ----------
         columns : iterable of column names or Encoder, optional
-            Those to encode, whatever they hold; by default those of texts, objects and categories.
-            Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+            The columns to encode; by default those of texts, objects and categories. Or a fitted
+            `onehot_fast.Encoder`, which has its own columns and options.
         sparse : bool, default False
             The new columns are `pandas.arrays.SparseArray`, as with ``get_dummies(sparse=True)``.
         num_threads : int, optional
             By default as many as the size of dense columns makes worthwhile.
         **options
-            Those of `onehot_fast.Encoder`. Each may be a dict from columns to values. As in
+            The options of `onehot_fast.Encoder`. Each may be a dict from columns to values. As in
             `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order of the
-            columns, and `dtype` a dtype of pandas such as "Int8" or "bool[pyarrow]".
+            columns, and `dtype` a dtype of pandas, e.g. "Int8" or "bool[pyarrow]".
 
         Returns
         -------
         pandas.DataFrame of n_rows
-            The new columns stand in the place of those they were made of; all others are shared as
-            pandas shares them. It raises what `onehot_fast.Encoder` raises.
+            Other columns are shared as pandas shares them. Errors are those of
+            `onehot_fast.Encoder`.
         """
         dtype = options.get("dtype", bool)
         element = None if isinstance(dtype, Mapping) else frame_dtype(dtype)
@@ -299,7 +290,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         return wrap(table, parts, sparse=True)
 
     def _new_encoder(self, columns: Any, options: TableKeywords) -> Encoder:
-        """Return an encoder of these options, of which lists become dicts from columns."""
+        """Return an encoder of these options; lists become dicts from columns."""
         by_column: dict[str, Any] = {}
         for name in ("prefix", "prefix_sep"):
             values = options.get(name)
@@ -310,8 +301,8 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         return super()._new_encoder(columns, cast(TableKeywords, {**options, **by_column}))
 
 
-def frame_dtype(dtype: Dtype) -> AnyDtype:
-    """Return a dtype of NumPy or pandas that holds numbers or Booleans, or raise an error."""
+def frame_dtype(dtype: Any) -> AnyDtype:
+    """Return a numeric or Boolean dtype of NumPy or pandas, or raise an error."""
     if isinstance(dtype, str | ExtensionDtype):
         try:
             extension = pandas_dtype(dtype)
@@ -324,7 +315,7 @@ def frame_dtype(dtype: Dtype) -> AnyDtype:
 
 
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
-    """Refuse what a sparse column cannot say beside its ones."""
+    """Reject NaN beside ones: a sparse column has one fill value."""
     if any(column.nan_where_missing for column in columns):
         raise ValueError("handle_missing='propagate' is not available with sparse=True")
 
@@ -345,23 +336,23 @@ def onehot(
     *,
     prefix: str | None = None,
     prefix_sep: str = "_",
-    dtype: Dtype = bool,
+    dtype: Any = bool,
     sparse: bool = False,
     num_threads: int | None = None,
     **options: Unpack[ColumnKeywords],
 ) -> pd.DataFrame: ...
 def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
-    """Encode a DataFrame, a Series or an Index, as ``data.onehot`` does: for type checkers.
+    """Encode a DataFrame, Series or Index like ``data.onehot``, in a form that type checkers know.
 
-    They do not know the accessors, which pandas adds at run time. They do know this function, and
-    the accessors as classes: ``OneHotAccessor(series).to_csr()`` is ``series.onehot.to_csr()``, and
-    ``FrameAccessor(frame).fit()`` is ``frame.onehot.fit()``.
+    The accessors, which pandas adds at run time, can be called as classes, too:
+    ``OneHotAccessor(series).to_csr()`` is ``series.onehot.to_csr()``.
 
     Parameters
     ----------
     data : pandas.DataFrame, Series or Index of n_rows
+        The object to encode.
     *args, **options
-        Those of `FrameAccessor` or of `OneHotAccessor`.
+        The arguments of `FrameAccessor` or `OneHotAccessor`.
 
     Returns
     -------
@@ -370,7 +361,7 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
     Raises
     ------
     TypeError
-        If `data` is none of these; and as for the accessors.
+        If `data` is of another type, and as for the accessors.
 
     Examples
     --------
@@ -384,5 +375,5 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
     if isinstance(data, pd.Series | pd.Index):
         return OneHotAccessor(data)(*args, **options)
     raise TypeError(
-        f"data is {with_article(data)}; accepted are a DataFrame, a Series and an Index of pandas"
+        f"data must be a DataFrame, Series or Index of pandas, got {with_article(data)}"
     )

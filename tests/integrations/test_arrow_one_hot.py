@@ -167,8 +167,8 @@ def test_dlpack_tells_its_device():
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"layout": "rows"}, ValueError, "layout = 'rows'"),
-        ({"dtype": "str"}, TypeError, "dtype = 'str'"),
+        ({"layout": "rows"}, ValueError, "got 'rows'"),
+        ({"dtype": "str"}, TypeError, "got 'str'"),
         ({"dtype": "complex64"}, TypeError, "dtype must be .*, got complex64"),
         ({"depth": 2}, TypeError, "array must hold integers"),
         ({"depth": 2, "categories": ["S"]}, ValueError, "both given"),

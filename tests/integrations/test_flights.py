@@ -15,8 +15,7 @@ pytest.importorskip("scipy")
 
 from side_by_side import assert_same  # noqa: E402  after the skips above
 
-from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.encoder import Special  # noqa: E402
+from onehot_fast import Encoder, Special  # noqa: E402
 from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
 
 SMALL = ["carrier", "origin", "dest", "month"]  # of 16, 3, 105 and 12 categories

@@ -15,13 +15,12 @@ pytest.importorskip("pyarrow")
 from frame_strategies import PANDAS_3, frames, series  # noqa: E402  after the skips above
 from strategies import examples  # noqa: E402
 
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder, Special  # noqa: E402
 from onehot_fast.adapter import (  # noqa: E402
     CodedColumn,
     Decoded,
     Outputs,
     PassThrough,
-    Special,
 )
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.pandas import wrap  # noqa: E402

@@ -80,7 +80,7 @@ def test_an_encoder_fills_sparse_columns() -> None:
 
     assert frame.to_dict("list") == {"kind_x": [0, 0], "kind_y": [0, 1], "n": [1, 2]}
     assert str(frame["kind_x"].dtype) == "Sparse[uint8, 0]"
-    with pytest.raises(TypeError, match="drop is given, and an Encoder"):
+    with pytest.raises(TypeError, match="drop= cannot be combined with an Encoder"):
         BARE.onehot(encoder, sparse=True, drop="first")
 
 
@@ -106,7 +106,7 @@ def test_the_function_is_the_accessor() -> None:
     assert onehot(BARE["size"], prefix="is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
     assert OneHotAccessor(BARE["size"]).to_numpy().tolist() == [[0, 1], [0, 0], [1, 0]]
     assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)
-    with pytest.raises(TypeError, match="data is a list; accepted are a DataFrame, a Series"):
+    with pytest.raises(TypeError, match="data must be a DataFrame, Series"):
         onehot([1, 2])
 
 

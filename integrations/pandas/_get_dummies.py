@@ -1,8 +1,8 @@
-"""`pandas.get_dummies` as a drop-in: its signature, results and errors, from our kernels."""
+"""`get_dummies`, a faster drop-in for `pandas.get_dummies`."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, repeat
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +11,14 @@ from pandas.api.types import is_list_like, is_object_dtype, pandas_dtype
 
 from onehot_fast.adapter import CodedColumn, map_columns
 
-from ._codes import code_series, prefixed
-from ._values import is_encodable, python_values
+from ._codes import code_series, is_encodable, prefixed, python_values
 from ._write import COPY_ON_WRITE, AnyDtype, check_length, dense_frame, side_by_side, sparse_frame
 
 __all__ = ["get_dummies"]
 
-PerColumn: TypeAlias = str | Iterable[Any] | dict[Any, Any] | None
-
 
 class _Options(NamedTuple):
-    """What is asked of every variable alike."""
+    """The options of all variables."""
 
     dummy_na: bool
     sparse: bool
@@ -30,7 +27,7 @@ class _Options(NamedTuple):
 
 
 class _Variable(NamedTuple):
-    """The columns that one Series becomes."""
+    """The indicator columns of one Series."""
 
     column: CodedColumn
     names: "pd.Index[Any]"
@@ -39,8 +36,8 @@ class _Variable(NamedTuple):
 
 def get_dummies(
     data: Any,
-    prefix: PerColumn = None,
-    prefix_sep: PerColumn = "_",
+    prefix: Any = None,
+    prefix_sep: Any = "_",
     dummy_na: bool = False,
     columns: Any = None,
     sparse: bool = False,
@@ -52,22 +49,22 @@ def get_dummies(
     Parameters
     ----------
     data : array-like, Series or DataFrame of n_rows
-        What to encode. Codes of categorical and Arrow dictionary columns are used as they are.
+        The data to encode. Codes of categorical and Arrow dictionary columns are not copied.
     prefix : str, list of str or dict of str, optional
-        What the column names begin with; for a DataFrame by default the name of the column. A list
+        The beginning of the column names; for a DataFrame by default the name of the column. A list
         has one entry for each encoded column, a dict is looked up by column name.
     prefix_sep : str, list of str or dict of str, default "_"
-        What stands between prefix and level.
+        The separator of prefix and level.
     dummy_na : bool, default False
-        Add a column for missing values, even where there are none. Otherwise they are off in every
-        column.
+        Add a column for missing values, even if there are none. Otherwise missing values become
+        zeros.
     columns : list-like, optional
         The columns of a DataFrame to encode; by default those of object, string and categorical
-        dtype, and what Arrow has like them. The others come first in the result, untouched.
+        dtype, and similar dtypes of Arrow. The other columns come first in the result, unchanged.
     sparse : bool, default False
         Return `pandas.arrays.SparseArray` columns.
     drop_first : bool, default False
-        Leave out the column of the first level of each variable.
+        Omit the column of the first level of each variable.
     dtype : dtype, optional
         The dtype of the new columns. By default ``bool[pyarrow]`` for Arrow columns, ``boolean``
         for nullable strings and ``bool`` for all others.
@@ -75,9 +72,8 @@ def get_dummies(
     Returns
     -------
     pandas.DataFrame of n_rows
-        The new columns own their memory: one block for all neighbours of one NumPy dtype. The
-        untouched ones are shared as pandas shares them: copied on the first write, and before
-        pandas 3 at once.
+        Neighbouring new columns of one NumPy dtype are one block of memory. Other columns are
+        copied on the first write, before pandas 3 at once.
 
     Raises
     ------
@@ -90,8 +86,8 @@ def get_dummies(
 
     Notes
     -----
-    Two things work here that pandas refuses: Arrow dictionaries that hold nulls, and
-    ``sparse=True`` for nullable and Arrow columns, whose indicators are ``Sparse[bool]``.
+    Unlike pandas, this function accepts Arrow dictionaries with nulls, and ``sparse=True`` for
+    nullable and Arrow columns, whose indicators are ``Sparse[bool]``.
 
     Examples
     --------
@@ -118,7 +114,7 @@ def get_dummies(
 
 
 def _encode_table(
-    data: pd.DataFrame, prefix: PerColumn, prefix_sep: PerColumn, columns: Any, options: _Options
+    data: pd.DataFrame, prefix: Any, prefix_sep: Any, columns: Any, options: _Options
 ) -> pd.DataFrame:
     """Return the frame with its categorical columns replaced by indicators at the end."""
     chosen, rest = _split(data, columns)
@@ -126,7 +122,7 @@ def _encode_table(
         if is_list_like(values):
             check_length(values, name, chosen.shape[1])
     prefixes = _per_column(chosen.columns if prefix is None else prefix, chosen)
-    # pandas 2 stops at the shortest of the three, pandas 3 refuses.
+    # pandas 2 stops at the shortest of the three, pandas 3 raises an error.
     named = zip(chosen.items(), prefixes, _per_column(prefix_sep, chosen), strict=COPY_ON_WRITE)
     variables = map_columns(
         lambda item: _variable(item[0][1], item[1], item[2], options),
@@ -134,7 +130,7 @@ def _encode_table(
         chosen.size * np.dtype(np.intp).itemsize,
     )
 
-    # Before pandas 3 what is only sliced or dropped from a frame may still be a view of it.
+    # Before pandas 3 a part of a frame may be a view of it.
     frames = [] if rest is None else [rest if COPY_ON_WRITE else rest.copy()]
     frames += [_build(run, options.sparse, data.index) for run in _runs_of_one_dtype(variables)]
     if not frames and not variables:
@@ -142,13 +138,14 @@ def _encode_table(
     result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
     labels = [] if rest is None else [rest.columns]
     labels += [variable.names for variable in variables]
-    # `pandas.concat` asks all of them for the dtype of the labels, but not frames of shape (0, 0).
-    result.columns = _joined([part for part in labels if len(data) or len(part)] or labels)
+    # The dtype is that of `pandas.concat`, which ignores the labels of frames of shape (0, 0).
+    labels = [part for part in labels if len(data) or len(part)] or labels
+    result.columns = labels[0].append(labels[1:])  # also for one: pandas infers the dtype anew
     return result
 
 
 def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return the columns to encode, and those to keep: None where no column is left."""
+    """Return the columns to encode, and those to keep: None if there are none."""
     if columns is not None:
         if not is_list_like(columns):
             raise TypeError("Input must be a list-like for parameter `columns`")
@@ -160,11 +157,11 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return some columns of a frame, each run of neighbours as a slice: views of its blocks."""
+    """Return some columns of a frame; slices of neighbours are views of its blocks."""
     if not is_untouched.any():
         return data.loc[:, is_untouched]
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
-    # Start and stop of each run of untouched columns, in turns.
+    # Start and stop of each run of untouched columns, alternating.
     runs = zip(borders[::2], borders[1::2], strict=True)
     rest = side_by_side([data.iloc[:, first:stop] for first, stop in runs])
     rest.columns = data.columns[is_untouched]
@@ -181,7 +178,7 @@ def _per_column(value: Any, chosen: pd.DataFrame) -> Iterable[Any]:
 
 
 def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) -> _Variable:
-    """Return what becomes of one Series or array-like."""
+    """Return the indicator columns of one Series or array-like."""
     column, levels = code_series(pd.Series(data, copy=False))
     dtype = _result_dtype(getattr(data, "dtype", None), options)
     if options.dummy_na:
@@ -193,15 +190,15 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     if options.dummy_na or options.drop_first:
         column = CodedColumn(column.codes, _shifted(column, options), len(names))
     if options.sparse:
-        # Sparse values are NumPy's, which refuses the name of any other dtype.
+        # Sparse values need a dtype of NumPy.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
-        # pandas makes a Series of every sparse column, so the names become the labels one by one.
+        # pandas makes a Series of every sparse column, and infers the dtype of the labels.
         names = pd.Index(python_values(names))
     return _Variable(column, names, dtype)
 
 
 def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
-    """Return the look-up table with a column for missing values, or without the first column."""
+    """Return the look-up table with an output for missing values, or without the first output."""
     lut = column.lut_from(0)
     missing = column.n_outputs if options.dummy_na else -1
     outputs = np.where(lut < 0, np.int32(missing), lut) - np.int32(options.drop_first)
@@ -209,7 +206,7 @@ def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
-    """Return the dtype of the indicators of a variable of dtype ``source`` (None: it has none)."""
+    """Return the dtype of the indicators of a variable of dtype `source`, which may be None."""
     if options.dtype is not None:
         dtype = pandas_dtype(options.dtype)
         if is_object_dtype(dtype):
@@ -225,15 +222,10 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
 
 
 def _runs_of_one_dtype(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
-    """Yield the runs of variables of one dtype, without those that have no columns."""
+    """Yield runs of variables with columns of one dtype."""
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     for _, run in groupby(with_columns, key=lambda variable: variable.dtype):
         yield list(run)
-
-
-def _joined(labels: Sequence["pd.Index[Any]"]) -> "pd.Index[Any]":
-    """Return labels one after the other, of the dtype `pandas.concat` would give them."""
-    return labels[0].append(list(labels[1:]))  # of none too: pandas infers the dtype anew
 
 
 def _build(
@@ -242,7 +234,7 @@ def _build(
     index: "pd.Index[Any] | None",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the frame of variables of one dtype; without names its columns are counted."""
+    """Return the frame of variables of one dtype."""
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:

@@ -1,4 +1,4 @@
-"""`pandas.from_dummies` as a drop-in: its signature, results and errors, from our kernels."""
+"""`from_dummies`, a faster drop-in for `pandas.from_dummies`."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any, TypeAlias, cast
@@ -26,11 +26,10 @@ def from_dummies(
     data : DataFrame of shape (n_rows, n_columns)
         Columns of 0 and 1, or Booleans.
     sep : str, optional
-        What separates variable and category in the column names; without it all columns encode one
-        variable without a name, and the names are its categories.
+        The separator of variable and category in the column names. Without it, all columns encode
+        one variable without a name, and the names are its categories.
     default_category : hashable or dict of hashable, optional
-        The category of a row that is off in every column of a variable; a dict has one for each
-        variable.
+        The category of a row of zeros; a dict has one for each variable.
 
     Returns
     -------
@@ -40,11 +39,11 @@ def from_dummies(
     Raises
     ------
     TypeError
-        If `data` is no DataFrame or holds other values than 0 and 1, `sep` is no string, or
+        If `data` is not a DataFrame or holds other values than 0 and 1, `sep` is not a string, or
         `default_category` is neither hashable nor a dict.
     ValueError
-        If `data` has missing values, a column has no `sep` in its name, a dict of defaults is of
-        the wrong length, or a row has several categories of one variable, or none and no default.
+        If `data` has missing values, a column has no `sep` in its name, a dict of defaults has the
+        wrong length, or a row has several categories of one variable, or none and no default.
 
     Examples
     --------
@@ -59,7 +58,7 @@ def from_dummies(
         raise TypeError(
             f"Expected 'data' to be a 'DataFrame'; Received 'data' of type: {type(data).__name__}"
         )
-    _refuse_missing(data)
+    _check_missing(data)
     block = _as_block(data)
     variables = _variables(data.columns, sep)
     defaults = _defaults(default_category, variables)
@@ -79,9 +78,9 @@ def from_dummies(
     return result
 
 
-def _refuse_missing(data: pd.DataFrame) -> None:
-    """Name the first column that has missing values."""
-    # Whole numbers and Booleans of NumPy have none, whatever their values.
+def _check_missing(data: pd.DataFrame) -> None:
+    """Raise an error that names the first column with missing values."""
+    # Integers and Booleans of NumPy cannot be missing.
     never = [isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in data.dtypes]
     if all(never):
         return
@@ -91,7 +90,7 @@ def _refuse_missing(data: pd.DataFrame) -> None:
 
 
 def _as_block(data: pd.DataFrame) -> Booleans:
-    """Return the indicators as a (columns, rows) block: a view where the frame is such a block."""
+    """Return the indicators as a (columns, rows) block: a view if the frame is one block."""
     if data.shape[1] and all(dtype == np.dtype(bool) for dtype in data.dtypes):
         whole: Booleans = data.to_numpy().T
         if whole.flags.c_contiguous:
@@ -103,7 +102,7 @@ def _as_block(data: pd.DataFrame) -> Booleans:
 
 
 def _truth(column: "pd.Series[Any]") -> Booleans:
-    """Return a column of indicators as Booleans, or refuse it."""
+    """Return a column of indicators as Booleans, or raise an error."""
     values = column.to_numpy() if isinstance(column.dtype, np.dtype) else None
     if values is not None and values.dtype.kind in "iuf":
         truth = values != 0
@@ -133,9 +132,9 @@ def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]
 
 
 def _repeated_names(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
-    """Return all positions of each name that is there more than once.
+    """Return all positions of each duplicated name.
 
-    pandas looks columns up by name, so a row that is on in one of them has several categories.
+    pandas looks columns up by name: a row that is 1 in one of them has several categories.
     """
     positions: dict[Hashable, list[int]] = {}
     for position in np.flatnonzero(columns.duplicated(keep=False)).tolist():
@@ -163,7 +162,7 @@ def _defaults(defaults: Any, variables: dict[str, list[int]]) -> dict[str, Hasha
 
 
 def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
-    """Return some rows of the block: a view where they are neighbours."""
+    """Return some rows of the block: a view if they are neighbours."""
     first = positions[0] if positions else 0
     if list(positions) == list(range(first, first + len(positions))):
         return block[first : first + len(positions)]
@@ -171,7 +170,7 @@ def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
 
 
 def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
-    """Return for each row of the frame which indicator is on; their number stands for none."""
+    """Return the indicator that is 1 in each row of the frame, or their number if none is."""
     n_categories = len(rows)
     try:
         codes = decode(rows, 0, on_value=True, default=n_categories)
