@@ -1,20 +1,30 @@
-"""``series.onehot`` of pandas and polars: what they share.
+"""The accessor ``series.onehot`` that pandas and polars share.
 
-An integration says how its containers are read and wrapped; the methods, their options and their
-errors are the same everywhere.
+An integration reads and wraps its containers; methods, options and errors are the same everywhere.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, Unpack
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    overload,
+)
 
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._accessor_lists import AnyArray, ListAccessor
-from onehot_fast._arguments.choices import check_options, check_prefix
+from onehot_fast._arguments.choices import check_choice, check_options, check_prefix, number_dtype
 from onehot_fast._encode import write
+from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
@@ -22,11 +32,13 @@ from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
+from onehot_fast.ragged import distinct_labels, multi_hot
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from scipy.sparse import csc_array, csr_array
 
+AnyArray: TypeAlias = npt.NDArray[Any]
 Frame = TypeVar("Frame")  # the table of a library
 Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # makes the labels of the outputs when they are needed
@@ -42,8 +54,29 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-class SeriesAccessor(ListAccessor[Frame]):
-    """The one-hot forms of one column; each library adds the one that is its table."""
+class _MultiHotKeywords(TypedDict, total=False):
+    """The keywords of `SeriesAccessor.multi_hot` that do not decide what it returns."""
+
+    categories: Any
+    mode: Literal["set", "count"]
+    dtype: Any
+    num_threads: int | None
+
+
+class SeriesAccessor(Generic[Frame]):
+    """The one-hot forms of one column; each library adds the one that is its table.
+
+    Parameters
+    ----------
+    data : Series of n_rows
+        Supplied by the library. Nothing is read before a method is called.
+    """
+
+    _library: ClassVar[str]
+    """The name of the library's table, as in ``output="pandas"``."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
 
     def __repr__(self) -> str:
         """Say what there is to call."""
@@ -75,7 +108,7 @@ class SeriesAccessor(ListAccessor[Frame]):
         Returns
         -------
         ndarray of shape (n_rows, n_columns)
-            C-contiguous; its columns are those of the frame ``series.onehot()``.
+            C-contiguous, with the columns of the frame ``series.onehot()``.
 
         Raises
         ------
@@ -104,7 +137,7 @@ class SeriesAccessor(ListAccessor[Frame]):
         Returns
         -------
         scipy.sparse.csr_array of shape (n_rows, n_columns)
-            In canonical form; its columns are those of the frame ``series.onehot()``.
+            In canonical form, with the columns of the frame ``series.onehot()``.
 
         Raises
         ------
@@ -135,7 +168,7 @@ class SeriesAccessor(ListAccessor[Frame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pa.RecordBatch:
-        """Encode as Arrow's Booleans, eight in a byte.
+        """Encode as Booleans of Arrow, eight in a byte.
 
         Parameters
         ----------
@@ -149,8 +182,8 @@ class SeriesAccessor(ListAccessor[Frame]):
         Returns
         -------
         pyarrow.RecordBatch of n_rows
-            One Boolean column per category, without nulls: a missing value is off in all of them.
-            All lie in one buffer. Without any category it has no columns and so no rows.
+            One Boolean column per category, without nulls: a missing value is False in all of them.
+            All columns share one buffer. Without categories there are no columns and no rows.
 
         Raises
         ------
@@ -175,13 +208,13 @@ class SeriesAccessor(ListAccessor[Frame]):
         return pa.RecordBatch.from_arrays(columns, names)
 
     def codes(self) -> npt.NDArray[np.integer[Any]]:
-        """Return the column in which each row is on.
+        """Return the feature that is one in each row.
 
         Returns
         -------
         ndarray of shape (n_rows,), integer
-            Position of the row's column in ``series.onehot()``, -1 where the value is missing.
-            Codes that the library keeps itself are not copied: a read-only view.
+            The position of the feature in ``series.onehot()``, -1 where the value is missing.
+            Codes of the library itself are not copied: the result is then a read-only view.
 
         Raises
         ------
@@ -190,6 +223,101 @@ class SeriesAccessor(ListAccessor[Frame]):
         """
         column, _ = self._coded(None, np.dtype(bool), {})
         return column.outputs()
+
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["pandas", "polars"] | None = None,
+        **options: Unpack[_MultiHotKeywords],
+    ) -> Frame: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["numpy"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> AnyArray: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["csr"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> csr_array: ...
+    @overload
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        output: Literal["csc"],
+        **options: Unpack[_MultiHotKeywords],
+    ) -> csc_array: ...
+    def multi_hot(
+        self,
+        sep: str | None = None,
+        *,
+        categories: Any = None,
+        mode: Literal["set", "count"] = "set",
+        dtype: Any = None,
+        output: Literal["pandas", "polars", "numpy", "csr", "csr_matrix", "csc"] | None = None,
+        num_threads: int | None = None,
+    ) -> Any:
+        """Encode rows of several labels: lists, or separated strings.
+
+        Parameters
+        ----------
+        sep : str, optional
+            The text between the labels of a string. Empty labels are ignored. By default every row
+            is a list. A missing row has no labels.
+        categories : sequence of scalars, optional
+            The labels with a column, in order; other labels are ignored. By default all labels
+            that occur, sorted.
+        mode : {"set", "count"}, default "set"
+            Whether an element is 1 where its label occurs in the row, or how often it does.
+        dtype : dtype, optional
+            By default bool, and int64 for counts.
+        output : {"numpy", "csr", "csr_matrix", "csc"} or the name of the library, optional
+            A row-major array, an array of ``scipy.sparse``, or by default a frame, whose columns
+            are named by the labels.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+
+        Returns
+        -------
+        DataFrame, ndarray, csr_array or csc_array of shape (n_rows, n_labels)
+
+        Raises
+        ------
+        ImportError
+            If `output` is a sparse form and SciPy is not installed.
+        TypeError, ValueError
+            If a row is not a list (with `sep`, not a string), or an option has a wrong value.
+        MemoryError
+            If the result cannot fit in memory, before it is allocated.
+        """
+        form = self._library if output is None else output
+        check_choice(form, "output", (self._library, "numpy", *FORMATS))
+        if form in FORMATS:
+            library("scipy.sparse", f"output={form!r}")
+        element = self._element((np.int64 if mode == "count" else bool) if dtype is None else dtype)
+        offsets, labels = self._labels(sep)
+        known = distinct_labels(labels, offsets=offsets) if categories is None else categories
+        matrix = multi_hot(
+            labels,
+            categories=known,
+            offsets=offsets,
+            mode=mode,
+            dtype=element,
+            output=form if form in FORMATS else "numpy",  # type: ignore[call-overload]
+            num_threads=num_threads,
+        )
+        if form != self._library:
+            return matrix
+        return self._frame_of(matrix, list(getattr(known, "categories", known)))
 
     def _sparse(
         self,
@@ -213,7 +341,7 @@ class SeriesAccessor(ListAccessor[Frame]):
         prefix: str | None = None,
         prefix_sep: str = "_",
     ) -> tuple[CodedColumn, Labels]:
-        """Return the encoded column, and what makes the labels of its outputs."""
+        """Return the encoded column, and a function that returns the labels of its outputs."""
         check_options(options, ("categories", *ColumnKeywords.__annotations__))
         check_prefix(prefix, prefix_sep)
         if isinstance(categories, Encoder):
@@ -230,13 +358,12 @@ class SeriesAccessor(ListAccessor[Frame]):
         return self._encode({**options, **chosen, **output})
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
-        """Return the column under options of an `Encoder`, and what makes its labels."""
+        """Return the column under options of an `Encoder`, and a function for its labels."""
         raise NotImplementedError
 
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
-        """Tell whether every category has a column of its own: then no encoder is needed."""
-        # An array of categories is no default, and has no truth value.
+        """Tell whether every category has a column of its own, so that no encoder is needed."""
         return not any(options[name] is not DEFAULTS[name] for name in DEFAULTS if name in options)
 
     @staticmethod
@@ -245,8 +372,7 @@ class SeriesAccessor(ListAccessor[Frame]):
     ) -> tuple[CodedColumn, ColumnSchema]:
         """Return a column under the options of an `Encoder` that is fitted to it alone.
 
-        As there is one column, `drop` may be a category of it too, ``["first"]`` if it is spelled
-        like a rule.
+        `drop` may also be a category, ``["first"]`` if it has the name of a rule.
         """
         drop = options.get("drop")
         by_column = drop if isinstance(drop, Mapping) else {name: drop}
@@ -257,3 +383,15 @@ class SeriesAccessor(ListAccessor[Frame]):
         return (
             identity if np.array_equal(coded.lut_from(0), identity.lut_from(0)) else coded
         ), schema
+
+    def _element(self, dtype: Any) -> np.dtype[Any]:
+        """Return the NumPy dtype of a result; a library may have names of its own."""
+        return number_dtype(dtype, "dtype")
+
+    def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
+        """Return rows of labels: row ``i`` has ``offsets[i]:offsets[i + 1]``."""
+        raise NotImplementedError
+
+    def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:
+        """Return the table of a row-major matrix, without a copy if possible."""
+        raise NotImplementedError

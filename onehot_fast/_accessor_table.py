@@ -1,4 +1,4 @@
-"""``frame.onehot`` of pandas and polars: what they share."""
+"""The accessor ``frame.onehot`` that pandas, polars and Dask share."""
 
 from __future__ import annotations
 
@@ -58,15 +58,15 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> Frame:
-        """Encode some columns where they stand.
+        """Encode some columns in place of their values.
 
-        Without an encoder the columns of the result depend on the rows at hand.
+        Without an encoder, the columns of the result depend on the rows.
 
         Parameters
         ----------
         columns : column name, names, function, polars selector or Encoder, optional
-            Those to encode, as for `onehot_fast.Encoder`; by default those of texts, objects and
-            categories. Or a fitted `onehot_fast.Encoder`, which knows its columns and options.
+            The columns to encode, as for `onehot_fast.Encoder`; by default the columns of strings,
+            objects and categories. Or a fitted `onehot_fast.Encoder`.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
@@ -77,19 +77,19 @@ class TableAccessor(Generic[Frame]):
         Returns
         -------
         DataFrame of n_rows
-            The new columns stand in the place of those they were made of. All others are
-            untouched, and shared as the library shares them.
+            The features replace the columns that were encoded. Other columns are unchanged, and
+            share their memory as far as the library shares it.
 
         Raises
         ------
         TypeError
-            If `columns` or an option is of the wrong kind, there are options beside an Encoder, or
-            a column cannot be encoded.
+            `columns` or an option has a wrong type, options are passed beside an Encoder, or a
+            column cannot be encoded.
         ValueError
-            If a column is absent or there twice, two columns would have one name, or an option or
-            a value is refused.
+            A column is absent or duplicated, two features would have one name, or an option or a
+            value is rejected.
         MemoryError
-            If the result cannot fit in memory, before it is allocated.
+            The result does not fit in memory. Nothing has been allocated.
         """
         encoded: Frame = self._encoded(columns, None, num_threads, options)
         return encoded

@@ -22,7 +22,6 @@ from onehot_fast._arguments.choices import (
 )
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.codes import codes as write_codes
 from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import (
     EncodedLayout,
@@ -256,12 +255,9 @@ class Encoder(SklearnProtocol):
             not exist or is infrequent, or two features have the same name. What was learned before
             is kept.
         """
-        columns = self._params["columns"]
-        state = self._learn(table, columns).in_schema_order()
-        schema = schema_of(state, self._options)
-        if schema.uses_default_columns:
-            check_default_columns(schema, state)
-        self._state, self._known_schema = state, schema
+        state = self._learn(table, self._params["columns"]).in_schema_order()
+        self._known_schema = self._checked_schema(state)
+        self._state = state
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
@@ -289,8 +285,7 @@ class Encoder(SklearnProtocol):
             As for `fit`.
         """
         if self._state is None:
-            columns = self._params["columns"]
-            self._state = self._learn(table, columns)
+            self._state = self._learn(table, self._params["columns"])
         else:
             names = self._state.names
             state = self._learn(table, list(names), is_more=True).in_order_of(names)
@@ -551,7 +546,7 @@ class Encoder(SklearnProtocol):
         if form in CODES:
             schema = schema.cached_for((), code_schema)
             columns = code_table(source, schema)
-            return write_codes(form, columns, schema, source.n_rows, num_threads)
+            return write.codes(form, columns, schema, source.n_rows, num_threads)
         if form == CATEGORY:
             return self._categorical(source)
         if form in MATRICES:
@@ -715,9 +710,7 @@ class Encoder(SklearnProtocol):
         size    category  S         size_S          2      bool
         size    missing   None      size_(missing)  1      bool
         """
-        schema = self.schema
-        assert self._state is not None  # or there were no schema
-        return feature_listing(schema, self._state)
+        return feature_listing(*self._fitted())
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
@@ -775,16 +768,12 @@ class Encoder(SklearnProtocol):
         size    2           1         S              2      66.67%
         plan    1           0         pro            1      33.33%
         """
-        schema = self.schema
-        assert self._state is not None  # or there were no schema
-        return summary(schema, self._state)
+        return summary(*self._fitted())
 
     def _repr_html_(self) -> str:
         """Show a notebook the options, and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
-            schema = self.schema
-            assert self._state is not None  # or there were no schema
-            return as_html(repr(self), schema, self._state)
+            return as_html(repr(self), *self._fitted())
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
@@ -960,8 +949,8 @@ class Encoder(SklearnProtocol):
         TypeError
             `encoder` is something else.
         ValueError
-            `encoder` encodes unknown, and so missing, values as infrequent ones; has several
-            categories for missing values; or names its features by a function.
+            `encoder` encodes unknown values as infrequent ones, has several categories for missing
+            values, or names its features by a function.
         """
         converted: Self = integration("sklearn").from_sklearn(encoder)
         return converted
@@ -994,8 +983,7 @@ class Encoder(SklearnProtocol):
         array([[False,  True],
                [False, False]])
         """
-        schema, state = self.schema, self._state
-        assert state is not None  # or there were no schema
+        schema, state = self._fitted()
         complete = {
             column.name
             for column, learned in zip(schema.columns, state.columns, strict=True)
@@ -1031,19 +1019,13 @@ class Encoder(SklearnProtocol):
         TypeError
             `dialect` or `table` is of another type.
         ValueError
-            The engine cannot do the same, and the message says why. Examples: SQLite cannot
-            reject a value, no column holds texts beside numbers, no engine has durations, two
-            column names differ only by case, a name is empty or too long, or there are too many
-            features.
+            The engine cannot do the same; the message says why.
 
         Notes
         -----
-        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing.
-        Texts are compared by their characters, whatever the collation of the column. A rejected
-        value makes the query fail if the first feature of its column is selected. In SQLite days
-        and instants are texts ("2024-01-31 12:00:00"), as its functions write them, and NaN is
-        NULL. The documentation page "Encode in a database with SQL" shows what depends on the
-        types and settings of a database.
+        The SQL assumes that each column has the type that `fit` saw. NULL and NaN are missing. A
+        rejected value makes the query fail if the first feature of its column is selected. The
+        page "Encode in a database with SQL" of the documentation describes each database.
 
         Examples
         --------
@@ -1119,10 +1101,8 @@ class Encoder(SklearnProtocol):
         `onehot_fast.integrations.onnx.input_feed` makes the inputs from a table. To keep other
         columns, convert a pipeline with skl2onnx, which includes them.
 
-        Missing values are NaN among floats, and empty strings. Integers and Booleans have no
-        missing value, but are float64 inputs if missing values have a feature or become NaN. A
-        rejected value ends the run with an error that names the column. ``handle_unknown="warn"``
-        does not warn.
+        Missing values are NaN among floats, and empty strings. A rejected value ends the run with
+        an error that names the column. ``handle_unknown="warn"`` does not warn.
 
         Parameters
         ----------
@@ -1147,9 +1127,7 @@ class Encoder(SklearnProtocol):
         RuntimeError
             The encoder is not fitted.
         ValueError
-            ONNX cannot express the encoder: categories are times, bytes or of several types,
-            missing values stand beside a category "", the operators do not take the dtype, or two
-            tensors would have the same name.
+            ONNX cannot express the encoder; the message says why.
 
         Examples
         --------
@@ -1217,16 +1195,24 @@ class Encoder(SklearnProtocol):
     @property
     def schema(self) -> Schema:
         """The output columns of each encoded column."""
+        return self._fitted()[0]
+
+    def _fitted(self) -> tuple[Schema, TableStatistics]:
+        """Return the schema, made when it is first needed, and what was learned."""
+        if self._state is None:
+            raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
         # Two threads may make it at once: both results are equal.
         if self._known_schema is None:
-            if self._state is None:
-                raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-            self._state = self._state.in_schema_order()
-            schema = schema_of(self._state, self._options)
-            if schema.uses_default_columns:
-                check_default_columns(schema, self._state)
-            self._known_schema = schema
-        return self._known_schema
+            state = self._state.in_schema_order()
+            self._known_schema, self._state = self._checked_schema(state), state
+        return self._known_schema, self._state
+
+    def _checked_schema(self, state: TableStatistics) -> Schema:
+        """Return the schema of what was learned; warn about columns that are like identifiers."""
+        schema = schema_of(state, self._options)
+        if schema.uses_default_columns:
+            check_default_columns(schema, state)
+        return schema
 
 
 def _shown(option: str, value: Any) -> str:

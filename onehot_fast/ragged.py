@@ -14,7 +14,7 @@ from onehot_fast._categories.factorize import Factorized
 from onehot_fast._categories.keys import plain
 from onehot_fast._categories.lists import Rows
 from onehot_fast._encode import write
-from onehot_fast._encode.scipy_sparse import FORMATS, sparse_array
+from onehot_fast._encode.write import FORMATS, wrap_sparse
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.options import declared_categories
 from onehot_fast.column import Column, read_column
@@ -162,8 +162,8 @@ def multi_hot(
         parts = write.multi_hot_csr(ragged.offsets, coded, element, counts=counts)
         shape = len(ragged.offsets) - 1, coded.n_outputs
         if output == "csc":
-            return sparse_array("csr", parts, shape).tocsc()
-        return sparse_array(output, parts, shape)
+            return wrap_sparse("csr", parts, shape).tocsc()
+        return wrap_sparse(output, parts, shape)
     return write.multi_hot(ragged.offsets, coded, element, counts=counts, num_threads=num_threads)
 
 

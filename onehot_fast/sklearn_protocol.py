@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, did_you_mean
 from onehot_fast._categories.keys import as_objects
-from onehot_fast._encode.scipy_sparse import FORMATS
 from onehot_fast._encode.table_layout import EncodedLayout
+from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import wrappers
 from onehot_fast._schema.options import Options
 from onehot_fast._schema.schema import Schema

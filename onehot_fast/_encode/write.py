@@ -16,9 +16,10 @@ from onehot_fast._arguments import fastpath
 from onehot_fast._arguments.choices import human_size
 from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
-from onehot_fast._encode import scipy_sparse
 from onehot_fast._runtime import dispatch, memory, parallel
+from onehot_fast._runtime.registry import library
 from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn, Lut
+from onehot_fast._schema.schema import Schema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
@@ -29,6 +30,14 @@ INT32_MAX = np.iinfo(np.int32).max
 MOST_BYTES = np.iinfo(np.intp).max  # of an array
 # Bytes of a cache line, and of bits of a column from which on it is worth to begin with one.
 LINE, LONG_BITS = 64, 4096
+# The forms of sparse results, and SciPy's classes.
+SPARSE_CLASSES = {"csr": "csr_array", "csc": "csc_array", "csr_matrix": "csr_matrix"}
+FORMATS = tuple(SPARSE_CLASSES)
+# The characters of the dtypes that SciPy computes with: float16 is not among them.
+SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
+# The dtypes of codes, which torch has too, and of indices, which its embeddings accept.
+CODE_DTYPES = np.uint8, np.int16, np.int32
+INDEX_DTYPES = np.int32, np.int64
 
 
 def rows(
@@ -173,7 +182,7 @@ def sparse_array(
     others: Others = (),
     num_threads: int | None = None,
 ) -> Any:
-    """Return a ``scipy.sparse`` container of a form of `scipy_sparse.FORMATS`; see `rows`.
+    """Return a ``scipy.sparse`` container of a form of `FORMATS`; see `rows`.
 
     Zeros of `others` are not stored.
     """
@@ -190,7 +199,71 @@ def sparse_array(
     for output, numbers in others:
         rows = np.flatnonzero(numbers)
         cells.append((rows, output, numbers[rows]))
-    return scipy_sparse.sparse_array(form, parts, shape, [cell for cell in cells if len(cell[0])])
+    return wrap_sparse(form, parts, shape, [cell for cell in cells if len(cell[0])])
+
+
+def wrap_sparse(
+    form: str,
+    parts: SparseParts,
+    shape: tuple[int, int],
+    cells: Sequence[tuple[AnyArray, int, AnyArray]] = (),
+) -> Any:
+    """Return a container of canonical ``(data, indices, indptr)``.
+
+    `cells` are further elements: some rows, the column, and one value or one for each row.
+    """
+    dtype = parts[0].dtype
+    if dtype.char not in SCIPY_DTYPES:
+        raise ValueError(
+            "dtype must be bool, an integer, float32, float64 or complex for scipy.sparse, got"
+            f" {dtype.name!r}"
+        )
+    name = SPARSE_CLASSES[form]
+    module = library("scipy.sparse", f"a {name}")
+    matrix = getattr(module, name)(parts, shape=shape, copy=False)
+    # The kernels write each row in order and once, so that SciPy need not look.
+    matrix.has_sorted_indices = True
+    matrix.has_canonical_format = True
+    if not cells:
+        return matrix
+    i = np.concatenate([rows for rows, _, _ in cells]).astype(parts[1].dtype)
+    j = np.repeat([column for _, column, _ in cells], [len(rows) for rows, _, _ in cells])
+    data = np.concatenate([np.broadcast_to(v, len(rows)).astype(dtype) for rows, _, v in cells])
+    others = module.coo_array((data, (i, j.astype(i.dtype))), shape=shape)
+    return getattr(module, name)(matrix + others.asformat(form[:3]))
+
+
+def codes(
+    form: str,
+    columns: Sequence[CodedColumn],
+    schema: Schema,
+    n_rows: int,
+    num_threads: int | None = None,
+) -> npt.NDArray[Any]:
+    """Return the C-contiguous (n_rows, n_columns) matrix of codes, or of indices.
+
+    Parameters
+    ----------
+    form : {"codes", "indices"}
+        The codes of each column start at 0; its indices start where those of the last column end.
+    columns : sequence of CodedColumn
+        The columns of a schema whose outputs are codes.
+    """
+    joint = form == "indices"
+    n_codes = [schema.n_features] if joint else [column.n_outputs for column in schema.columns]
+    accepted: Any = INDEX_DTYPES if joint else CODE_DTYPES
+    largest = max([*n_codes, 1]) - 1
+    dtype = np.dtype(next(d for d in accepted if largest <= np.iinfo(d).max))
+    shape = n_rows, len(columns)
+    check_size(shape, dtype)
+    out, _ = memory.allocate(shape, dtype)
+    for i, (column, start) in enumerate(zip(columns, schema.starts, strict=False)):
+        own = column.outputs(num_threads)
+        if joint and start:
+            np.add(own, start, out=out[:, i], dtype=dtype, casting="unsafe")
+        else:
+            out[:, i] = own
+    return out
 
 
 def multi_hot(
