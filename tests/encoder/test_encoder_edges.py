@@ -119,7 +119,7 @@ def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
         encoded = Encoder(dtype=dtype).fit(table).transform(table, form)
         assert encoded.toarray().tolist() == [[1], [0]] * n_rows
     half = Encoder(dtype="float16", handle_missing="propagate").fit(table)
-    with pytest.raises(ValueError, match="dtype must be bool, .* got 'float16'"):
+    with pytest.raises(ValueError, match=r"dtype must be bool, .* got 'float16'"):
         half.transform(table, form)
 
 

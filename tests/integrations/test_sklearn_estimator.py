@@ -200,7 +200,7 @@ def test_set_params_of_a_fitted_encoder() -> None:
         ValueError, match="'dorp' is not a parameter of Encoder: did you mean 'drop'"
     ):
         encoder.set_params(dtype="int8", dorp=None)
-    with pytest.raises(ValueError, match="handle_missing must be one of .* got 'no'"):
+    with pytest.raises(ValueError, match=r"handle_missing must be one of .* got 'no'"):
         encoder.set_params(dtype="int8", handle_missing="no")
     assert encoder.transform(FRAME, "numpy").dtype == np.uint8
     assert not encoder.set_params(columns=["zip"]).__sklearn_is_fitted__()
