@@ -18,6 +18,7 @@ ARGS ?=
 ASV_ARGS ?= --quick
 # Results are published: they name the processor, not the machine.
 PROCESSOR = $(shell $(BIN)/python -c "from benchmarks.machine import slug; print(slug())")
+ASV_MACHINE = $(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
 
 # What an install depends on, and what only needs compiling anew.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
@@ -92,23 +93,22 @@ faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, 
 emulate:  ## test the C code here, under qemu for aarch64 (NEON) and s390x (big-endian), under wine for Windows
 	.ci/emulate
 
-bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## compare ratios and instruction counts with the last commit; fail if one is 10% worse twice
+bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## compare ratios and instruction counts with the last commit (ARGS=--twice: with itself)
 	$(BIN)/python -m benchmarks.regression $(ARGS)
 
 bench-run: $(VENV)/.bench-ready $(VENV)/.compiled  ## run the asv suites (ASV_ARGS=--quick); results are kept in benchmarks/history
-	$(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
+	$(ASV_MACHINE)
 	$(BIN)/asv run --machine $(PROCESSOR) $(ASV_ARGS)
 
-# The commits are evenly spaced from the first to the last. The benchmarks are those of the working tree.
-bench-history: $(VENV)/.bench-ready  ## measure the tracked numbers of eight commits; hours
+# The benchmarks are those of the working tree, and asv builds each commit once.
+bench-history: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure the tracked numbers of the commits in benchmarks/history; an hour
 	mkdir -p build
-	git rev-list --first-parent HEAD | awk '{c[NR] = $$0} END {for (i = 0; i < 8; i++) print c[1 + int(i * (NR - 1) / 7)]}' > build/history.txt
-	$(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
+	for commit in $$(cat benchmarks/history/commits.txt) HEAD; do git rev-parse $$commit || exit 1; done > build/history.txt
+	$(ASV_MACHINE)
 	$(BIN)/asv run --machine $(PROCESSOR) --bench bench_tracked HASHFILE:build/history.txt
 
-bench-publish: $(VENV)/.bench-ready  ## make the pages of benchmarks/history, in .asv/html, for any web server
-	@test -e benchmarks/history/benchmarks.json || { echo "no results yet: make bench-run" >&2; exit 1; }
-	$(BIN)/asv publish
+bench-publish: $(VENV)/.bench-ready  ## write the pages of benchmarks/history into docs/_static/history
+	$(BIN)/python -m benchmarks.publish
 
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)

@@ -2,21 +2,28 @@
 
 A number that is more than 10 % worse is measured again in both; if it is worse again, the exit code
 is 1. By default the commit is the last one, or the one before if the working tree has no changes.
+With --twice the working tree is compared with itself, to see how steady the numbers are.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import os
+import math
 import subprocess
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks import instructions, ratios
+
 ROOT = Path(__file__).parents[1]
-ALLOWED = 1.10
-SUITES = {"ratios": ["Kernels", "Peers"], "counts": ["Instructions"]}
+MEASURES: dict[str, Callable[[Path | None], dict[str, float]]] = {
+    "ratios": ratios.measure,
+    "counts": instructions.measure,
+}
+MAX_CHANGE = 1.10
+# How far two measurements of the same code may differ.
+MAX_NOISE = {"ratios": 1.05, "counts": 1.01}
 
 
 def git(*arguments: str) -> str:
@@ -43,74 +50,66 @@ def build(commit: str) -> Path:
     return place
 
 
-def measure(
-    package: Path | None, suites: Sequence[str], names: Collection[str]
-) -> dict[str, float]:
-    """Return numbers of a package, measured by the working tree's benchmarks; None is its own."""
-    paths = [str(path) for path in (package, ROOT) if path is not None]
-    command = [sys.executable, "-P", "-m", "benchmarks.regression", "--measure", *suites]
-    done = subprocess.run(
-        [*command, "--names", *names],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    numbers: dict[str, float] = json.loads(done.stdout)
-    return numbers
+def compare(kind: str, before: Path | None, after: Path | None) -> dict[str, tuple[float, float]]:
+    """Return the numbers of two packages; a number that the second lacks is infinite."""
+    measure = MEASURES[kind]
+    old, new = measure(before), measure(after)
+    return {name: (value, new.get(name, math.inf)) for name, value in old.items()}
 
 
-def print_numbers(suites: Sequence[str], names: Collection[str]) -> None:
-    """Print numbers of the package that this process imports; more is worse in all of them."""
-    from benchmarks import bench_tracked
-
-    found = {}
-    classes = [getattr(bench_tracked, name) for name in suites]
-    for name, is_more_better, number in bench_tracked.numbers(classes):
-        if not names or name in names:
-            try:
-                value = number()
-            except NotImplementedError:  # a library or valgrind is missing
-                continue
-            found[name] = 1 / value if is_more_better else value
-    print(json.dumps(found))
+def print_table(found: dict[str, tuple[float, float]], titles: tuple[str, str]) -> None:
+    """Print numbers and their changes."""
+    print(f"{titles[0]:>15}{titles[1]:>15}{'change':>9}  (more is worse)")
+    for name, (before, after) in found.items():
+        print(f"{before:15,.3f}{after:15,.3f}{after / before - 1:+9.2%}  {name}")
 
 
-def compare(before: dict[str, float], after: dict[str, float]) -> dict[str, float]:
-    """Return the change of each number that both have: 1.1 is 10 % worse."""
-    return {name: after[name] / before[name] for name in before if name in after}
+def check_noise(kinds: Sequence[str]) -> bool:
+    """Measure the working tree twice, and return whether all numbers are steady."""
+    is_steady = True
+    for kind in kinds:
+        found = compare(kind, None, None)
+        print_table(found, ("first", "second"))
+        noise = max(max(pair) / min(pair) for pair in found.values())
+        print(f"{kind}: at most {noise - 1:.2%} apart, {MAX_NOISE[kind] - 1:.0%} allowed")
+        is_steady = is_steady and noise <= MAX_NOISE[kind]
+    return is_steady
+
+
+def check_commit(kinds: Sequence[str], commit: str) -> bool:
+    """Compare the working tree with a commit, and return whether nothing is worse twice."""
+    package = build(commit)
+    is_good = True
+    for kind in kinds:
+        found = compare(kind, package, None)
+        print_table(found, (commit[:8], "now"))
+        suspects = worse(found)
+        again = worse(compare(kind, package, None)) if suspects else {}
+        for name in suspects.keys() & again.keys():
+            print(f"REGRESSION, twice above {MAX_CHANGE - 1:.0%}: {name}, now {again[name]:+.1%}")
+            is_good = False
+    return is_good
+
+
+def worse(found: dict[str, tuple[float, float]]) -> dict[str, float]:
+    """Return the changes of the numbers that are clearly worse."""
+    changes = {name: after / before for name, (before, after) in found.items()}
+    return {name: change - 1 for name, change in changes.items() if change > MAX_CHANGE}
 
 
 def main() -> int:
-    """Measure, print a table, and return the exit code."""
+    """Measure, print tables, and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--commit", help="the commit to compare with")
-    parser.add_argument("--only", choices=SUITES, help="ratios or instruction counts")
-    parser.add_argument("--measure", nargs="+", help=argparse.SUPPRESS)
-    parser.add_argument("--names", nargs="*", default=[], help=argparse.SUPPRESS)
+    parser.add_argument("--twice", action="store_true", help="compare the working tree with itself")
+    parser.add_argument("--only", choices=MEASURES, help="ratios or instruction counts")
     arguments = parser.parse_args()
-    if arguments.measure:
-        print_numbers(arguments.measure, arguments.names)
-        return 0
+    kinds = [arguments.only] if arguments.only else [*MEASURES]
+    if arguments.twice:
+        return 0 if check_noise(kinds) else 1
     is_changed = bool(git("status", "--porcelain", "--untracked-files=no"))
     commit = git("rev-parse", arguments.commit or ("HEAD" if is_changed else "HEAD~1"))
-    package = build(commit)
-    chosen = [arguments.only] if arguments.only else [*SUITES]
-    suites = [suite for kind in chosen for suite in SUITES[kind]]
-    changes = compare(measure(package, suites, []), measure(None, suites, []))
-    print(f"{'change':>8}  number, against {commit[:8]} (more is worse)")
-    for name, change in changes.items():
-        print(f"{change - 1:+8.1%}  {name}")
-    suspects = [name for name, change in changes.items() if change > ALLOWED]
-    again = {}
-    if suspects:
-        before = measure(package, suites, suspects)
-        again = compare(before, measure(None, suites, suspects))
-    worse = {name: change for name, change in again.items() if change > ALLOWED}
-    for name, change in worse.items():
-        print(f"REGRESSION, twice above {ALLOWED - 1:.0%}: {name}, now {change - 1:+.1%}")
-    return 1 if worse else 0
+    return 0 if check_commit(kinds, commit) else 1
 
 
 if __name__ == "__main__":
