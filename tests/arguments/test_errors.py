@@ -1,8 +1,10 @@
-"""Bad input is refused at the door, by its kind, with a message that says what is accepted."""
+"""Wrong arguments raise errors of their kind, with messages that say what is expected."""
 
 from __future__ import annotations
 
 import tracemalloc
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import oracle
@@ -19,31 +21,55 @@ def shaped(*shape, dtype=np.float32):
     return np.full(shape, 7, dtype)
 
 
-# (case, arguments that replace good ones, error, text in its message); each check has a table of
-# its own beside it, and here it is seen that it is made.
+NO_INTEGERS = [True, np.True_, 1.0, np.float64(1), "1", None, [1], np.array([1])]
+NO_INDICES = [
+    *(True, [True], np.bool_(True), [1j], ["1"], b"12", None, [1, None], [Decimal(1)], {1, 2}),
+    *(np.array([True, 2], object), np.array([], object)),
+    *(np.zeros(2, dtype) for dtype in ("M8[s]", "m8[s]", "V4", [("a", "i4")])),
+]
+EMPTY = "depth=None needs an index"
+# (case, arguments that replace good ones, error, text in its message)
 ONE_HOT = [
-    ("bool indices", {"indices": [True, False]}, TypeError, r"bool.*\.astype\('uint8'\)"),
-    ("bool 0-d indices", {"indices": True}, TypeError, "bool"),
+    *((f"indices {type(x).__name__}", {"indices": x}, TypeError, "indices must be integers .*, got")
+      for x in NO_INDICES),
+    ("bool indices", {"indices": [True]}, TypeError, r"bool.*\.astype\('uint8'\)"),
     ("string indices", {"indices": ["a"]}, TypeError, "indices.*use Encoder, or .onehot"),
-    ("set indices", {"indices": {1, 2}}, TypeError, "indices"),
-    ("depth negative", {"depth": -1}, ValueError, "-1"),
-    ("depth nan", {"depth": float("nan")}, ValueError, "nan"),
-    ("depth bool", {"depth": True}, TypeError, "bool"),
-    ("depth string", {"depth": "4"}, TypeError, "depth"),
-    ("depth unknown of none", {"indices": np.zeros((0, 3), int), "depth": None}, ValueError,
-     "depth"),
-    ("axis too large", {"axis": 3}, ValueError, r"\[-3, 3\)"),
+    ("masked indices", {"indices": np.ma.array([1], mask=[1])}, TypeError,
+     "indices must not be a masked array.*filled"),
+    *((f"indices {x}", {"indices": np.array(x, object)}, ValueError, "one integer type of 64 bits")
+      for x in ([2**64], [-(2**63) - 1, 0], [-1, 2**63])),
+    *((f"depth {x}", {"depth": x}, ValueError, r"in \[0, 2\*\*63\), got")
+      for x in (-1, -1.5, 2**63, 2**200, 1e300, np.uint64(2**63))),
+    *((f"depth {x}", {"depth": x}, ValueError, "depth must be finite, got .*(nan|inf)")
+      for x in (np.nan, np.float32("-inf"))),
+    *((f"depth {x}", {"depth": x}, ValueError, r"depth must have one element, got shape")
+      for x in ([3, 3], np.zeros((1, 0)))),
+    *((f"depth {x!r}", {"depth": x}, TypeError, "depth must ")
+      for x in (True, np.True_, [True], "3", 3j, Fraction(3), np.timedelta64(3, "s"),
+                np.ma.array([3]))),
+    ("no indices", {"indices": np.zeros(0, int), "depth": None}, ValueError, EMPTY),
+    ("all ignored", {"indices": np.array([7, 7]), "depth": None, "ignore_index": 7}, ValueError,
+     EMPTY),
+    ("all NaN", {"indices": np.array([np.nan]), "depth": None}, ValueError, EMPTY),
+    ("inferred depth too large", {"indices": np.uint64(2**64 - 1), "depth": None}, ValueError,
+     r"in \[0, 2\*\*63\)"),
+    *((f"axis {x}", {"axis": x}, ValueError, rf"axis must be in \[-3, 3\) .* rank 2, got {x}")
+      for x in (-4, 3, 2**63, -(2**70))),
+    *((f"axis {x!r}", {"axis": x}, TypeError, "axis must be an integer") for x in NO_INTEGERS[:-1]),
+    *((f"ignore_index {x!r}", {"ignore_index": x}, TypeError,
+       "ignore_index must be an integer, several integers or None")
+      for x in (True, np.False_, 1.0, "1", "12", [1, 2.0], [[1]], (3, None))),
+    ("policy", {"negative_indices": "wrap"}, ValueError,
+     "one of 'ignore', 'normalize', 'error', got 'wrap'"),
+    *((f"policy {x}", {"out_of_range": x}, error, f"one of 'ignore', 'error', got {x!r}")
+      for x, error in (("clip", ValueError), ("normalize", ValueError), (True, TypeError))),
+    ("policy None", {"negative_indices": None}, TypeError, "negative_indices .* got None"),
     ("axis too large, 0-d", {"indices": 1, "axis": 1}, ValueError, r"\[-1, 1\)"),
     ("axis huge", {"axis": 2**100}, ValueError, r"\[-3, 3\)"),
     ("axis not narrowed to 32 bits", {"axis": 2**32}, ValueError, r"\[-3, 3\)"),
     ("axis not narrowed to -1", {"axis": 2**32 - 1}, ValueError, r"\[-3, 3\)"),
     ("axis not narrowed to 0", {"axis": -(2**32)}, ValueError, r"\[-3, 3\)"),
     ("depth not narrowed to 32 bits", {"depth": -(2**32) + 4}, ValueError, "depth"),
-    ("axis float", {"axis": 1.0}, TypeError, "axis"),
-    ("axis none", {"axis": None}, TypeError, "axis"),
-    ("policy negative", {"negative_indices": "wrap"}, ValueError, "normalize"),
-    ("policy kind", {"negative_indices": 1}, (TypeError, ValueError), "negative_indices"),
-    ("ignore_index float", {"ignore_index": 1.0}, TypeError, "ignore_index"),
     ("values of two types", {"on_value": np.int8(1), "off_value": np.int16(0)}, TypeError, "int16"),
     ("value and dtype", {"on_value": np.int8(1), "dtype": "f4"}, TypeError, "int8"),
     ("fraction", {"on_value": 0.5, "dtype": int}, ValueError, "0.5"),

@@ -7,13 +7,7 @@ import pytest
 
 from onehot_fast._arguments import shapes
 from onehot_fast._arguments.choices import human_size
-from onehot_fast._arguments.shapes import (
-    check_size,
-    infer_shape,
-    inner_size,
-    insert_depth,
-    normalize_axis,
-)
+from onehot_fast._arguments.shapes import check_size, infer_shape
 from onehot_fast._runtime import system
 
 NUMBERS = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
@@ -28,49 +22,6 @@ def free(monkeypatch):
         monkeypatch.setattr(system, "available_memory", lambda: n_bytes)
 
     return set_free
-
-
-@pytest.mark.parametrize("integer", [int, np.int8, np.int64, np.array], ids=repr)
-@pytest.mark.parametrize(
-    ("axis", "rank", "expected"),
-    [
-        *((0, 2, 0), (1, 2, 1), (2, 2, 2), (-1, 2, 2), (-2, 2, 1), (-3, 2, 0)),
-        *((0, 0, 0), (-1, 0, 0)),  # the output of 0-D indices has one position, with two names
-    ],
-)
-def test_axis(axis, rank, expected, integer):
-    """An axis is itself or counts from the end, whatever kind of integer it is."""
-    actual = normalize_axis(integer(axis), rank)
-
-    assert (expected, int) == (actual, type(actual))
-
-
-AXIS_OUTSIDE = r"axis must be in \[-3, 3\) .* rank 2, got"
-
-
-@pytest.mark.parametrize(
-    ("axis", "error", "message"),
-    [
-        *((axis, ValueError, f"{AXIS_OUTSIDE} {axis}") for axis in (-4, 3, 2**63, -(2**70))),
-        *(
-            (axis, TypeError, r"axis|integer")
-            for axis in (True, np.True_, 1.0, np.float64(1), "1", None, [1], np.array([1]))
-        ),
-    ],
-    ids=repr,
-)
-def test_axis_is_refused(axis, error, message):
-    """Only an integer is an axis; the message names the range and the rank."""
-    with pytest.raises(error, match=message):
-        normalize_axis(axis, 2)
-
-
-@pytest.mark.parametrize(
-    ("axis", "shape", "inner"), [(0, (9, 2, 3), 6), (1, (2, 9, 3), 3), (2, (2, 3, 9), 1)]
-)
-def test_insert_depth_and_inner_size(axis, shape, inner):
-    assert shape == insert_depth((2, 3), 9, axis)
-    assert inner == inner_size((2, 3), axis)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,7 @@ from programs import HANG
 TOOLS = Path(__file__).parents[2] / "tools"
 CASES = {
     "tensors": 25,
-    "calls": 2,
     "tables": 4,
-    "small_tables": 2,
     "producers": 25,
     "documents": 40,
     "objects": 4,

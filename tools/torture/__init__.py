@@ -1,13 +1,26 @@
-"""Fuzzers that run for as long as one lets them: ``cd tools; python -m torture --minutes 10``.
+"""Fuzzers that run as long as you like: ``cd tools; python -m torture --minutes 10``.
 
-A part is a module with ``case(seed) -> Counter``: one case, made of its seed alone, which counts
-what it called and raises AssertionError where something is wrong. Cases run in processes of their
-own, so that a crash and a hang are failures like any other, and each is told with the line that
-replays it.
+A part is a module with ``case(seed) -> Counter``: one case, made from its seed alone, which counts
+its calls and raises AssertionError if something is wrong. Cases run in processes of their own, so
+that crashes and hangs are failures too. Each failure is printed with the line that replays it.
 """
 
+import subprocess
 import sys
+import sysconfig
+import tempfile
+from functools import cache
 from pathlib import Path
 
 # The oracles and strategies of the tests are modules there.
 sys.path.append(str(Path(__file__).parents[2] / "tests" / "support"))
+
+
+@cache
+def library(name: str) -> str:
+    """Compile ``<name>.c`` and return the path of the shared library."""
+    made = Path(tempfile.mkdtemp(), f"{name}.so")
+    source = Path(__file__).with_name(f"{name}.c")
+    compiler = sysconfig.get_config_var("CC").split()
+    subprocess.run([*compiler, "-shared", "-fPIC", "-O1", str(source), "-o", str(made)], check=True)
+    return str(made)

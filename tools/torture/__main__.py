@@ -24,9 +24,7 @@ from torture import soak
 # Each part, and how many of its cases one process runs: some seconds' worth.
 PARTS = {
     "tensors": 60,
-    "calls": 40,
     "tables": 12,
-    "small_tables": 100,
     "producers": 300,
     "documents": 300,
     "spellings": 300,

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from torture.compiled import library
+from torture import library
 from torture.tensors import pick
 from torture.works import Work, as_bytes, works
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from onehot_fast import Column, Encoder, OneHotMatrix, decode, multi_hot, one_hot
-from torture.compiled import library
+from torture import library
 
 N, DEPTH = 3000, 12
 # What another thread may bring about; everything else is a failure.

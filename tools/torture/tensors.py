@@ -1,4 +1,9 @@
-"""one_hot, decode and multi_hot against the slow oracle: every dtype, axis, policy and layout."""
+"""one_hot, decode and multi_hot against the slow oracle: every dtype, axis, policy and layout.
+
+Small tensors are compared by the thousand: the oracle works on blocks of tensors of one shape, with
+one more axis in front. Each tensor of the block is a call of its own, into new memory or into its
+share of a block between canaries.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +19,16 @@ import strategies
 import onehot_fast
 
 SHAPES = ((), (0,), (3,), (1, 1), (2, 0, 3), (5, 4), (3, 2, 4), (2, 1, 2, 3))
+CALLS = 250  # in a block at most
+# Bytes of a block, and elements of its indices: many small calls.
+BLOCK_LIMIT, SMALL = 2_000_000, 40
+CANARY = 64
+# Without references, whose bytes NumPy does not copy, and padding, which it does not compare.
+BYTES = {
+    name: pair
+    for name, pair in strategies.PLAIN_VALUES.items()
+    if pair[0].dtype.char not in "gG" and name != "padded record"
+}
 COUNTABLE = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 
 
@@ -23,9 +38,10 @@ def pick(rng: np.random.Generator, items: Any) -> Any:
 
 
 def case(seed: int) -> Counter[str]:
-    """Make one tensor, decode it, and encode rows of several classes."""
+    """Encode and decode a block of small tensors and a large one, and rows of several classes."""
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
+    _small_tensors(rng, found)
     tensor = _one_hot(rng, found)
     if tensor is not None:
         _decode(rng, found, *tensor)
@@ -165,3 +181,60 @@ def _multi_hot(rng: np.random.Generator, found: Counter[str]) -> None:
         assert dense.dtype == dtype
         assert (dense == wanted.astype(dtype)).all()
         found["multi_hot"] += 1
+
+
+def _small_shape(rng: np.random.Generator) -> tuple[int, ...]:
+    while True:
+        shape = tuple(int(n) for n in rng.integers(0, 9, int(pick(rng, [0, 1, 1, 1, 2, 2, 3]))))
+        if math.prod(shape) <= SMALL:
+            return shape
+
+
+def _small_tensors(rng: np.random.Generator, found: Counter[str]) -> None:
+    """Call one_hot, and decode what it makes, for each tensor of a block."""
+    shape, depth = _small_shape(rng), int(pick(rng, strategies.DEPTHS))
+    axis = int(rng.integers(-len(shape) - 1, len(shape) + 1))
+    if rng.random() < 0.5:  # the common case, which has a way of its own
+        dtype = np.dtype(pick(rng, (*COUNTABLE, "?")))
+        off, on = np.zeros((), dtype), np.ones((), dtype)
+        options: dict[str, Any] = {"dtype": dtype}
+    else:
+        off, on = BYTES[pick(rng, [*BYTES])]
+        options = {"dtype": on.dtype, "on_value": on, "off_value": off}
+    if axis != -1 or rng.random() < 0.5:
+        options["axis"] = axis
+    negative, ignored = pick(rng, ["ignore", "ignore", "normalize"]), None
+    if negative != "ignore":
+        options["negative_indices"] = negative
+    if rng.random() < 0.2:
+        ignored = options["ignore_index"] = int(pick(rng, [0, 1, -1, depth - 1, 2**63, -(2**63)]))
+    size = max(1, math.prod(shape) * depth * on.dtype.itemsize)
+    n = max(1, min(CALLS, BLOCK_LIMIT // size))
+    kind = pick(rng, strategies.INDEX_DTYPES)
+    values = strategies.index_values(kind, depth, n * math.prod(shape), int(rng.integers(2**32)))
+    block = strategies.LAYOUTS[pick(rng, [*strategies.LAYOUTS])](values.reshape(n, *shape))
+    inner = axis if axis < 0 else axis + 1
+    wanted = oracle.one_hot(block, depth, on, off, inner, negative, ignored)
+    each_wanted = [tensor.tobytes() for tensor in wanted]
+    for one, right in zip(block, each_wanted, strict=True):
+        actual = onehot_fast.one_hot(one, depth, **options)
+        assert actual.shape == wanted.shape[1:]
+        assert actual.dtype == wanted.dtype
+        assert actual.tobytes() == right, (one, depth, options)
+    found["one_hot"] += n
+    memory = rng.integers(0, 256, wanted.nbytes + 2 * CANARY).astype(np.uint8)
+    edges = memory[:CANARY].tobytes(), memory[CANARY + wanted.nbytes :].tobytes()
+    results = np.ndarray(wanted.shape, wanted.dtype, memory, CANARY)
+    for i in rng.permutation(n).tolist():
+        out = results[i : i + 1].reshape(wanted.shape[1:])  # an array, and no scalar
+        onehot_fast.one_hot(block[i], depth, out=out, **options)
+    assert results.tobytes() == b"".join(each_wanted), (block, depth, options)
+    assert edges == (memory[:CANARY].tobytes(), memory[CANARY + wanted.nbytes :].tobytes())
+    found["out"] += n
+    default = pick(rng, [-1, -1, -9])
+    classes = oracle.decode(wanted, on, inner, default, "first")
+    for tensor, right in zip(wanted, classes, strict=True):
+        actual = onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first")
+        assert actual.shape == np.shape(right)
+        assert actual.tobytes() == right.tobytes(), (tensor, axis, on)
+    found["decode"] += n
