@@ -1,4 +1,4 @@
-"""The OneHot operator at the speed of memory."""
+"""One-hot encoding of categories: an operator for arrays and an `Encoder` for tables."""
 
 import os
 from importlib import import_module
@@ -50,8 +50,8 @@ __all__ = [
     "one_hot",
 ]
 
-# What works on tables is imported when it is first asked for: it would triple the time that
-# `import onehot_fast` takes for those who came for the operator.
+# Names for tables are imported at their first use: they would triple the time of
+# `import onehot_fast`.
 _TABLES = {
     "Check": "encoder",
     "Column": "column",

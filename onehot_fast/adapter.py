@@ -1,9 +1,8 @@
-"""All that an integration may use of the core, and what the core asks of an integration.
+"""The interface between the core and the integrations.
 
-An integration does two things: it reads its library's containers into columns of codes, and it
-wraps the memory that `write` fills in its library's containers. What stands between the two is the
-core's. It imports `onehot_fast`, `onehot_fast.encoder` and this module, and nothing else of the
-core.
+An integration reads the containers of its library as a `Table`, and wraps memory that `write` fills
+in containers of its library. The core does everything else. An integration imports `onehot_fast`,
+`onehot_fast.encoder` and this module, and nothing else of the core.
 
 Most names are types, whose methods do the work. `write` is the module that turns codes into memory.
 The command also uses the modules `checks`, `lookup` and `reports`.
@@ -117,13 +116,13 @@ __all__ = [
 
 @runtime_checkable
 class Integration(Protocol):
-    """What the core calls in ``onehot_fast.integrations.<library>``, by these names."""
+    """The functions that the core calls in ``onehot_fast.integrations.<library>``."""
 
     def read_table(self, table: Any) -> Table:
         """Return a table of the library, without reading a column."""
 
     def read_column(self, column: Any) -> Column | Values:
-        """Return a column of the library: `Column` where it holds codes, else its `Values`."""
+        """Return a column of the library: a `Column` if it holds codes, otherwise its `Values`."""
 
     def wrap(
         self,
@@ -134,30 +133,27 @@ class Integration(Protocol):
     ) -> Any:
         """Return the library's table of these columns, in their order.
 
-        `table` may come from another library, or from the core itself: then a column that stays
-        is ``table.values(position)``, and there is no index to keep. The memory that `write`
-        fills for `Outputs` is the caller's to give away. In `memo` an integration finds again what
-        it kept there for the last table whose columns have the same names, in the same order, and
-        the same outputs, or decoded columns, in their stead: it is empty for the first, None where
-        nobody keeps it.
+        If `table` is of another library, a column that is not encoded is
+        ``table.values(position)``. The result may own the memory that `write` fills. An integration
+        can keep objects in `memo` for the next table with the same columns and parts; it is empty
+        for the first one, and None if it is not kept.
         """
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """What the core calls in the integration of an engine that has tables in parts.
+    """The functions that the core calls for an engine, whose tables have parts.
 
-    `Encoder` hands it every table of the engine. A part is a table of a library that the core
-    reads: what becomes of it is told by an ordinary `Encoder`, on the machine where the part is.
+    `Encoder` passes every table of the engine to them. A part is a table that the core reads: an
+    ordinary `Encoder` encodes it, on the machine that holds the part.
     """
 
     def learn(self, encoder: Encoder, table: Any) -> Encoder:
-        """Return an encoder of the same options that has learned all rows.
+        """Return an encoder with the same options that has learned all rows.
 
-        `encoder` has learned nothing, and chooses its columns from a table without rows; with
-        those as its ``columns=`` another one takes each part in ``partial_fit``, and ``merge``
-        makes one of many, in any order and grouping. It is small until it makes its schema, which
-        is for the caller.
+        `encoder` has learned nothing. Let it choose its columns from a table without rows, fit an
+        encoder of these columns to each part with ``partial_fit``, and ``merge`` them, in any order
+        and grouping. The caller makes the schema: an encoder is small until then.
         """
 
     def transform(
@@ -165,8 +161,7 @@ class Engine(Protocol):
     ) -> Any:
         """Return the encoded table, lazily; `output` None is the table of the engine.
 
-        The encoder is fitted. Its pickle has neither hash tables nor an object for each category:
-        it goes to each process once.
+        The encoder is fitted, and small when pickled: send it to each process once.
         """
 
     def inverse_transform(
@@ -175,4 +170,4 @@ class Engine(Protocol):
         """Return the decoded table, lazily."""
 
     def count_rows(self, table: Any) -> int:
-        """Return how many rows a table has."""
+        """Return the number of rows of a table."""

@@ -1,11 +1,7 @@
-"""A column as the core sees it, in one of two forms.
+"""A column of a table: codes with categories (`Column`), or plain `Values`.
 
-- `Column`, where the source holds codes: a categorical, an enum, a dictionary-encoded array;
-- `Values`, where it holds plain values. The integration hashes nothing: the core learns the values
-  in ``fit`` and looks them up among the known categories in ``transform``, each in one pass over
-  the arrays where they lie.
-
-``column.encode()`` turns either into a `Column`.
+Integrations hash nothing. The core learns values in ``fit`` and looks them up in ``transform``,
+each in one pass over the memory of the source. ``column.encode()`` returns a `Column` of either.
 """
 
 from __future__ import annotations
@@ -34,21 +30,21 @@ DECLARED = frozenset({"category", "enum"})
 
 
 class Column:
-    """The one form in which a column enters the core: codes and the categories they stand for.
+    """A column of codes, and the category of each code.
 
     Parameters
     ----------
     codes : ndarray of integers, shape (n_rows,)
         Positions in `categories`; negative where the value is missing. C-contiguous, in native
-        byte order, of 8 to 64 bits; often a read-only view of the source's own memory.
+        byte order, of 8 to 64 bits; may be a read-only view of the source's memory.
     categories : ndarray, shape (n_categories,)
-        Distinct and none of them missing; of dtype object where NumPy has no dtype for them.
+        Distinct and not missing; of dtype object if NumPy has no dtype for them.
     ordered : bool, default False
         Whether the order of the categories has a meaning.
     source : str, default "hash"
-        Where the codes came from. ``"category"`` and ``"enum"``: the categories were declared, all
-        of them and their order count. Any other word, such as ``"hash"`` or ``"dictionary"``:
-        those that do not occur in the codes do not count, and neither does their order.
+        The origin of the codes. With ``"category"`` and ``"enum"``, the categories were declared:
+        all of them are categories, in their order. With any other word, such as ``"hash"`` or
+        ``"dictionary"``, categories that do not occur and the order are ignored.
     read : callable, optional
         Returns the categories when they are needed; `categories` is then any immutable object with
         a length. An encoder keeps the look-up table of the last such object.
@@ -59,7 +55,7 @@ class Column:
         `codes` or `categories` is not an ndarray, or the codes are not integers.
     ValueError
         An array is not one-dimensional, the codes are not contiguous or not in native byte order,
-        or one of them is beyond the categories.
+        or a code is not a position in `categories`.
 
     Examples
     --------
@@ -69,11 +65,11 @@ class Column:
     Column(3 rows, 2 ordered categories, source='category')
     """
 
-    # In how many rows each category occurs, where others have counted.
+    # In how many rows each category occurs, if the source has counted them.
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
-    # What `read` makes the categories of, if it was given.
+    # The argument of `read`, if it was given.
     shared: Any = None
     _read: Callable[[Any], AnyArray] | None = None
 
@@ -102,10 +98,9 @@ class Column:
         *,
         is_distinct: bool = False,
     ) -> Column:
-        """Return a column of codes that were checked when they were read.
+        """Return a column of codes that were checked before, without another pass over the rows.
 
-        To search for the largest code again would take a pass over all rows. `is_distinct` tells
-        that no two categories are equal, whatever their types.
+        `is_distinct` tells that no two categories are equal, also across types.
         """
         column = cls.__new__(cls)
         column._set(codes, categories, ordered, source)
@@ -138,18 +133,18 @@ class Column:
 
     @cached_property
     def categories(self) -> AnyArray:
-        """The categories as an array; texts become objects when they are asked for."""
+        """The categories as an array; `Strings` become objects at the first use."""
         if isinstance(self.stored, Strings):
             return self.stored.to_object()
         return self.stored
 
     @property
     def n_categories(self) -> int:
-        """How many categories there are."""
+        """The number of categories."""
         return len(self.stored if self.shared is None else self.shared)
 
     def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
-        """Return the distinct categories, and the position there of each one here (None: its own).
+        """Return the distinct categories, and the position of each given one there (None: its own).
 
         Equal values of different types, such as 1 and 1.0, are one category.
         """
@@ -159,15 +154,15 @@ class Column:
 
     @property
     def declared(self) -> bool:
-        """Whether the categories were declared, the unobserved ones and their order included."""
+        """Whether the source declared the categories and their order."""
         return self.source in DECLARED
 
     def encode(self) -> Column:
-        """Return the column itself: it holds codes already."""
+        """Return the column itself."""
         return self
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Column:
-        """Return the rows at some positions; the categories stay."""
+        """Return the rows at some positions, with all categories."""
         codes = self.codes.take(positions)
         return Column.unchecked(codes, self.stored, self.ordered, self.source)
 
@@ -176,14 +171,14 @@ class Column:
         return len(self.codes)
 
     def __repr__(self) -> str:
-        """Name the size and the source; the values may be many."""
+        """Return the size and the source, without the values."""
         kind = "ordered categories" if self.ordered else "categories"
         return f"Column({len(self)} rows, {self.n_categories} {kind}, source={self.source!r})"
 
 
 @dataclass(eq=False)
 class Values:
-    """A column of plain values: one or more arrays, one after the other, that nobody has hashed.
+    """A column of plain values in one or more arrays, one after the other.
 
     Parameters
     ----------
@@ -192,11 +187,11 @@ class Values:
         `onehot_fast._arrow.array.read` yields of texts, bytes, numbers, Booleans, instants without
         a zone and durations. There may be none.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
-        Makes the categories out of distinct integers, where these only stand for the values: dates,
-        times of day and instants with a zone of an Arrow array.
+        Converts distinct integers to categories, if the chunks hold integers for dates, times of
+        day or instants with a zone.
     missing : sequence of object, optional
-        Objects beside None and NaN that stand for no value in an array of objects, such as
-        ``pandas.NA``; others that are not equal to themselves are found by a slower way.
+        Objects that are missing values beside None and NaN in an array of objects, such as
+        ``pandas.NA``.
 
     Examples
     --------
@@ -239,8 +234,8 @@ class Values:
         Returns
         -------
         ndarray of int32, shape (n_rows,), or None
-            -1 for a missing value, -2 for an unknown one. None where values and categories are of
-            different kinds: what `encode` returns can be looked up then.
+            -1 for a missing value, -2 for an unknown one. None if values and categories are of
+            different kinds; the categories of `encode` can be looked up then.
         """
         if self.convert is not None:
             return None
@@ -265,23 +260,23 @@ def _numbers(chunk: Any) -> AnyArray | None:
 
 
 def _check_array(array: Any, name: str) -> None:
-    """Refuse what is no one-dimensional array."""
+    """Raise an error for anything but a one-dimensional array."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"{name} is {with_article(array)}; accepted is an ndarray")
+        raise TypeError(f"{name} must be an ndarray, got {with_article(array)}")
     if array.ndim != 1:
-        raise ValueError(f"{name} has shape {array.shape}; accepted is one dimension")
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
 
 
 def _check_codes(codes: AnyArray, n_categories: int) -> None:
-    """Refuse codes that the kernels cannot read, or that stand for nothing."""
+    """Raise an error for codes that the kernels cannot read, or that have no category."""
     if codes.dtype.kind not in "iu":
-        raise TypeError(f"codes have dtype {codes.dtype}; accepted are integers")
+        raise TypeError(f"codes must be integers, got dtype {codes.dtype}")
     if not (codes.flags.c_contiguous and codes.flags.aligned and codes.dtype.isnative):
         raise ValueError("codes must be contiguous, aligned and in native byte order")
     largest = int(codes.max()) if codes.size else -1
     if largest >= n_categories:
         row = int(np.argmax(codes))
-        raise ValueError(f"codes[{row}] = {largest} is outside [-1, {n_categories})")
+        raise ValueError(f"codes[{row}] must be in [-1, {n_categories}), got {largest}")
 
 
 def read_column(values: Any) -> Column:
@@ -290,7 +285,7 @@ def read_column(values: Any) -> Column:
     Parameters
     ----------
     values : Column, ndarray of shape (n_rows,), list, tuple, or a library's column
-        None, NaN, NaT, a missing value of the library and what a masked array masks are missing.
+        Missing values are None, NaN, NaT, those of the library, and masked values.
 
     Returns
     -------
@@ -314,7 +309,7 @@ def read_column(values: Any) -> Column:
 
 
 def read_values(column: Any) -> Column | Values:
-    """Return any supported column in the form in which its source holds it; see `read_column`."""
+    """Return any supported column as codes or as values; see `read_column`."""
     if isinstance(column, Column | Values):
         return column
     if isinstance(column, Factorized):
@@ -330,19 +325,19 @@ def read_values(column: Any) -> Column | Values:
 def as_values(column: Any) -> AnyArray:
     """Return a column as a one-dimensional array, Python's sequences as objects."""
     if isinstance(column, Column):
-        # A missing code takes the None that is appended.
+        # None is appended for missing codes.
         labels = np.append(column.categories.astype(object), np.array([None], object))
         return labels[np.where(column.codes < 0, len(labels) - 1, column.codes)]
     if isinstance(column, list | tuple):
-        # One by one: NumPy would turn [1, "x"] into texts, and look into lists.
+        # NumPy would convert [1, "x"] to strings, and nested lists to rows.
         values = np.empty(len(column), object)
         values[:] = column
         return values
     if not isinstance(column, np.ndarray):
         raise TypeError(
-            f"{with_article(column)} is not a column; accepted are an ndarray, a list, a tuple, a"
-            f" Column, and a column of {', '.join(READERS)}"
+            "a column must be an ndarray, a list, a tuple, a Column, or a column of"
+            f" {', '.join(READERS)}; got {with_article(column)}"
         )
     if column.ndim != 1:
-        raise ValueError(f"a column has shape {column.shape}; accepted is one dimension")
+        raise ValueError(f"a column must have one dimension, got shape {column.shape}")
     return column

@@ -1,4 +1,4 @@
-"""The encoder of a table: what it learns once, it applies to any rows, with one fixed schema."""
+"""The encoder of tables."""
 
 from __future__ import annotations
 
@@ -276,8 +276,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Encoder
-            Itself. The features are not decided before they are needed: `drop` may name a category
-            that a later part brings.
+            Itself. Features are decided when they are first used: `drop` may name a category of a
+            later part.
 
         Raises
         ------
@@ -354,7 +354,7 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both encode the same columns, as far as that is settled."""
+        """Tell whether both encode the same columns, as far as that is known."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
         if self._columns is not None or other._columns is not None:
@@ -811,7 +811,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def n_features(self) -> int:
-        """How many outputs there are."""
+        """The number of features."""
         return self.schema.n_features
 
     @property
@@ -1082,8 +1082,8 @@ class Encoder(SklearnProtocol):
         library = type(frame).__module__.partition(".")[0]
         if library not in EXPRESSION_BACKENDS:
             raise TypeError(
-                f"{with_article(frame)} has no expressions; accepted are frames of polars and of"
-                " narwhals: narwhals.from_native(frame)"
+                f"frame must be a frame of polars or narwhals, got {with_article(frame)}: pass"
+                " narwhals.from_native(frame)"
             )
         expressions: list[Any] = integration(library).expressions(self, frame)
         return expressions
@@ -1143,7 +1143,7 @@ class Encoder(SklearnProtocol):
         return model
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two encoders do the same: their options, and all that they have learned."""
+        """Tell whether two encoders have equal options and have learned the same."""
         if type(other) is not type(self):
             return NotImplemented
         same_options = list(self._options.identity()) == list(other._options.identity())
@@ -1170,7 +1170,7 @@ class Encoder(SklearnProtocol):
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:
-        """Return one number for all encoders: which are equal changes as they learn.
+        """Return one number for all encoders, because their equality changes as they learn.
 
         scikit-learn's ColumnTransformer looks for its transformers in a set.
         """
@@ -1188,7 +1188,7 @@ class Encoder(SklearnProtocol):
         n, rows = len(self._state.names), self._state.n_rows
         plural = "" if n == 1 else "s"
         features = "?"
-        with contextlib.suppress(ValueError):  # what keeps a schema from being settled yet
+        with contextlib.suppress(ValueError):  # there is no valid schema yet
             features = f"{self.n_features:,}"
         return f"<{call}: {n:,} column{plural} -> {features} features, from {rows:,} rows>"
 
@@ -1228,7 +1228,7 @@ def _shown(option: str, value: Any) -> str:
 
 
 def _listed(values: Sequence[Any]) -> str:
-    """Return a list of at most so many values."""
+    """Return the first values as a list."""
     return f"[{', '.join(map(shown, values[:MAX_SHOWN]))}{_rest(values)}]"
 
 

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator; scikit-learn itself is imported when it asks."""
+"""The methods that scikit-learn calls; scikit-learn itself is imported only when it calls them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ CODES = ("codes", "indices")
 CATEGORY = "category"
 # Forms whose size does not grow with the number of features; "vector" is one of Spark.
 SPARSE = (*FORMATS, *CODES, CATEGORY, "implicit", "vector")
-# The options that decide what is learned, and where that stands; all others, what is made of it.
+# The options that decide what is learned; all others decide only what follows from it.
 REFIT_PARAMS = ("columns", "categories")
 
 
 class NotFitted(RuntimeError, ValueError):
-    """Nothing was learned yet; scikit-learn expects a ValueError."""
+    """The encoder is not fitted; scikit-learn expects a ValueError."""
 
 
 class Option:
@@ -62,8 +62,8 @@ class SklearnProtocol:
 
     _params: dict[str, Any]  # the options as they were passed
     _options: Options  # the same, checked
-    _columns: tuple[Hashable, ...] | None  # the names that were chosen, None where a table decides
-    _state: TableStatistics | None  # what was learned
+    _columns: tuple[Hashable, ...] | None  # the chosen names, None if a table decides
+    _state: TableStatistics | None  # the learned categories and counts
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Reject options and misspelled names, which would be ignored; subclasses may have more."""
@@ -245,7 +245,7 @@ class SklearnProtocol:
         return as_objects(layout.names)
 
     def _check_width(self, table: Table) -> None:
-        """Refuse an array of fewer or more columns, which no names tell apart."""
+        """Reject an array with another number of columns than in `fit`."""
         seen = None if self._state is None else self._state.input
         if seen is None or seen.has_names or len(seen.names) == len(table.names):
             return
@@ -263,26 +263,26 @@ class SklearnProtocol:
         return InputTable(state.names) if state.input is None else state.input
 
     def _check_is_fitted(self, attribute: str) -> None:
-        """Refuse an attribute that only `fit` gives, as `hasattr` expects it."""
+        """Raise an AttributeError before `fit`, as `hasattr` expects."""
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"the encoder has no {attribute} before fit")
 
     @property
     def n_features_in_(self) -> int:
-        """How many columns the table had that `fit` saw."""
+        """The number of columns of the table that `fit` saw."""
         self._check_is_fitted("n_features_in_")
         return len(self._input.names)
 
     @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The names of the columns of the table that `fit` saw, if all of them are texts.
+        """The names of the columns of the table that `fit` saw, if all of them are strings.
 
-        Of an encoder that came from JSON, the encoded ones.
+        After `from_json`, the names of the encoded columns.
         """
         self._check_is_fitted("feature_names_in_")
         seen = self._input
         if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
-            raise AttributeError("the columns had no names that are texts")
+            raise AttributeError("the columns have no names that are strings")
         return as_objects(list(seen.names))
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -290,7 +290,7 @@ class SklearnProtocol:
         return self._state is not None
 
     def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know of an estimator; only it calls this."""
+        """Return the tags of the estimator, for scikit-learn."""
         utils = importlib.import_module("sklearn.utils")
         return utils.Tags(
             estimator_type=None,

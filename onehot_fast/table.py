@@ -1,4 +1,4 @@
-"""A table as the core sees it: named columns, read when they are asked for."""
+"""Tables of named columns, which are read only when they are needed."""
 
 from __future__ import annotations
 
@@ -165,8 +165,7 @@ def read_table(table: Any) -> Table:
         a list of records, one for each row; a mapping whose values are all scalars is one record. A
         key that a record lacks is missing there. The columns of a
         plain array of shape (n_rows, n_columns) are named "x0", "x1", ..., as is the only column
-        of an array of shape (n_rows,) and a bare `Column`. What says that it is an array
-        (``__array__``) is one.
+        of an array of shape (n_rows,) and a bare `Column`. Objects with ``__array__`` are arrays.
 
     Returns
     -------
@@ -259,7 +258,7 @@ def _ndarray_table(table: AnyArray) -> Table:
         fields = [table[name] for name in table.dtype.names]
         return ArrayTable(list(table.dtype.names), fields, table)
     if table.ndim not in (1, 2):
-        raise ValueError(f"the table has shape {table.shape}; accepted are one or two dimensions")
+        raise ValueError(f"the table must have one or two dimensions, got shape {table.shape}")
     rows = table[:, np.newaxis] if table.ndim == 1 else table
     columns = [rows[:, i] for i in range(rows.shape[1])]
     names = [f"x{i}" for i in range(len(columns))]

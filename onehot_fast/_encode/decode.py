@@ -1,4 +1,4 @@
-"""Encoded rows → the values they stand for."""
+"""Decode rows to values."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from onehot_fast.table import Table, column_position
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
 
-# Columns are read together up to so many cells: to choose them takes time for each column there is.
+# Columns are read together up to this many cells, because each selection of columns takes time.
 SMALL_CELLS = 1 << 20
 # The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
 ZERO_ROW = -1  # the class of a row without a 1
-SOME_VALUES = 6  # of the categories in an error
-NO_VALUE = -2  # that of a row whose missing value was propagated
+SOME_VALUES = 6  # the number of categories in an error
+NO_VALUE = -2  # the class of a row whose missing value was propagated
 
 
 def decode_matrix(
@@ -104,7 +104,7 @@ def decode_features(
     """
     positions = schema.cached_for(table.names, DecodedLayout).features
     starts, n_rows = schema.starts, table.n_rows
-    begin = end = 0  # of the features that were read at once
+    begin = end = 0  # the range of the features in `every`
     every: AnyArray | None = None
 
     def part(start: int, stop: int) -> AnyArray:
@@ -348,7 +348,7 @@ class DecodedLayout:
     columns : list of PassThrough or int
         The columns of the decoded table; a number is that of a column of the schema.
     memo : dict
-        What an integration made for the last of these tables, and needs for the next one.
+        Objects of an integration that it reuses for the next of these tables.
 
     Raises
     ------
@@ -422,7 +422,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 def _numpy_values(part: Decoded) -> AnyArray:
     """Return decoded rows in the common dtype of the fitted arrays, if it holds them."""
     distinct = part.distinct
-    with contextlib.suppress(TypeError, ValueError):  # of dtypes without a common one
+    with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
         dtypes = [np.dtype(name) for name in part.types_in("numpy")]
         if dtypes and distinct.dtype != object:
             cast = distinct.astype(np.result_type(*dtypes))

@@ -1,4 +1,4 @@
-"""The size of every form of a result, known before anything is built."""
+"""The size of every form of a result, before it is built."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Estimate:
     rows, columns : int
         The shape.
     bytes : dict of str to int
-        For each form of output its bytes. "csr" and "csc" are upper bounds: a row that is all off
-        takes less. "arrow" packs Booleans into bits.
+        The bytes of each output form. "csr" and "csc" are upper bounds, because zeros take no
+        memory. "arrow" packs Booleans into bits.
     """
 
     rows: int
@@ -31,7 +31,7 @@ class Estimate:
     bytes: dict[str, int]
 
     def __repr__(self) -> str:
-        """Show the sizes as people say them."""
+        """Return the size of each form with a unit."""
         sizes = ", ".join(f"{form} {human_size(size)}" for form, size in self.bytes.items())
         return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
 
@@ -55,7 +55,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
 
 
 def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
-    """Return the most bytes of data, indices and indptr."""
+    """Return the maximum size of data, indices and indptr in bytes."""
     per_row = sum(
         c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )

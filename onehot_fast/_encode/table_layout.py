@@ -1,4 +1,4 @@
-"""The columns of an encoded or decoded table, in order: those that stay, and those that are new."""
+"""The columns of an encoded or decoded table, in order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class PassThrough:
-    """The input column at `position` of the table, as it is."""
+    """The unchanged column at `position` of the table."""
 
     position: int
 
@@ -44,16 +44,16 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """New columns of one dtype that stand side by side: an integration writes them, in one block.
+    """Neighbouring features of one dtype, which an integration writes in one block.
 
     Attributes
     ----------
     names : tuple of str
-        One for each output; there may be none.
+        One for each feature; may be empty.
     columns : tuple of CodedColumn
-        What the functions of ``write`` take.
+        The arguments of the functions of ``write``.
     dtype : numpy.dtype
-        Of all outputs.
+        The dtype of all features.
     """
 
     names: tuple[str, ...]
@@ -73,11 +73,11 @@ class Decoded:
     ----------
     name : hashable
     distinct : ndarray, shape (n_distinct,)
-        Each value that occurs; of dtype object where they are mixed.
+        Each value that occurs; of dtype object if they are mixed.
     positions : ndarray of integers, shape (n_rows,), optional
-        Which of them each row has. Without it, the rows are `distinct` itself.
+        The position in `distinct` for each row; by default the rows are `distinct` itself.
     schema : ColumnSchema, optional
-        What was fitted; its types are restored in the library that has them.
+        The fitted column, whose types are restored by their library.
     """
 
     name: Hashable
@@ -86,12 +86,12 @@ class Decoded:
     schema: ColumnSchema | None = None
 
     def types_in(self, library: str) -> list[str]:
-        """Return the types of the fitted columns of a library, as it spells them."""
+        """Return the names of the fitted types that belong to a library."""
         names = () if self.schema is None else sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
     def holds(self, values: Iterable[Any]) -> bool:
-        """Tell whether values of another type are the distinct ones, the missing ones included."""
+        """Tell whether converted values equal the distinct values, including missing ones."""
         return _identities(values) == _identities(self.distinct)
 
     @property
@@ -106,7 +106,7 @@ class Decoded:
 
 
 def _identities(values: Iterable[Any]) -> list[Hashable]:
-    """Return what is equal for equal values, None for a missing one."""
+    """Return an object for each value, which is equal for equal values; None if missing."""
     return [None if is_missing(value) else key(plain(value)) for value in values]
 
 
@@ -120,7 +120,7 @@ class Categorical:
     codes : ndarray of signed integers, shape (n_rows,)
         -1 where the value is missing.
     categories : Categories
-        All of them, whether they occur or not.
+        All categories, also those that do not occur.
     """
 
     name: Hashable
@@ -154,12 +154,12 @@ class EncodedLayout:
     matrix_columns : list of PassThrough or OutputRange
         The columns of a matrix: without those that `fit` did not see.
     memo : dict
-        What an integration made for the last of these tables, and needs for the next one.
+        Objects of an integration that it reuses for the next of these tables.
 
     Raises
     ------
     ValueError
-        A column of the schema is absent or there twice, or two output columns have one name.
+        A column of the schema is absent or duplicated, or two columns of the result have one name.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
@@ -213,7 +213,7 @@ class EncodedLayout:
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
-        """Return the encoded table, in which the outputs wait to be written."""
+        """Return the columns of the encoded table; their features are not written yet."""
         return [
             part
             if isinstance(part, PassThrough)
@@ -257,10 +257,9 @@ def _numbers(table: Table, position: int) -> AnyArray:
         name = table.names[position]
         kind = table.type_of(position).partition(":")[2] or table.values(position).dtype
         raise ValueError(
-            f"column {name!r} is not numeric (dtype {kind}), and a matrix"
-            " includes only Boolean, integer and float columns: encode it (columns=[...]), leave"
-            " out all columns that are not encoded (remainder='drop'), or keep a table, as with"
-            " output='pandas'"
+            f"column {name!r} is not numeric (dtype {kind}), and a matrix includes only Boolean,"
+            " integer and float columns: encode it with columns=[...], drop all columns that are"
+            " not encoded with remainder='drop', or return a table, e.g. with output='pandas'"
         )
     return values
 
@@ -287,7 +286,7 @@ def categorical_parts(
 
 
 def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:
-    """Yield the ranges of columns that share a dtype, and so a block of memory."""
+    """Yield the ranges of columns that share a dtype and a block of memory."""
     for i in range(first + 1, stop + 1):
         dtypes = [schema.columns[j].options.dtype for j in (first, min(i, stop - 1))]
         if i == stop or dtypes[0] != dtypes[1]:

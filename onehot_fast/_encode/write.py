@@ -1,7 +1,7 @@
-"""Columns of codes → the memory of a result: the only way down from a table to the kernels.
+"""Write columns of codes to the memory of a result.
 
-Every function checks the size of the result, allocates it, chooses the threads, and calls one
-kernel.
+Every function checks the size of the result, allocates it, chooses the number of threads and calls
+one kernel.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
 Others: TypeAlias = Sequence[tuple[int, AnyArray]]
 
 INT32_MAX = np.iinfo(np.int32).max
-MOST_BYTES = np.iinfo(np.intp).max  # of an array
-# Bytes of a cache line, and of bits of a column from which on it is worth to begin with one.
+MAX_BYTES = np.iinfo(np.intp).max  # the maximum size of an array
+# The bytes of a cache line, and the bytes of bits from which each column starts at a cache line.
 LINE, LONG_BITS = 64, 4096
 # The forms of sparse results, and SciPy's classes.
 SPARSE_CLASSES = {"csr": "csr_array", "csc": "csc_array", "csr_matrix": "csr_matrix"}
@@ -132,7 +132,7 @@ def bits(
 ) -> npt.NDArray[np.uint8]:
     """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit.
 
-    Each row of a large one begins with a cache line, as Arrow recommends: bytes of 0 fill it up.
+    In a large block each output starts at a cache line, as Arrow recommends; the padding is 0.
     """
     starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
     n_bytes = -(-n_rows // 8)
@@ -154,7 +154,7 @@ def bits(
 
 
 def bytes_of_bits(n_rows: int) -> int:
-    """Return how many bytes `bits` takes for one output."""
+    """Return the number of bytes of one output of `bits`."""
     n_bytes = -(-n_rows // 8)
     return n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
 
@@ -315,7 +315,7 @@ def _small(
     num_threads: int | None,
 ) -> AnyArray | None:
     """Return a small result of one column whose codes are its outputs, or None."""
-    parallel.resolve(num_threads, 0)  # refused, however small the result is
+    parallel.resolve(num_threads, 0)  # checks the argument
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
     codes, n_outputs = columns[0].codes, columns[0].n_outputs
@@ -354,7 +354,7 @@ def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], Sequence[Lut | None]]:
-    """Return what the kernels of several columns take: the outputs of all are counted together."""
+    """Return the codes and look-up tables of several columns, whose outputs follow each other."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
     luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
@@ -362,7 +362,7 @@ def _codes_and_luts(
 
 
 def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the few rows and outputs that are on, column by column."""
+    """Return the row and the output of each one, column by column."""
     cells = []
     for column, first in zip(columns, starts, strict=False):
         lut, n_outputs = column.lut, column.n_outputs
@@ -414,17 +414,17 @@ def _few_csr_parts(
 def _check_sparse_size(
     n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike, counted: bool = False
 ) -> None:
-    """Refuse a sparse result that the free memory cannot hold, with its counts if it has some."""
+    """Reject a sparse result that does not fit into the free memory, including its counts."""
     position = 4 if max(n_ons, n_positions) <= INT32_MAX else 8
     n_ons = max(n_ons, 0)
     arrays = n_ons * np.dtype(dtype).itemsize, n_ons * position, n_ends * position
-    # What was kept of the last result needs no more memory; to ask the system takes 0.3 ms.
-    if max(arrays) > MOST_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
+    # Recycled buffers need no more memory, and asking the system takes 0.3 ms.
+    if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_ons * counted,), np.uint8)
 
 
 def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-    """Refuse a dense result that the free memory cannot hold, and name what is smaller."""
+    """Reject a dense result that does not fit into the free memory, and name smaller forms."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:
