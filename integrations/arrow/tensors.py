@@ -130,7 +130,8 @@ def _read(
         )
     if depth is not None:
         codes = read_integers(values)
-        n_classes = onehot_fast.infer_shape((0,), depth)[1]
+        shape: Any = onehot_fast.infer_shape((0,), depth)
+        n_classes = int(shape[1])
         return CodedColumn(codes, None, n_classes), range(n_classes)
     column = ColumnReader().read(values).encode()
     if categories is None and pa.types.is_dictionary(storage(values).type):

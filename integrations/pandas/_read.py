@@ -48,6 +48,7 @@ class PandasTable(Table):
     """A DataFrame, read by the positions of its columns."""
 
     library = "pandas"
+    source: pd.DataFrame
 
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(python_values(frame.columns), len(frame), frame)

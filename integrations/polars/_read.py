@@ -74,6 +74,7 @@ class PolarsTable(Table):
     """A DataFrame of polars."""
 
     library = "polars"
+    source: pl.DataFrame
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame.columns, frame.height, frame)
