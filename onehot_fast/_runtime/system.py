@@ -15,7 +15,7 @@ MEMORY_FILES = {
 UNLIMITED = 2**60  # version 1 says "no limit" with a number just below 2**63
 
 
-def available_memory(root: str = "/") -> int | None:
+def available_memory(root: str = "") -> int | None:
     """Return how many bytes a new array may take, None if unknown.
 
     On Linux that is ``MemAvailable`` plus ``SwapFree``, bounded by what the control groups of this
@@ -24,7 +24,7 @@ def available_memory(root: str = "/") -> int | None:
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 
 
-def total_memory(root: str = "/") -> int | None:
+def total_memory(root: str = "") -> int | None:
     """Return the bytes of memory of the machine or its control group, None if unknown."""
     machine = _fields(f"{root}/proc/meminfo").get("MemTotal:", 0) * 1024 or _physical_memory()
     limits = (limit for _, limit, _ in _cgroup_limits(root))
@@ -110,7 +110,7 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def cpu_quota(root: str = "/") -> int | None:
+def cpu_quota(root: str = "") -> int | None:
     """Return the processors that the control groups grant, rounded up, None without a quota."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
