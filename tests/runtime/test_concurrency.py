@@ -87,14 +87,16 @@ def test_an_error_in_one_caller_is_its_own():
         try:
             return onehot_fast.one_hot(indices, 4, out_of_range="error")[0].tolist()
         except ValueError as error:
-            return str(error).split(" is outside")[0]
+            return str(error)
 
     results = in_threads(call)
 
     rows = np.eye(4).tolist()
     assert results[: 4 * REPEATS] == [rows[n] for n in range(4) for _ in range(REPEATS)]
     assert results[4 * REPEATS :] == [
-        f"indices[0] = {n}" for n in range(4, N_CALLERS) for _ in range(REPEATS)
+        f"indices[0] must be in [0, 4), got {n}"
+        for n in range(4, N_CALLERS)
+        for _ in range(REPEATS)
     ]
 
 
