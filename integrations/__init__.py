@@ -1,10 +1,16 @@
-"""Adapters between onehot_fast and the libraries people already use.
+"""Integrations with other libraries; import the one that you need.
 
-Each package imports the one library it is named after, and only when it is imported itself:
-``import onehot_fast.integrations`` costs nothing. Those that the core calls by name fulfil
-`onehot_fast.adapter.Integration`.
+- pandas, polars, dask: ``import onehot_fast.integrations.pandas`` adds ``.onehot`` to columns and
+  frames
+- arrow: ``from onehot_fast.integrations.arrow import one_hot, encode``
+- sklearn: ``from onehot_fast.integrations.sklearn import OneHotEncoder``
+- torch: ``from onehot_fast.integrations.torch import one_hot``
+- spark, onnx, sql, narwhals: an `Encoder` for these libraries
+
+Each package imports its library. ``import onehot_fast.integrations`` imports none.
 """
 
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,3 +36,8 @@ if TYPE_CHECKING:
     WRAP: tuple[Callable[[Table, Sequence[Part]], Any], ...] = (
         arrow_out.wrap, pandas_out.wrap, polars_out.wrap,
     )  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    """Return the integrations that are imported."""
+    return sorted(name for name, value in globals().items() if isinstance(value, ModuleType))

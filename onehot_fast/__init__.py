@@ -1,4 +1,24 @@
-"""One-hot encoding of categories: an operator for arrays and an `Encoder` for tables."""
+"""One-hot encoding of labels, label masks and tables.
+
+Call
+
+- ``series.onehot()`` or ``frame.onehot(["plan"])``, after
+  ``import onehot_fast.integrations.pandas``, to look at data; the same for polars and Dask,
+- ``Encoder(["plan"]).fit(train)``, then ``encoder.transform(test)``, for training and test data,
+- ``one_hot(labels, depth)`` for integer labels and label masks, ``decode(tensor)`` for the reverse,
+- ``multi_hot(rows, depth)`` for several labels in a row.
+
+>>> from onehot_fast import Encoder, one_hot
+>>> one_hot([0, 2], 3)
+array([[1., 0., 0.],
+       [0., 0., 1.]], dtype=float32)
+>>> encoder = Encoder(["plan"], dtype="uint8").fit({"plan": ["pro", "free", None]})
+>>> encoder.transform({"plan": ["free", "pro"]})
+array([[1, 0],
+       [0, 1]], dtype=uint8)
+
+`help(onehot_fast.Encoder)` lists the options for rare, missing and unknown values.
+"""
 
 import os
 from importlib import import_module
