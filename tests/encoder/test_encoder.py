@@ -165,17 +165,3 @@ def test_inverse_gives_the_values_back(data, options, output):
     ]
 
     assert decoded == wanted
-
-
-@given(st.data(), st.sampled_from(["error", "ignore", "indicator", "infrequent"]))
-def test_schema_is_settled_by_fit(data, handle_unknown):
-    fitted, rows = data.draw(values_of(POOLS["mixed"])), data.draw(values_of(POOLS["mixed"]))
-    encoder = Encoder(["p"], handle_unknown=handle_unknown, dtype="int16").fit({"p": fitted})
-    before = tuple(encoder.get_feature_names_out()), encoder.to_json(), encoder.n_features
-    known = [v for v in rows if encoder_oracle.is_missing(v) or v in fitted]
-    encoded = encoder.transform({"p": known if handle_unknown == "error" else rows})
-
-    after = tuple(encoder.get_feature_names_out()), encoder.to_json(), encoded.shape[1]
-
-    assert after == before
-    assert encoded.dtype == np.int16

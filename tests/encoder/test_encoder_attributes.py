@@ -17,7 +17,7 @@ TABLE = {
     "size": ["S", "L", None, "S"],
     "zip": np.array([1, 2, 2, 1]),
     "bytes": [b"a", b"b", b"a", b"b"],
-    "mixed": [1, "x", 2.5, None],
+    "mixed": [Decimal("1.5"), (1, "a"), 2**70, None],
     "day": np.array(["2024-01-01"] * 4, "M8[D]"),
     "coded": Column(np.array([0, 1, -1, 1], "i1"), np.array(["S", "M", "L"]), True, "category"),
 }
@@ -74,8 +74,7 @@ def test_options_can_be_read():
 
 
 @pytest.mark.parametrize("fitted", [True, False])
-@pytest.mark.parametrize("again", [pickle, copy])
-def test_copies_and_pickles_do_the_same(fitted, again):
+def test_copies_and_pickles_do_the_same(fitted):
     encoder = Encoder([*TABLE], drop="first", handle_unknown={"size": "ignore"}, dtype="f4")
     encoder = encoder.set_output(transform="numpy")
     if fitted:
@@ -147,10 +146,3 @@ def test_in_scikit_learn():
     )
 
     assert search.fit(frame, [0, 1] * 10).best_score_ == 1
-
-
-def test_categories_of_any_type_survive_a_pickle():
-    values = [Decimal("1.5"), (1, "a"), 2**70, "x"]
-    encoder = Encoder(["c"]).fit({"c": values})
-
-    assert pickle.loads(pickle.dumps(encoder)) == encoder

@@ -68,14 +68,3 @@ def test_a_key_that_no_record_has():
     with pytest.raises(ValueError, match="the table has no column 'c'"):
         encoder.transform([{"n": 1}, {"n": 2}])
     assert encoder.transform([{}, {"c": "UA"}], "numpy").tolist() == [[0, 0], [0, 1]]
-
-
-def test_scalars_beside_columns_are_named():
-    with pytest.raises(TypeError, match=r"the values of 'n', 'm' are scalars.*\[1\]"):
-        Encoder(["c"]).fit({"c": ["a"], "n": 1, "m": b"x"})
-
-
-@pytest.mark.parametrize("table", [[{"c": "a"}, ["a"]], [["a"]], []])
-def test_other_lists_are_no_tables(table):
-    with pytest.raises(TypeError, match=r"a list is not a table.*list of records"):
-        Encoder().fit(table)
