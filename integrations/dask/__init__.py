@@ -14,8 +14,8 @@
 3       0       1       0      5
 
 Only `fit` computes: each partition learns an encoder, and a tree of merges combines them. The
-result of `transform` is lazy, and its schema is known. An encoder fitted with Dask encodes frames
-of pandas, and the other way round.
+result of `transform` is lazy, and its schema is known. An encoder fitted with Dask also encodes
+tables in one process, and the other way round.
 
 Importing the package registers the accessors: `DaskFrameAccessor` as ``DataFrame.onehot`` and
 `DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the columns of

@@ -63,9 +63,9 @@ class Plan:
 
     name: str
     keys: list[Any]  # the categories: texts or numbers
-    outputs: list[int]  # of each category: a position, or ZEROS
-    unknown: int  # of an unknown value: a position, ZEROS or ERROR
-    missing: int  # of a missing value: NAN, too
+    outputs: list[int]  # the output of each category: a position, or ZEROS
+    unknown: int  # the output of an unknown value: a position, ZEROS or ERROR
+    missing: int  # the output of a missing value: a position, ZEROS, NAN or ERROR
     n_outputs: int
     kind: int  # the TensorProto.DataType that holds all categories
 
@@ -206,7 +206,7 @@ def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
     if needs_missing and "" in keys:
         raise ValueError(
             f"column {name!r}: ONNX writes a missing text as an empty one, which is a category"
-            " of this column: replace one of the two before fit"
+            " here: replace one of the two before fit"
         )
     try:
         "".join(keys).encode()

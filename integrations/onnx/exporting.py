@@ -264,7 +264,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
         return values.take(column.codes)
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
         reason = (
-            "ONNX writes a missing text as an empty one, which is a category of this column"
+            "ONNX writes a missing text as an empty one, which is a category here"
             if dtype.kind == "O"
             else f"{dtype} has no missing value: call set_params(handle_missing='indicator') before"
             " to_onnx for an input of floats"

@@ -124,8 +124,8 @@ class BatchFunction(ABC):
 
     cached: CachedEncoder
     inputs: Sequence[int]  # the columns to encode or to decode, in the order of the encoder
-    order: Sequence[int]  # of the result: the position of an input column, or ~j for new column j
-    names: Sequence[str]  # of the result
+    order: Sequence[int]  # the columns of the result: an input by its position, new column j as ~j
+    names: Sequence[str]  # the names of the result
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the result."""
@@ -190,7 +190,7 @@ class Encoding(BatchFunction):
 class Decoding(BatchFunction):
     """Decode batches; `inputs` are the features, or the one array or vector of all."""
 
-    types: Sequence[pa.DataType]  # of the decoded columns
+    types: Sequence[pa.DataType]  # the types of the decoded columns
     substitutes: dict[str, Any]  # the keywords of `Encoder.inverse_transform`
     is_joined: bool  # whether all features are in one array or vector
 

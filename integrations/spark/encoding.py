@@ -84,9 +84,9 @@ def encode(
     encoder : Encoder
         Fitted.
     output : {"columns", "array", "vector", "codes", "indices"}, default "columns"
-        A column for each feature, in place of the encoded columns; or one array or sparse vector
-        of Spark's ML for each row. The elements of an array have the encoder's dtype (tinyint for
-        Booleans); those of a vector are doubles. "codes" and "indices" are the integers of
+        A column for each feature, in place of the encoded columns; or for each row one array, or
+        one sparse vector for Spark's ML. The elements of an array have the encoder's dtype (tinyint
+        for Booleans); those of a vector are doubles. "codes" and "indices" are the integers of
         `Encoder.transform` in place of each encoded value. The metadata of codes name the
         categories, so that trees of Spark's ML split the codes as categories.
     names : str or sequence of str, optional

@@ -170,9 +170,9 @@ def decode(
     on_value : int or float, default 1
         The value of a hot element. Elements are compared bit by bit.
     default : int or "error", default -1
-        The label of a row whose elements are all equal and differ from `on_value`, such as a row
-        of zeros; "error" raises an error for such a row. A row without `on_value` whose elements
-        differ is always an error.
+        The label of a row whose elements are all equal and differ from `on_value`, e.g. all zeros;
+        "error" raises an error for such a row. A row without `on_value` whose elements differ is
+        always an error.
     multiple : {"error", "first"}, default "error"
         A row with several hot elements raises an error or has the label of the first of them.
     rule : {"exact", "argmax"}, default "exact"

@@ -29,7 +29,7 @@ TEXTS = ["object", "string[pyarrow]"]
 
 
 def in_partitions(frames: Sequence[Any]) -> Any:
-    """Return a Dask DataFrame of these partitions, whose categories Dask does not know."""
+    """Return a Dask DataFrame of partitions with unknown categories."""
     meta = frames[0].iloc[:0]
     unknown = dd.utils.clear_known_categories(meta.copy())
     with dask.config.set({"dataframe.convert-string": False}):
@@ -49,7 +49,7 @@ def dask_engine(text: str) -> Engine:
 
 
 def assert_same_schema(frame: Any, computed: Any) -> None:
-    """The names and dtypes that were known before are those that came; categories excepted."""
+    """Compare the names and dtypes of the schema, categories excepted, with those of the rows."""
     names = [name for name in frame.columns if name != "level"]
     assert frame.columns.tolist() == computed.columns.tolist()
     assert frame.dtypes[names].tolist() == computed.dtypes[names].tolist()
@@ -58,22 +58,22 @@ def assert_same_schema(frame: Any, computed: Any) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 @examples(0.4)
 @given(train=PARTS, test=PARTS, names=CHOICES, options=OPTIONS)
-def test_partitions_teach_what_one_process_learns(text, train, test, names, options):
-    """Fitted state, names, encoded and decoded values are the same to the last bit."""
+def test_partitions_are_learned_as_in_one_process(text, train, test, names, options):
+    """Fitted state, names, encoded and decoded values are equal bit for bit."""
     with dask.config.set(scheduler="synchronous"):
         check_engine(dask_engine(text), train, test, names, options)
 
 
 @pytest.fixture
 def frame() -> Any:
-    """Return two columns of texts and one that is kept, in three partitions."""
+    """Return two columns of texts and one of numbers, in three partitions."""
     table = {"a": [*"abcab", None], "n": range(6), "c": [*"xyxyxz"]}
     return dd.from_pandas(pd.DataFrame(table), npartitions=3)
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc", "codes", "indices"])
 def test_arrays_are_blocks_of_rows(frame, output):
-    """Dtype, width, kind of block and, where Dask knows them, lengths are known before."""
+    """The dtype, width, type of blocks and, if Dask knows them, lengths are in the schema."""
     encoder = Encoder(["a", "c"], dtype="float32").fit(frame)
     expected = encoder.transform(frame.compute(), output)
     known, filtered = (encoder.transform(part, output) for part in (frame, frame[frame.n > 0]))
@@ -92,8 +92,8 @@ def test_arrays_are_blocks_of_rows(frame, output):
         assert plain_columns(decoded) == plain_columns(frame.compute())
 
 
-def test_columns_follow_the_rule(frame):
-    """Those that fit saw come in its order; the others last in a frame, and in no matrix."""
+def test_columns_have_the_order_of_fit(frame):
+    """Columns that fit did not see are last in a frame, and not in a matrix."""
     encoder = Encoder(["a", "c"], dtype="float32").fit(frame)
     other = frame[["c", "n", "a"]].assign(new=1)
     names = ["a_a", "a_b", "a_c", "n", "c_x", "c_y", "c_z"]
@@ -120,7 +120,7 @@ def test_an_absent_column_gives_one_warning(frame, output):
 
 
 def test_decoded_columns_have_the_fitted_dtypes():
-    """Where the dtype can hold the nulls that may occur; else they are objects."""
+    """If the dtype can hold the nulls that may occur; otherwise they are objects."""
     rows = pd.DataFrame(
         {
             "short": pd.array([1, 2, 1, 2], "int8"),
@@ -145,34 +145,24 @@ NULLABLE = ["Int64", "UInt8", "boolean", "int64[pyarrow]", "bool[pyarrow]", "Flo
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "csc", "csr_matrix"])
-@pytest.mark.parametrize("dtype", NULLABLE)
-def test_a_null_of_another_column_is_nan_in_a_matrix(dtype, output):
-    """Each block has the dtype that is known before, whether its partition holds a null or not."""
-    rows = pd.DataFrame({"z": pd.array([1, 0, None, 1], dtype=dtype), "c": [*"abab"]})
-    frame = dd.from_pandas(rows, npartitions=2)
-    matrix = Encoder(["c"], dtype="uint8").fit(frame).transform(frame, output)
-
-    assert matrix.dtype == np.float64
-    assert [matrix.blocks[i].compute().dtype for i in range(2)] == [np.float64] * 2
-    computed = dense(matrix.compute())
-    assert computed.dtype == np.float64
-    expected = [[1, 1, 0], [0, 0, 1], [np.nan, 1, 0], [1, 0, 1]]
-    np.testing.assert_array_equal(computed, expected)
-
-
-@pytest.mark.parametrize("output", ["numpy", "csr"])
-@pytest.mark.parametrize("dtype", ["int64", "bool", "int16", "float32"])
-def test_numpy_columns_keep_their_dtype_in_a_matrix(dtype, output):
-    rows = pd.DataFrame({"z": np.array([1, 0, 0, 1], dtype), "c": [*"abab"]})
+@pytest.mark.parametrize("dtype", [*NULLABLE, "int64", "bool", "int16", "float32"])
+def test_blocks_of_a_matrix_have_the_dtype_of_the_schema(dtype, output):
+    """A column that may hold nulls is float64, also in a partition without nulls; null is NaN."""
+    values = [1, 0, None if dtype in NULLABLE else 0, 1]
+    rows = pd.DataFrame({"z": pd.Series(values, dtype=dtype), "c": [*"abab"]})
     frame = dd.from_pandas(rows, npartitions=2)
     matrix = Encoder(["c"], dtype="bool").fit(frame).transform(frame, output)
 
-    assert matrix.dtype == matrix.compute().dtype == dtype
-    assert dense(matrix.compute())[:, 0].tolist() == rows.z.tolist()
+    expected = np.dtype("float64" if dtype in NULLABLE else dtype)
+    assert {matrix.dtype, *(matrix.blocks[i].compute().dtype for i in range(2))} == {expected}
+    z = np.array([np.nan if value is None else value for value in values])
+    np.testing.assert_array_equal(
+        dense(matrix.compute()), np.stack([z, [1, 0, 1, 0], [0, 1, 0, 1]], axis=1)
+    )
 
 
 def test_a_partition_of_another_dtype_never_changes_values(tmp_path):
-    """Its values are converted where that is safe; else an error names the column."""
+    """Values are converted if that is safe; otherwise an error names the column."""
     texts = {"c": ["a", "b"]}
     whole = pd.DataFrame({"z": [5, 6], **texts})
     narrow = in_partitions([whole, whole.astype({"z": "int8"})])
@@ -211,8 +201,8 @@ def test_a_block_may_be_cut_between_columns(frame):
     assert encoder.inverse_transform(array).compute()["c"].tolist() == [*"xyxyx"]
 
 
-def test_nothing_is_computed_but_the_fit():
-    """Schema, names and dtypes of what comes back are known without a look at any row."""
+def test_only_fit_computes():
+    """The names and dtypes of all results are known before."""
     encoder = Encoder(["a"]).fit({"a": ["x", "y"]})
 
     def refuse(i: int) -> Any:
@@ -231,7 +221,7 @@ def test_nothing_is_computed_but_the_fit():
 
 
 def test_only_encoded_columns_are_read(tmp_path):
-    """The fit asks Parquet for the columns that it learns."""
+    """`fit` reads no other columns of Parquet."""
     table = pd.DataFrame({"a": [*"abab"], "n": range(4)})
     table[:2].to_parquet(tmp_path / "0.parquet")
     table[2:].to_parquet(tmp_path / "1.parquet")
@@ -248,7 +238,7 @@ def test_only_encoded_columns_are_read(tmp_path):
 
 
 def test_one_encoder_in_every_library(frame):
-    """Fitted in Dask it serves pandas; learned in part here and in part there it knows both."""
+    """An encoder of Dask encodes frames of pandas, and partial_fit accepts both."""
     table = frame.compute()
     encoder = Encoder(["a"], handle_unknown="ignore").fit(table)
 
@@ -261,7 +251,7 @@ def test_one_encoder_in_every_library(frame):
     assert isinstance(encoder.transform(frame), dd.DataFrame)
 
 
-def test_accessors_give_what_those_of_pandas_give(frame):
+def test_accessors_equal_those_of_pandas(frame):
     table = frame.compute()
     encoder = frame.onehot.fit(["c"], drop="first")
 
@@ -297,8 +287,8 @@ DUMMIES = st.fixed_dictionaries(
 
 @examples(0.2)
 @given(parts=PARTS, options=DUMMIES, columns=CHOICES | st.none())
-def test_get_dummies_is_that_of_the_categorized_table(parts, options, columns):
-    """Nobody has to categorize texts, numbers, or categories that Dask does not know."""
+def test_get_dummies_equals_that_of_the_categorized_table(parts, options, columns):
+    """For texts, numbers and unknown categories."""
     chosen = ["text", "level"] if columns is None else columns
     if isinstance(options.get("prefix"), dict):
         options |= {"prefix": {name: name * 2 for name in chosen}}
@@ -314,7 +304,7 @@ def test_get_dummies_is_that_of_the_categorized_table(parts, options, columns):
         encoded = get_dummies(frame, columns=columns, **options)
         expected = pd.get_dummies(table, columns=chosen, **{"dtype": bool, **options})
         kept = [] if "level" in chosen else ["level"]
-        # Dask cannot put categories together beside two columns of one name, as "p" may make them.
+        # Dask cannot concatenate categories beside duplicate names, which the prefix "p" may make.
         assume(not kept or expected.columns.is_unique)
         pd.testing.assert_frame_equal(
             encoded.compute().drop(columns=kept), expected.drop(columns=kept)
@@ -325,8 +315,8 @@ def test_get_dummies_is_that_of_the_categorized_table(parts, options, columns):
             pd.testing.assert_frame_equal(encoded, pd.get_dummies(table[name], dtype="uint8"))
 
 
-def test_what_is_refused_names_column_and_value(frame):
-    """By a worker, with the message of one process; what the schema tells, before any work."""
+def test_errors_name_column_and_value(frame):
+    """A worker raises the error of one process; errors of the schema come before any work."""
     with pytest.raises(ValueError, match="the table has no column 'A': did you mean 'a'"):
         Encoder(["A"]).fit(frame)
     with pytest.raises(ValueError, match=r"column 'a': the value is missing"):
@@ -346,7 +336,7 @@ def test_what_is_refused_names_column_and_value(frame):
 
 
 def test_a_thread_of_dask_starts_no_others(frame, monkeypatch):
-    """A worker has a thread for each processor: not even a large partition gets a second one."""
+    """A worker has a thread for each processor, so that a partition uses one thread."""
     asked = []
     monkeypatch.setattr(parallel, "available", lambda: asked.append(1) or 2)
     rows = 1 << 17
@@ -363,7 +353,7 @@ def test_a_thread_of_dask_starts_no_others(frame, monkeypatch):
 
 
 def test_the_encoder_is_in_the_graph_once():
-    """However many partitions there are; and without its look-up tables."""
+    """For any number of partitions, and without its look-up tables."""
     texts = pd.DataFrame({"a": [f"{i:08}" for i in range(10_000)]})
     frame = dd.from_pandas(texts, npartitions=20)
     encoder = Encoder(["a"], dtype="float32").fit(frame)
@@ -395,7 +385,7 @@ def write_files(path: Any, kind: str, n_files: int, n_columns: int) -> Any:
 
 def assert_arrays_compute(frame: Any, **how: Any) -> None:
     """Compare the arrays of a frame with those of its rows."""
-    # The folders of a Hive table are categories, which a matrix has not.
+    # The folders of a Hive table are categories, which a matrix cannot hold.
     is_numeric = "year" not in frame.columns
     whole = Encoder(["a"], remainder="passthrough" if is_numeric else "drop").fit(frame)
     alone = Encoder(["a"], remainder="drop").fit(frame)
@@ -416,7 +406,7 @@ def dense(matrix: Any) -> Any:
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
 
-# Dask merges the partitions of narrow files, and those of which few columns are read.
+# Dask merges the partitions of narrow files, and of files of which it reads few columns.
 FILES = [("parquet", 1, 2), ("parquet", 4, 2), ("parquet", 4, 32), ("csv", 1, 2), ("csv", 3, 32)]
 FILES += [("hive", 1, 2), ("hive", 2, 32)]
 
@@ -447,7 +437,7 @@ def test_arrays_of_files_compute_in_processes(cluster, tmp_path, kind, n_files, 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Return a client of two processes that start their workers again when these die."""
+    """Return a client of two processes that restart their workers."""
     distributed = pytest.importorskip("distributed")
     with (
         distributed.LocalCluster(
@@ -460,7 +450,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture
 def fragile(tmp_path) -> Any:
-    """Return a frame of which one partition ends the process that first makes it."""
+    """Return a frame with a partition that ends the first process that makes it."""
     rows = [["b", "a", "b"], ["c"], [], [None, "b"], ["é"] * 4, ["a"]]
 
     def part(i: int) -> Any:
@@ -477,7 +467,7 @@ def fragile(tmp_path) -> Any:
 
 
 @pytest.mark.long
-def test_processes_learn_and_encode_what_one_does(cluster, frame):
+def test_processes_equal_one_process(cluster, frame):
     table = frame.compute()
     encoder = Encoder(handle_missing="indicator", min_frequency=2).fit(frame)
 
@@ -489,31 +479,18 @@ def test_processes_learn_and_encode_what_one_does(cluster, frame):
         get_dummies(frame, dtype="uint8").compute(),
         dd.get_dummies(frame.categorize(), dtype="uint8").compute(),
     )
+    with pytest.raises(ValueError, match=r"column 'a': 'c' is unknown; .*'a': 'c'$"):
+        Encoder(["a"]).fit({"a": ["a", "b"]}).transform(frame).compute()
 
 
 @pytest.mark.long
-def test_a_worker_that_dies_adds_nothing_twice(cluster, fragile):
-    """Dask starts the worker and its lost tasks again: counts and rows are those of one run."""
+@pytest.mark.parametrize("step", ["fit", "transform"])
+def test_rows_of_a_worker_that_dies_count_once(cluster, fragile, step):
+    """Dask restarts the worker and its lost tasks."""
     frame, whole = fragile
-    encoder = Encoder(["a"], min_frequency=2).fit(frame)
+    encoder = Encoder(["a"], min_frequency=2).fit(frame if step == "fit" else whole)
 
     assert encoder == Encoder(["a"], min_frequency=2).fit(whole)
     assert encoder.features["count"].tolist() == [2, 3, 4, 1]
-
-
-@pytest.mark.long
-def test_a_worker_that_dies_while_it_encodes(cluster, fragile):
-    frame, whole = fragile
-    encoder = Encoder(["a"]).fit(whole)
-
     encoded = encoder.transform(frame).compute()
-
     assert encoded.to_numpy().tolist() == encoder.transform(whole).to_numpy().tolist()
-
-
-@pytest.mark.long
-def test_a_process_refuses_with_column_and_value(cluster, frame):
-    encoder = Encoder(["a"]).fit({"a": ["a", "b"]})
-
-    with pytest.raises(ValueError, match=r"column 'a': 'c' is unknown; .*'a': 'c'$"):
-        encoder.transform(frame).compute()

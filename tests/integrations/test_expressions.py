@@ -14,7 +14,6 @@ pl = pytest.importorskip("polars")
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
 def test_the_two_zeros_are_one_value(library: str) -> None:
-    """In each engine, beside other categories too."""
     nw, other = pytest.importorskip("narwhals"), pytest.importorskip(library)
     frame = pl.DataFrame({"x": [-0.0, 0.0, 1.5, 7.0, None]})
     options = {"min_frequency": 2, "handle_unknown": "indicator"}
@@ -32,8 +31,8 @@ def test_the_two_zeros_are_one_value(library: str) -> None:
 
 
 @pytest.mark.parametrize("texts", [["1", "2"], [1, 2]])
-def test_narwhals_takes_categories_that_are_texts(texts: list[Any]) -> None:
-    """It casts all others to texts, so that no number would be found."""
+def test_narwhals_encodes_categories_that_are_texts(texts: list[Any]) -> None:
+    """Narwhals casts other categories to texts, so that no number would be found."""
     nw, pd = pytest.importorskip("narwhals"), pytest.importorskip("pandas")
     for ordered in (False, True):
         table = pd.DataFrame({"c": pd.Categorical([*texts, None], ordered=ordered)})
@@ -46,7 +45,7 @@ def test_narwhals_takes_categories_that_are_texts(texts: list[Any]) -> None:
                 encoder.expressions(frame)
 
 
-def test_no_expression_of_narwhals_can_refuse_a_value() -> None:
+def test_expressions_of_narwhals_cannot_reject_a_value() -> None:
     nw = pytest.importorskip("narwhals")
     frame = nw.from_native(pl.DataFrame({"c": ["a"]}))
 

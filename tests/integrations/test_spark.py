@@ -1,4 +1,4 @@
-"""DataFrames of Spark: the same as in one process, whatever the partitions and the faults."""
+"""DataFrames of Spark are encoded as in one process, for any partitions and faults."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from onehot_fast.integrations.spark import _learn, _workers, encode
 from onehot_fast.integrations.spark._columns import PlannedSchema
 from onehot_fast.integrations.sql import column_features
 
-# What it says of pandas 3 and of sockets that it leaves to the garbage collector is its own affair.
+# Spark warns of pandas 3, and leaves sockets to the garbage collector.
 pytestmark = [
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::ResourceWarning"),
@@ -50,7 +50,7 @@ SCHEMA = (
 
 
 def frame_of(spark: Any, parts: Sequence[Part]) -> Any:
-    """Return a partition for each part, also for one without rows."""
+    """Return a frame with a partition for each part, which may be empty."""
 
     def rows(part: Part) -> list[tuple[Any, ...]]:
         columns = [part.columns[field.split()[0]] for field in SCHEMA.split(",")]
@@ -70,8 +70,8 @@ def columns_of(frame: Any) -> dict[str, list[Any]]:
 @pytest.mark.long
 @examples(0.03)
 @given(train=PARTS, test=PARTS, names=CHOICES, options=OPTIONS)
-def test_partitions_teach_what_one_process_learns(spark, train, test, names, options):
-    # No dictionaries come from Spark: what its partitions hold is all there is to compare.
+def test_partitions_are_learned_as_in_one_process(spark, train, test, names, options):
+    # Spark has no dictionaries that could declare categories.
     engine = Engine(
         "spark",
         lambda parts: frame_of(spark, parts),
@@ -100,7 +100,7 @@ BY_EXPRESSION = ["word", "octets", "whole", "real", "flag", "day"]
 
 @pytest.fixture(scope="module")
 def typed(spark: Any) -> Any:
-    """Return columns of every type, and their names with dots and twice where they stay."""
+    """Return columns of every type, and one with a dot in its name."""
     rows = [*zip(*(values for _, values in TYPED.values()), range(8), strict=True)]
     schema = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPED.items())
     frame = spark.createDataFrame(rows, f"{schema}, kept long").repartition(3)
@@ -111,8 +111,8 @@ def in_one_process(frame: Any, names: Sequence[str], **options: Any) -> Encoder:
     return Encoder([*names], **options).fit(frame.toArrow())
 
 
-def test_every_form_holds_what_one_process_encodes(spark, typed):
-    """Of the even rows it is fitted, so that others are unknown; the names are in the metadata."""
+def test_every_form_equals_that_of_one_process(spark, typed):
+    """Odd rows have unknown values; the metadata hold the names of the features."""
     options = {"handle_unknown": "indicator", "handle_missing": "indicator", "max_categories": 3}
     some = typed.where("kept % 2 = 0")
     encoder = Encoder([*TYPED], **options).fit(some)
@@ -152,8 +152,8 @@ def test_every_form_holds_what_one_process_encodes(spark, typed):
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kolkata"])
-def test_the_zone_of_the_session_is_not_learned(spark, zone):
-    """An instant is one wherever it is shown: an hour that comes twice, and the first of all."""
+def test_the_time_zone_of_the_session_does_not_matter(spark, zone):
+    """Not for an hour that occurs twice, nor for the first instant."""
     hours = [dt.datetime(2013, 11, 3, 4 + n, 30, tzinfo=ZONE) for n in range(4)]
     rows = [*zip([*hours, None, dt.datetime.min.replace(tzinfo=ZONE)], range(6), strict=True)]
     spark.conf.set("spark.sql.session.timeZone", zone)
@@ -178,8 +178,8 @@ def test_the_zone_of_the_session_is_not_learned(spark, zone):
         spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
-def test_codes_are_those_of_one_process(typed):
-    """In place of the values, or under other names; Spark's ML is told what each stands for."""
+def test_codes_equal_those_of_one_process(typed):
+    """In place of the values, or under other names; the metadata name the codes for Spark's ML."""
     some = typed.where("kept % 2 = 0")
     encoder = in_one_process(some, TYPED, handle_unknown="ignore", max_categories=3)
     table = typed.toArrow()
@@ -210,7 +210,7 @@ def test_codes_are_those_of_one_process(typed):
         encode(typed, encoder, output="codes", without_python=True)
 
 
-def test_expressions_give_what_the_workers_give(typed):
+def test_expressions_equal_the_results_of_workers(typed):
     some = typed.where("kept % 2 = 0")
     categories = {"whole": [1, 2.5, "3", 2**70, True + 1], "flag": [1, "no"], "day": [DAY, "x"]}
     options = {"drop": "last", "handle_missing": "propagate", "dtype": "float64"}
@@ -229,7 +229,7 @@ def test_expressions_give_what_the_workers_give(typed):
                 frame, encoder, output=output, names=names, keep=True, without_python=alone
             )
         frames.append(frame)
-    # A vector comes from a function of Spark's ML, whose result may be null.
+    # A vector is the result of a function of Spark's ML, which is nullable.
     fields = [[f for f in frame.schema if f.name != "vector"] for frame in frames]
     assert fields[0] == fields[1]
     assert frames[0].columns == frames[1].columns
@@ -252,7 +252,7 @@ HARD_TYPES = {
 
 
 @pytest.mark.parametrize("setting", ["escapedStringLiterals", "quotedRegexColumnNames"])
-def test_sql_encodes_as_the_workers_do(spark, setting):
+def test_sql_equals_the_results_of_workers(spark, setting):
     """Collations, days of two calendars, rounded decimals, columns of NaN, and two settings."""
     rows = [*zip(*(values for _, values in HARD_TYPES.values()), strict=True)]
     schema = ", ".join(f"{name} {kind}" for name, (kind, _) in HARD_TYPES.items())
@@ -304,7 +304,7 @@ def in_full(row: Any) -> list[Any]:
     return [v.toArray().tolist() if isinstance(v, DenseVector | SparseVector) else v for v in row]
 
 
-def test_expressions_refuse_what_the_workers_refuse(spark, typed):
+def test_expressions_reject_the_values_that_workers_reject(spark, typed):
     encoder = Encoder(["word"]).fit({"word": ["a", "b"]})
     for rows in ([("c",)], [(None,)]):
         frame = spark.createDataFrame(rows, "word string")
@@ -331,8 +331,8 @@ def failing_twice(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("value", ["string(id % 7)", "int(id % 7)"])
-def test_what_a_failed_task_has_learned_is_not_counted_twice(spark, value):
-    """Be it Spark that counts, or a worker."""
+def test_rows_of_a_failed_task_count_once(spark, value):
+    """Whether Spark or a worker counts them."""
     cloudpickle = importlib.import_module("pyspark.cloudpickle")
     cloudpickle.register_pickle_by_value(importlib.import_module(__name__))
     frame = spark.range(0, 100, 1, 3).selectExpr(f"{value} AS digit")
@@ -348,10 +348,7 @@ def test_what_a_failed_task_has_learned_is_not_counted_twice(spark, value):
 
 
 def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
-    """With no state small enough for the driver a tree leaves one.
-
-    What Spark kept of each round is lost, so that every task runs again and again.
-    """
+    """Also if Spark loses the states of each round, so that every task runs again."""
     monkeypatch.setattr(_learn, "MAX_SMALL_STATE", 0)
     monkeypatch.setattr(_learn, "MAX_COLLECTED", 0)
     monkeypatch.setattr(_learn, "FAN_IN", 2)
@@ -375,8 +372,8 @@ def test_large_states_are_merged_by_the_tasks(spark, monkeypatch):
     assert encoder == in_one_process(frame, ["number"], min_frequency=3)
 
 
-def test_texts_are_counted_by_spark_as_by_one_process(spark, monkeypatch):
-    """But not those that are equal in another way, nor where a row without a value is refused."""
+def test_spark_counts_texts_like_one_process(spark, monkeypatch):
+    """Workers count texts with a collation, and rows in which a missing value is an error."""
     counted, count = [], _learn.CountedTable
     monkeypatch.setattr(_learn, "CountedTable", lambda *given: counted.append(1) or count(*given))
     rows = [("b", None, "x"), ("", "é", "x"), (None, None, "a.b"), ("a\0b", "é", "x")] * 3
@@ -430,7 +427,7 @@ def test_errors_of_rows_name_column_and_value(spark):
         Encoder(["n"], handle_missing="error").fit(frame)
 
 
-def test_an_encoder_comes_once_to_a_process():
+def test_an_encoder_is_unpickled_once_in_a_process():
     encoder = Encoder().fit({"size": ["S", "L"]})
     first, second = (pickle.loads(pickle.dumps(_workers.CachedEncoder(encoder))) for _ in range(2))
 
@@ -448,8 +445,8 @@ print(sorted({"pandas", "scipy", "pyspark.ml"} & {*sys.modules}))
 """
 
 
-def test_a_worker_starts_without_what_it_does_not_need():
-    """Spark's ML brings pandas and SciPy, and pa.array imports pandas: seconds for each worker."""
+def test_a_worker_imports_no_large_library():
+    """Spark's ML would import pandas and SciPy, which takes seconds for each worker."""
     encoder = Encoder(["word"]).fit({"word": ["a", "b"]})
     schema = PlannedSchema([StructField("features", VectorUDT(), False, {"names": ["a", "b"]})])
     outputs = {"columns": ([~0, ~1], [], []), "codes": ([~0], [[0]], [None])} | {
@@ -472,8 +469,8 @@ def test_a_worker_starts_without_what_it_does_not_need():
     assert plain["features"].dataType == VectorUDT.sqlType()
 
 
-def test_columns_follow_the_rule(spark):
-    """Those that fit saw come in its order, and the others last, in every form."""
+def test_columns_have_the_order_of_fit(spark):
+    """Columns that fit did not see are last, in every form."""
     train = spark.createDataFrame([(1, "a", 2.0), (2, "b", 3.0)], "n int, word string, x double")
     encoder = Encoder(["word"]).fit(train)
     test = train.selectExpr("x", "word", "n", "true AS new")
@@ -490,8 +487,8 @@ def test_columns_follow_the_rule(spark):
         assert encoder.transform(test.drop("x")).columns == ["n", "word_a", "word_b", "new"]
 
 
-def test_columns_that_nobody_named(spark):
-    """Texts are encoded, numbers stay; without texts there is nothing to encode but rows."""
+def test_columns_are_chosen_by_default(spark):
+    """Texts are encoded; without texts nothing is."""
     frame = spark.createDataFrame([("a", 1), ("b", 2)], "word string, n int")
     seen: list[list[str]] = []
     chosen = Encoder(lambda table: seen.append(table.columns) or ["n"]).fit(frame)
@@ -506,14 +503,14 @@ def test_columns_that_nobody_named(spark):
 
 
 @pytest.mark.parametrize("name", ["__init__", "encoding", "ml"])
-def test_examples_give_what_they_show(spark, name):
+def test_examples_print_their_results(spark, name):
     module = importlib.import_module(f"{onehot_spark.__name__}.{name}".removesuffix(".__init__"))
     found = doctest.testmod(module, extraglobs={"spark": spark})
 
     assert (found.failed, found.attempted > 0) == (0, True)
 
 
-def test_what_leaves_other_columns_out(spark):
+def test_other_columns_can_be_dropped(spark):
     frame = spark.range(0, 40, 1, 2).selectExpr("string(id % 3) AS digit", "id")
     encoded = Encoder(["digit"], remainder="drop").fit(frame).transform(frame)
 

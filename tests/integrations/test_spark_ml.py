@@ -30,7 +30,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def trips(spark: Any) -> Any:
-    """Return rows whose label follows from the size, most of the time."""
+    """Return rows whose label mostly depends on the size."""
     size = (
         "CASE WHEN id % 7 = 0 THEN NULL ELSE element_at(array('S', 'M', 'L'), int(id % 3 + 1)) END"
     )
@@ -39,8 +39,8 @@ def trips(spark: Any) -> Any:
     return frame.cache()
 
 
-def test_a_pipeline_is_fitted_saved_loaded_and_the_same(trips, tmp_path):
-    """The names of the features reach the assembled vector, by which a model's weights are read."""
+def test_a_pipeline_is_saved_and_loaded(trips, tmp_path):
+    """The assembled vector has the names of the features."""
     stages = [
         OneHotEncoder(
             inputCols=["size"], outputCols=["sized"], handleMissing="indicator", drop="first"
@@ -99,7 +99,7 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
         ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown must be .*, got 'skip'"),
     ],
 )
-def test_parameters_that_do_not_fit_are_refused(trips, parameters, message):
+def test_contradictory_parameters_are_rejected(trips, parameters, message):
     with pytest.raises(ValueError, match=message):
         OneHotEncoder(**parameters).fit(trips).transform(trips)
 

@@ -1,4 +1,4 @@
-"""SQL of an encoder: its quoting, its limits, and the types and settings of real databases."""
+"""SQL of an encoder: quotes, limits, and the types and settings of real databases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def duck() -> Iterator[Any]:
 @pytest.mark.parametrize("text", [text for text in TEXTS if "\0" not in text and "\n" not in text])
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_a_text_is_one_literal(dialect: str, text: str) -> None:
-    """The category stands in the statement as one text, and is read back as it was."""
+    """A parser reads the category back from the statement."""
     sqlglot = pytest.importorskip("sqlglot")
     encoder = Encoder(drop={"c": [text]}, handle_unknown="indicator").fit({"c": [text, "other"]})
 
@@ -59,7 +59,9 @@ def test_a_text_is_one_literal(dialect: str, text: str) -> None:
         (["a.b", "a-b"], "bigquery", r"'c_a-b' and 'c_a.b' would both be 'c_a_b'"),
     ],
 )
-def test_what_an_engine_cannot_say_is_refused(values: Any, dialect: str, message: str) -> None:
+def test_encoders_that_an_engine_cannot_represent_are_rejected(
+    values: Any, dialect: str, message: str
+) -> None:
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": values})
 
     with pytest.raises(ValueError, match=message):
@@ -68,7 +70,7 @@ def test_what_an_engine_cannot_say_is_refused(values: Any, dialect: str, message
 
 @pytest.mark.parametrize("name", ["", "a\0", "\ud800"])
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_names_that_no_engine_has_are_refused(dialect: str, name: str) -> None:
+def test_names_that_no_engine_has_are_rejected(dialect: str, name: str) -> None:
     encoder = Encoder([name], handle_unknown="ignore", prefix="p").fit({name: ["x"]})
 
     with pytest.raises(ValueError, match="cannot be written in SQL"):
@@ -78,12 +80,12 @@ def test_names_that_no_engine_has_are_refused(dialect: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("table", [5, [], ["schema", 5]])
-def test_what_names_no_table_is_refused(table: Any) -> None:
+def test_invalid_names_of_tables_are_rejected(table: Any) -> None:
     with pytest.raises(TypeError, match=r"a name or a list of names"):
         Encoder().fit({"c": ["x"]}).to_sql(table=table)
 
 
-def test_spark_replaces_no_variable() -> None:
+def test_variables_of_spark_are_not_replaced() -> None:
     encoder = Encoder(["c"], handle_unknown="ignore", prefix="p").fit({"c": ["x"]})
     assert "${" not in encoder.to_sql("spark")
 
@@ -155,7 +157,7 @@ def test_infinite_decimals_are_not_in_the_list_of_decimals(dialect: str, double:
 
 
 def test_features_whose_names_differ_only_by_case(duck: Any) -> None:
-    """A list of names of the view tells them apart."""
+    """A view can give them other names."""
     encoder = Encoder(["c"], dtype="int8", handle_unknown="ignore").fit({"c": ["a", "A"]})
     for dialect, execute in [
         ("duckdb", duck.execute),
