@@ -57,7 +57,7 @@ cdef void *allocate(Py_ssize_t n, size_t size) except NULL:
 
 
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Release an array on any thread; after the end of the interpreter its memory is left to the system."""
+    """Release an array on any thread; after the end of the interpreter, only mark it as released."""
     if Py_IsInitialized():
         release_references(array)
     array.release = NULL

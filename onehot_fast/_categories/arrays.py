@@ -1,24 +1,70 @@
-"""The array in which distinct values are held, and numbers in the dtype of other numbers."""
+"""Arrays of values: dtypes, kinds of dictionaries, and arrays of distinct values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from onehot_fast._arrow.array import Array
 from onehot_fast._categories.keys import as_objects, plain
+from onehot_fast._categories.source import dtype_in_memory
 from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+# The kinds of dictionaries.
+Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
 
-# The scalars of NumPy that fill an array of their own dtype.
+# NumPy scalars that keep their dtype in an array.
 NARROW_FLOATS = (np.float16, np.float32)
+ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
+TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
+
+
+def dtype_of(values: Any) -> np.dtype[Any] | None:
+    """Return the dtype of numbers and times, None for other values."""
+    if isinstance(values, np.ndarray):
+        return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
+    return _arrow_dtype(values.schema.format) if isinstance(values, Array) else None
+
+
+def _arrow_dtype(form: str) -> np.dtype[Any] | None:
+    """Return the dtype of an Arrow format; instants with a zone are integers."""
+    if form.startswith("tD"):
+        return np.dtype(f"m8[{ARROW_UNITS[form[2]]}]")
+    if form.startswith("ts") and not form[4:]:
+        return np.dtype(f"M8[{ARROW_UNITS[form[2]]}]")
+    in_memory = dtype_in_memory(form)
+    return np.dtype(in_memory) if in_memory else None
+
+
+def kind_of(values: Any) -> Kind:
+    """Return the kind of dictionary for the values of an array; TypeError if there is none."""
+    dtype = dtype_of(values)
+    if dtype is not None:
+        return kind_of_dtype(dtype)
+    if isinstance(values, Strings):
+        return "string" if values.is_text else "binary"
+    if isinstance(values, Array) and values.schema.kind in ("string", "binary"):
+        return "string" if values.schema.kind == "string" else "binary"
+    if isinstance(values, np.ndarray) and values.dtype.kind in TEXT_KINDS:
+        return TEXT_KINDS[values.dtype.kind]
+    raise TypeError(
+        f"values must be numbers, times, texts or bytes for a dictionary, got {values!r}"
+    )
+
+
+def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
+    """Return the kind of dictionary for numbers or times."""
+    if dtype.kind == "f":
+        return "float64"
+    return "uint64" if dtype == np.uint64 else "int64"
 
 
 def category_array(values: Iterable[Any]) -> Strings | AnyArray:
-    """Return values in the array that `Categories` holds them in, which is nobody else's."""
+    """Return a copy of values in the array type of `Categories`."""
     if isinstance(values, Strings):
         return values
     if not isinstance(values, np.ndarray):
@@ -35,13 +81,12 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
             return native
     if kind in "UTS":
         return Strings.from_objects(values.tolist(), is_text=kind != "S")
-    # The items of other dtypes are scalars that know their type.
+    # The items of other dtypes are scalars of their own type.
     return _array_of_objects(values.tolist() if kind == "O" else list(values))
 
 
-def _array_of_objects(values: list[Any]) -> Strings | AnyArray:
-    """Return objects as an array of their own kind where all are of one kind."""
-    items = values
+def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
+    """Return objects as an array of a specific kind if all are of that kind."""
     kinds = set(map(type, items))
     if not kinds <= {str, bytes, int, bool, float}:
         items = [plain(item) for item in items]
@@ -63,7 +108,7 @@ def _array_of_objects(values: list[Any]) -> Strings | AnyArray:
 
 
 def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_] | None]:
-    """Return numbers in another dtype, and which kept their value there (None: all of them)."""
+    """Return numbers in another dtype, and which of them are exact (None: all)."""
     if kind == "float64":
         wide = values.astype(np.float64)
         if values.dtype.kind in "bf":

@@ -1,8 +1,8 @@
 """The distinct values of a column as one array: sorted, merged, looked up without Python objects.
 
-Texts and bytes are held as `Strings`, Booleans, numbers, instants and durations as NumPy arrays.
-All other values, and several kinds of them, are an array of objects that are compared by their keys
-(see `onehot_fast._categories.keys`). What is equal does not depend on how it is held.
+Texts and bytes are `Strings`; Booleans, numbers, instants and durations are NumPy arrays. All other
+values, and values of several kinds, are an array of objects, which are compared by their keys (see
+`onehot_fast._categories.keys`). Equality does not depend on the type of array.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._categories.arrays import category_array, exactly_as
+from onehot_fast._categories.arrays import Kind, category_array, dtype_of, exactly_as, kind_of
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._categories.keys import (
     as_array,
@@ -24,7 +24,6 @@ from onehot_fast._categories.keys import (
     preferred_by_key,
     text_label,
 )
-from onehot_fast._categories.kinds import Kind, dtype_of, kind_of
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.utils import cached_property
 
@@ -53,22 +52,22 @@ class Categories:
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Categories:
-        """Return the categories in any array or sequence; nothing of its memory is kept."""
+        """Return the categories in any array or sequence, as a copy."""
         return cls(category_array(values))
 
     @classmethod
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
-        """Return the distinct ones of some values, and the position of each (None: all differ)."""
+        """Return distinct values, and the position of each value among them (None: all differ)."""
         every = cls.of(values)
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
 
     def __reduce__(self) -> Any:
-        """Leave out what is made again."""
+        """Leave out what is cached."""
         return Categories, (self.values,)
 
     def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
-        """Return the values as arrays: for texts and bytes offsets, data, and which they are."""
+        """Return the values as arrays: for texts and bytes ``(offsets, data, is_text)``."""
         values = self.values
         return (
             values
@@ -78,7 +77,7 @@ class Categories:
 
     @classmethod
     def from_plain(cls, plain: Any) -> Categories:
-        """Return the categories of which `to_plain` returned the arrays."""
+        """Return the categories from the result of `to_plain`."""
         return cls(Strings(*plain) if isinstance(plain, tuple) else plain)
 
     def __len__(self) -> int:
@@ -87,24 +86,24 @@ class Categories:
 
     @cached_property
     def family(self) -> str | None:
-        """What the values may be equal to, None where only their keys tell."""
+        """The family of values that can be equal to these; None if only keys can tell."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return FAMILIES.get(self.values.dtype.kind)
 
     @classmethod
     def empty(cls, kind: str) -> Categories:
-        """Return no categories of a kind: see `kind_name`."""
+        """Return empty categories of a `kind_name`."""
         if kind in ("string", "binary"):
             return cls(Strings.from_objects([], is_text=kind == "string"))
         dtype = np.dtype(kind)
         if dtype.kind not in FAMILIES:
-            raise ValueError(f"{kind} is no dtype of categories")
+            raise ValueError(f"a dtype of categories must be one of numbers or times, got {kind}")
         return cls(np.empty(0, dtype))
 
     @property
     def kind_name(self) -> str:
-        """The dtype, "string" or "binary"; "" for objects, whose type no array tells."""
+        """The name of the dtype, "string" or "binary"; "" for objects of any type."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return self.values.dtype.name if self.family is not None else ""
@@ -116,11 +115,11 @@ class Categories:
 
     @cached_property
     def _kind(self) -> Kind:
-        """The kind of the dictionary that holds the values."""
+        """The kind of dictionary for the values."""
         return kind_of(self.values)
 
     def _numbers(self) -> Strings | AnyArray:
-        """Return the values as a dictionary of their kind keeps them."""
+        """Return the values in the dtype of a dictionary of their kind."""
         if isinstance(self.values, Strings):
             return self.values
         is_time = self.values.dtype.kind in "mM"
@@ -128,7 +127,7 @@ class Categories:
 
     @cached_property
     def table(self) -> Dictionary:
-        """The hash table of the values; threads that build it at once build the same one."""
+        """The hash table of the values; threads may build it concurrently."""
         return Dictionary(self._kind, self._numbers())
 
     @cached_property
@@ -140,7 +139,7 @@ class Categories:
         if isinstance(self.values, Strings) and isinstance(others.values, Strings):
             return self.values.equals(others.values)
         mine, theirs = self.tolist(), others.tolist()
-        are_times = self.family in ("instant", "duration")  # whose unit is part of what they are
+        are_times = self.family in ("instant", "duration")  # whose unit is part of the type
         return (
             mine == theirs
             and [*map(type, mine)] == [*map(type, theirs)]
@@ -148,7 +147,7 @@ class Categories:
         )
 
     def tolist(self) -> list[Any]:
-        """Return the values as objects: Python's, or scalars of NumPy where Python has none."""
+        """Return the values as Python objects, or NumPy scalars if Python has no such type."""
         if isinstance(self.values, Strings) or self.values.dtype.kind in "biuO":
             return self.values.tolist()
         is_double = self.values.dtype == np.float64
@@ -159,7 +158,7 @@ class Categories:
         return keys(self.tolist())
 
     def to_array(self) -> AnyArray:
-        """Return the values as users see them: dtype object where NumPy has no dtype for them."""
+        """Return the values for users: of dtype object if NumPy has no dtype for them."""
         if isinstance(self.values, Strings):
             return self.values.to_object()
         if self.family is not None and self.values.dtype != np.uint64 and len(self):
@@ -171,7 +170,7 @@ class Categories:
         return Categories(self.values.take(np.asarray(positions, np.int64)))
 
     def argsort(self) -> Positions:
-        """Return the positions in order: see `keys.in_order`."""
+        """Return the positions that sort the values: see `keys.in_order`."""
         if isinstance(self.values, Strings):
             return self.values.argsort()
         if self.family is not None:
@@ -181,19 +180,18 @@ class Categories:
             return np.array([positions_by_key[key] for key in in_turn], np.int64)
         except KeyError as error:
             raise ValueError(
-                "a category changes while it is learned: its __hash__ or __eq__ gives another"
-                " answer each time"
+                "__hash__ and __eq__ of a category must return the same result in every call"
             ) from error
 
     def sorted(self) -> tuple[Categories, Positions]:
-        """Return the categories in the order in which `fit` puts them, and where each is there."""
+        """Return the categories in sorted order, and the position of each there."""
         order = self.argsort()
         positions = np.empty(len(order), np.int64)
         positions[order] = np.arange(len(order))
         return self.take(order), positions
 
     def find(self, others: Categories) -> Positions:
-        """Return the position here of each of some categories, -1 where there is none."""
+        """Return the position here of each of some categories, -1 for none."""
         if self.family is None or others.family is None:
             return self._find_by_key(others)
         if self.family != others.family or not len(self):
@@ -210,7 +208,7 @@ class Categories:
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position here of each value of an array: -1 missing, -2 unknown.
 
-        None where the array is of another kind than the categories, and has to be encoded first.
+        None if the array is of another kind than the categories, and must be encoded first.
         """
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
@@ -219,25 +217,25 @@ class Categories:
             return None
         try:
             return self.table.lookup(values, missing=missing)
-        except TypeError:  # of the array as a whole, or of one value
+        except TypeError:  # for the array or one of its values
             return None
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
-        """Return what `lookup` does of a few objects: texts, bytes or numbers of one type."""
+        """Return the result of `lookup` for a few objects: texts, bytes or numbers of one type."""
         if self.family == "number":
             types = set(map(type, values))
-            # Of None and NaN beside integers NumPy would make floats.
+            # NumPy would convert None and NaN beside integers to floats.
             is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
             return self.lookup(np.array(values)) if is_plain else None
         if self.family not in ("string", "binary") or not len(self):
             return None
         try:
             return self.table.lookup(tuple(values))
-        except TypeError:  # of one value
+        except TypeError:  # for one of the values
             return None
 
     def _holds(self, dtype: np.dtype[Any]) -> bool:
-        """Tell whether the dictionary finds numbers or times of a dtype as they are."""
+        """Tell whether the dictionary can look up numbers or times of a dtype."""
         if FAMILIES.get(dtype.kind) != self.family:
             return False
         if self.family != "number":
@@ -252,10 +250,10 @@ class Categories:
 
     @classmethod
     def union(cls, parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
-        """Return the categories of all parts as they first appear, and where those of each are.
+        """Return the categories of all parts as they first appear, and the positions of each part.
 
-        Of equal ones of different types the one that is `keys.preferred` stays. There is at least
-        one part; a part without categories decides about the type only if all are.
+        Among equal values of different types `keys.preferred` chooses. There must be at least one
+        part; an empty one decides the type only if all are empty.
         """
         filled = [part for part in parts if len(part)]
         if not filled:
@@ -282,7 +280,7 @@ class Categories:
         return made, positions
 
     def _with_zero_of(self, others: Categories) -> Categories:
-        """Return the same categories, with 0.0 for -0.0 where the others have 0.0."""
+        """Return the same categories, with 0.0 for -0.0 if the others have 0.0."""
         values = others.values
         if isinstance(values, Strings) or values.dtype.kind != "f":
             return self
@@ -305,7 +303,7 @@ class Categories:
 
 
 def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
-    """Return the distinct ones of values of any types, and the positions of those of each part."""
+    """Return distinct values of any types, and the positions of those of each part."""
     keys_of = [part.to_keys() for part in parts]
     values = preferred_by_key(chain(*keys_of), chain(*(part.tolist() for part in parts)))
     position_of = {key: position for position, key in enumerate(values)}

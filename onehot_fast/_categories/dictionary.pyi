@@ -1,11 +1,11 @@
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.kinds import Kind as _Kind
+from onehot_fast._categories.arrays import Kind as _Kind
 from onehot_fast._categories.strings import Strings
 
 _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
@@ -18,7 +18,7 @@ class UnsupportedValueError(TypeError):
     row: int
     def __init__(self, message: str, row: int) -> None: ...
 
-# Distinct values in order of first appearance, and the hash table that finds them.
+# Distinct values in order of first appearance, and their hash table.
 @final
 class Dictionary:
     # ValueError: two values are equal, or one is missing.
@@ -42,3 +42,13 @@ class Dictionary:
     def lookup(
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
+
+# (offsets, numbers of the labels); new labels are added to `numbers`.
+def number_labels(
+    rows: list[Iterable[Hashable]], numbers: dict[Hashable, int]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
+
+# (codes, sorted distinct integers modulo 2**64); None if their range is wider than `max_span`.
+def number_integers(
+    values: npt.NDArray[np.integer[Any]], max_span: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]] | None: ...

@@ -1,10 +1,11 @@
-"""Raw values → codes and categories. What is coded already never comes here."""
+"""Plain values → codes and categories."""
 
 from __future__ import annotations
 
 import datetime
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from types import NoneType
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +15,8 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.arrays import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
+from onehot_fast._categories.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
     has_plain_type,
@@ -23,27 +25,25 @@ from onehot_fast._categories.keys import (
     plain,
     preferred_by_key,
 )
-from onehot_fast._categories.kinds import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
-from onehot_fast._categories.numbering import number_integers
 from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Integers at most so far apart, and so much farther for each of them, are counted and not hashed.
-FREE_SPAN = 1 << 10
-DENSE_SPAN = 4
+# Integers are counted, not hashed, if their range is at most this plus a span for each of them.
+MIN_SPAN = 1 << 10
+SPAN_PER_VALUE = 4
 MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
 # The kind of the dictionary for objects of one type.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
-# Types of which equal values are written alike; the sign of a zero is no part of a category.
+# Types whose equal values have the same text; the sign of a zero is not part of a category.
 ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction}
-# Rows in which a value is looked for that tells the type of all.
-SAMPLE = 1024
+# The first present value of this many rows decides the kind of the dictionary.
+MAX_SAMPLE = 1024
 
 
 class Factorized(NamedTuple):
-    """The codes of some values (missing = -1), their categories, and where the codes came from."""
+    """The codes of some values (-1: missing), their categories, and the source of the codes."""
 
     codes: AnyArray
     categories: AnyArray | Strings
@@ -55,9 +55,9 @@ class Factorized(NamedTuple):
 
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of arrays that follow each other: ndarrays, Strings or Arrow arrays.
+    """Return the codes of the chunks of a column: ndarrays, Strings or Arrow arrays.
 
-    Of an array of objects the ones in `missing` are missing too.
+    In arrays of objects, the objects in `missing` are missing values too.
     """
     chunks = [_as_ndarray(chunk) for chunk in chunks]
     if all(isinstance(chunk, np.ndarray) for chunk in chunks):
@@ -72,21 +72,21 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
 
 
 def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
-    """Return arrays as one."""
+    """Return arrays as one array."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, object)
 
 
 def _as_ndarray(chunk: Any) -> Any:
-    """Return integers of Arrow without nulls as the array that they are."""
+    """Return Arrow integers without nulls as an ndarray."""
     if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count:
         return chunk.codes()
     return chunk
 
 
 def _with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
-    """Return what a dictionary holds as values of the dtype that came in."""
+    """Return the values of a dictionary in the dtype of the input."""
     if dtype is None or isinstance(values, Strings):
         return values
     return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
@@ -111,8 +111,8 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
-        f"dtype {values.dtype} cannot be encoded; accepted are Booleans, numbers, strings, bytes,"
-        " dates, times and objects"
+        "the dtype must be that of Booleans, numbers, strings, bytes, times or objects, got"
+        f" {values.dtype}"
     )
 
 
@@ -124,10 +124,10 @@ def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Fac
 
 
 def _integers(values: AnyArray) -> Factorized:
-    """Return the codes of integers: by counting where they lie close together."""
+    """Return the codes of integers, by counting if their range is small."""
     if len(values) == 0:
         return Factorized(np.empty(0, np.int32), values.copy(), "hash")
-    span = min(FREE_SPAN + DENSE_SPAN * len(values), MAX_SPAN)
+    span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
     numbered = number_integers(np.require(values, requirements=["C", "A"]), span)
     if numbered is None:
         return _hashed(values, kind_of_dtype(values.dtype))
@@ -135,46 +135,47 @@ def _integers(values: AnyArray) -> Factorized:
 
 
 def _sorted(values: AnyArray) -> Factorized:
-    """Return the codes of values that have a dtype NumPy can sort."""
-    values = values + values.dtype.type(0)  # which makes 0.0 of -0.0
+    """Return the codes of values by sorting."""
+    values = values + values.dtype.type(0)  # -0.0 becomes 0.0
     categories, codes = np.unique(values, return_inverse=True)
     narrow = np.int32 if len(categories) <= np.iinfo(np.int32).max else np.int64
     return Factorized(codes.reshape(-1).astype(narrow), categories, "hash")
 
 
 def _floats(values: AnyArray) -> Factorized:
-    """Return the codes of floats and complex numbers, of which NaN is missing."""
+    """Return the codes of floats and complex numbers; NaN is missing."""
     if values.dtype.kind == "f" and values.dtype.itemsize <= DOUBLE_BYTES:
         return _hashed(values, "float64")
-    return _spread(_sorted, values, np.isnan(values))
+    return _scatter_present(_sorted, values, np.isnan(values))
 
 
 def _times(values: AnyArray) -> Factorized:
-    """Return the codes of instants and durations by the integers that they are."""
+    """Return the codes of instants and durations by their integers."""
     counts = np.ascontiguousarray(values).view(np.int64)
-    codes, categories, source = _spread(_integers, counts, np.isnat(values))
+    codes, categories, source = _scatter_present(_integers, counts, np.isnat(values))
     return Factorized(codes, _with_dtype(categories, values.dtype), source)
 
 
-def _spread(
-    factorize_known: Callable[[AnyArray], Factorized],
+def _scatter_present(
+    factorize_present: Callable[[AnyArray], Factorized],
     values: AnyArray,
-    missing: npt.NDArray[np.bool_],
+    is_missing: npt.NDArray[np.bool_],
 ) -> Factorized:
-    """Return the codes of values of which some are missing."""
-    if not missing.any():
-        return factorize_known(values)
-    codes, categories, source = factorize_known(values[~missing])
-    spread = np.full(len(values), -1, codes.dtype)
-    spread[~missing] = codes
-    return Factorized(spread, categories, source)
+    """Return the codes of values, -1 for missing ones."""
+    if not is_missing.any():
+        return factorize_present(values)
+    present, categories, source = factorize_present(values[~is_missing])
+    codes = np.full(len(values), -1, present.dtype)
+    codes[~is_missing] = present
+    return Factorized(codes, categories, source)
 
 
 def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
     """Return the codes of objects and texts."""
     kind = TEXT_KINDS.get(values.dtype.kind)
     if kind is None:
-        kind = KINDS_OF_OBJECTS.get(type(_first_known(values)))
+        present = (value for value in values[:MAX_SAMPLE] if not is_missing(value))
+        kind = KINDS_OF_OBJECTS.get(type(next(present, None)))
     if kind is not None:
         try:
             return _hashed(values, kind, missing)
@@ -183,36 +184,30 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
     return _by_dictionary(values)
 
 
-def _first_known(values: AnyArray) -> Any:
-    """Return the first value that is not missing, if one of the first rows has one."""
-    return next((value for value in values[:SAMPLE] if not is_missing(value)), None)
-
-
 def _by_dictionary(values: AnyArray) -> Factorized:
-    """Return the codes of objects by Python's own hashing, one look-up for each row."""
+    """Return the codes of objects by a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
     items = values.tolist()
     kinds = set(map(type, items)) - {NoneType}
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
-    # Python cannot compare every scalar of NumPy with other types: a Decimal raises an error.
+    # Python cannot compare every NumPy scalar with other types: a Decimal raises an error.
     is_plain = not scalars or (len(kinds) == 1 and has_plain_type(scalars[0]))
     identify = None if is_plain else _identify
     keys = items if identify is None else map(identify, items)
     try:
         codes = np.fromiter(map(order.__getitem__, keys), np.int64, len(items))
-    except (TypeError, ValueError):  # NumPy's word for a timedelta64 without a unit
+    except (TypeError, ValueError):  # ValueError: a timedelta64 without a unit
         raise _unhashable(items) from None
-    # Whether a value is missing is asked once for each value that is different.
     is_present = np.array([not is_missing(item) for item in order], bool)
     rank = np.where(is_present, np.cumsum(is_present) - 1, -1).astype(np.int32)
-    spellings = _preferred_spellings(items, kinds, identify)
+    preferred = _preferred_variants(items, codes, len(order), kinds, identify)
     present = [
-        spellings.get(its_key, its_key)
+        preferred.get(its_key, its_key)
         for its_key, keep in zip(order, is_present.tolist(), strict=True)
         if keep
     ]
-    # NaN alone still says that the column holds floats.
+    # A column of NaN only still holds floats.
     categories = as_objects(present) if present or kinds != {float} else np.empty(0)
     return Factorized(rank[codes], categories, "hash")
 
@@ -222,8 +217,12 @@ def _identify(item: Any) -> Hashable:
     return None if is_missing(item) else key(plain(item))
 
 
-def _preferred_spellings(
-    items: list[Any], kinds: set[type], identify: Callable[[Any], Hashable] | None
+def _preferred_variants(
+    items: list[Any],
+    codes: npt.NDArray[np.int64],
+    n_codes: int,
+    kinds: set[type],
+    identify: Callable[[Any], Hashable] | None,
 ) -> dict[Hashable, Any]:
     """Return the preferred of equal values that may look different, such as 1 and True, by key.
 
@@ -231,9 +230,22 @@ def _preferred_spellings(
     """
     if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
         return {}
-    # Each spelling once: comparing them takes longer than telling them apart.
-    spelled = items if kinds <= ONE_SPELLING else map(repr, items)
-    variants = dict(zip(zip(map(type, items), spelled, strict=True), items, strict=True)).values()
+    rows = np.arange(len(items))
+    if kinds <= ONE_SPELLING:  # one row of each value and type
+        number_of = {kind: i for i, kind in enumerate([NoneType, *kinds])}
+        numbers = np.fromiter(map(number_of.__getitem__, map(type, items)), np.int64, len(items))
+        chosen = np.full(n_codes * len(number_of), -1)
+        chosen[codes * len(number_of) + numbers] = rows
+        variants = [items[row] for row in chosen[chosen >= 0].tolist()]
+    else:  # rows that hold another object than one row of the same value
+        ids = np.fromiter(map(id, items), np.uint64, len(items))
+        last = np.empty(n_codes, np.int64)
+        last[codes] = rows
+        others = np.flatnonzero(ids != ids[last][codes])
+        objects = [items[row] for row in np.append(last, others).tolist()]
+        text = str if kinds <= ONE_SPELLING | {Decimal} else repr  # str of a Decimal is faster
+        texts = zip(map(type, objects), map(text, objects), strict=True)
+        variants = list(dict(zip(texts, objects, strict=True)).values())
     return preferred_by_key(variants if identify is None else map(identify, variants), variants)
 
 
@@ -243,6 +255,6 @@ def _unhashable(items: list[Any]) -> TypeError:
         try:
             hash(item)
         except (TypeError, ValueError) as error:
-            hint = "; multi_hot encodes rows of several labels" if hasattr(item, "__iter__") else ""
+            hint = "; use multi_hot for rows of several labels" if hasattr(item, "__iter__") else ""
             return TypeError(f"row {row} holds {with_article(item)}: {error}{hint}")
     return TypeError("a value cannot be compared with another one")

@@ -1,7 +1,7 @@
-"""What a category is: which values are missing, which are the same, and in what order they stand.
+"""Rules for single values: which are missing, which are equal, and their order.
 
 Values that compare equal are one category, whatever their types: 1, 1.0, True and Decimal(1); a
-datetime64 of any unit and the datetime of the same instant. A text is never a number.
+datetime64 of any unit and the datetime of the same instant. A text never equals a number.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 
 # A value of these types is its own key; bool and int before the others, being the most common.
 PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
-# The scalars of NumPy that are a plain value in another type; narrower floats print differently.
+# NumPy scalars that convert to Python without a change; narrower floats print differently.
 NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
-# Of two equal numbers the one whose type comes first here stands for both.
+# Among equal numbers, the one with the type of the lowest rank is used.
 TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
 
 
 class Time(enum.Enum):
-    """What the number in the key of a time counts."""
+    """The unit of the number in the key of a time."""
 
     INSTANT = enum.auto()  # attoseconds since 1970, on a clock without a zone
     ZONED = enum.auto()  # attoseconds since 1970 in UTC
     DURATION = enum.auto()  # attoseconds
-    MONTHS = enum.auto()  # which have no length in seconds
+    MONTHS = enum.auto()  # without a length in seconds
     COUNT = enum.auto()  # a timedelta64 without a unit
 
 
 def is_missing(value: Any) -> bool:
-    """Tell None, NaN, NaT and pandas.NA from the values that can be a category."""
+    """Tell whether a value is None, NaN, NaT or pandas.NA."""
     if value is None:
         return True
     if isinstance(value, Decimal):
@@ -58,20 +58,20 @@ def is_missing(value: Any) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as the Python object that is exactly it, where there is one."""
+    """Return a NumPy scalar as the equal Python object, if there is one."""
     is_scalar = isinstance(value, np.generic)
     return value.item() if is_scalar and has_plain_type(type(value)) else value
 
 
 def has_plain_type(kind: type) -> bool:
-    """Tell whether Python compares values of a type exactly: all but some of NumPy's scalars."""
+    """Tell whether Python compares values of a type exactly, unlike some NumPy scalars."""
     # NumPy counts the timedelta64 among the integers.
     is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
     return is_native or not issubclass(kind, np.generic)
 
 
 def key(value: Any) -> Hashable:
-    """Return what is equal, and hashes alike, for values that are the same category."""
+    """Return a key that is equal, with an equal hash, for values of the same category."""
     if type(value) in PLAIN:
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -97,7 +97,7 @@ def _complex_key(value: Any) -> Hashable:
 
 
 def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
-    """Return an exact length; pandas' types add nanoseconds to those of the standard library."""
+    """Return an exact length; pandas types have nanoseconds in addition."""
     whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
     return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
 
@@ -117,13 +117,13 @@ def _numpy_time(value: Any) -> Hashable:
 
 
 def keys(values: Iterable[Any]) -> list[Hashable]:
-    """Return the keys of many values, at once where all are of plain types."""
+    """Return the keys of many values."""
     items = list(values)
     return items if set(map(type, items)) <= PLAIN else [key(plain(value)) for value in items]
 
 
 def preferred(one: Any, other: Any) -> Any:
-    """Return the value that stands for two equal ones, whichever came first."""
+    """Return one of two equal values, independent of their order."""
     return one if type(one) is str else min(one, other, key=_preference)
 
 
@@ -144,10 +144,10 @@ def _preference(value: Any) -> tuple[Any, ...]:
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
-    """Return the values sorted; the result does not depend on the order they come in.
+    """Return the values sorted, independent of their order.
 
-    Numbers, texts, bytes, dates, times and durations stand in this order, each sorted by its own
-    rules; the values of any other type follow by the name of the type.
+    The order is numbers, texts, bytes, dates, times and durations, then values of other types by
+    the name of their type.
     """
     items = list(values)
     if len(set(map(type, items))) <= 1 and (not items or type(items[0]) in (str, int, bytes)):
@@ -158,7 +158,7 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
 
 
-# The kinds in their order, and what their values are compared by.
+# The kinds in their order, with the sort keys of their values.
 KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((bool, int, float, np.floating, Fraction, Decimal), lambda value: _number_order(value)),
     ((str,), str),
@@ -174,9 +174,9 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 
 def _number_order(value: Any) -> Any:
-    """Return the number of a Python type that equals a number: NumPy's do not compare exactly.
+    """Return an equal number of a Python type, because NumPy scalars do not compare exactly.
 
-    A Decimal stays as it is: 1E+999999999 as an integer would have a billion digits.
+    A Decimal is unchanged: 1E+999999999 as an integer would have a billion digits.
     """
     if not isinstance(value, np.floating) or isinstance(value, float):
         return value
@@ -191,7 +191,7 @@ def _time_order(parts: Any) -> tuple[int, int]:
 
 
 def _group(value: Any) -> tuple[int, str]:
-    """Return the kind of a value, and the name of its type where that is a kind of its own."""
+    """Return the kind of a value, and the name of its type if that has no kind."""
     for i, (types, _) in enumerate(KINDS):
         if isinstance(value, types):
             return i, ""
@@ -199,11 +199,11 @@ def _group(value: Any) -> tuple[int, str]:
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Sort the values of one kind, by their text if they have no order."""
+    """Sort the values of one kind, or by their text if they have no order."""
     if kind < len(KINDS):
-        with localcontext(Context(traps=[])):  # whatever the caller's may refuse to compare
+        with localcontext(Context(traps=[])):  # the context of the caller may raise errors
             return sorted(values, key=KINDS[kind][1])
-    values = sorted(values, key=repr)  # a partial order, such as that of sets, keeps this one
+    values = sorted(values, key=repr)  # used by partial orders, such as that of sets
     try:
         return sorted(values)
     except TypeError:
@@ -218,7 +218,9 @@ def text_label(value: Any) -> str:
     if isinstance(value, datetime.timedelta | np.timedelta64):
         return _duration_label(value)
     if isinstance(value, datetime.datetime) and value.tzinfo is None:
-        value = np.datetime64(getattr(value, "asm8", value))  # pandas' own has nanoseconds
+        value = np.datetime64(
+            getattr(value, "asm8", value)
+        )  # asm8 has the nanoseconds of pandas types
     if not isinstance(value, np.datetime64):
         return str(value)
     unit = np.datetime_data(value.dtype)[0]
@@ -228,16 +230,16 @@ def text_label(value: Any) -> str:
 
 
 def _duration_label(value: datetime.timedelta | np.timedelta64) -> str:
-    """Return a duration as Python writes it; one that Python has not, as NumPy does."""
+    """Return a duration as text of Python, or of NumPy if Python has no such duration."""
     kind, attoseconds = cast(tuple[Time, int], key(value))
     if kind is Time.DURATION and attoseconds % 10**12 == 0:
         with suppress(OverflowError):
             return str(datetime.timedelta(microseconds=attoseconds // 10**12))
-    return str(getattr(value, "asm8", value))  # of pandas' own the nanoseconds too
+    return str(getattr(value, "asm8", value))  # asm8 has the nanoseconds of pandas types
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return categories as an array: of their own dtype if NumPy has one for all of them."""
+    """Return categories as an array, of dtype object if NumPy has no dtype for all of them."""
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):
@@ -256,6 +258,6 @@ def as_objects(items: list[Any]) -> npt.NDArray[np.object_]:
 
 
 def positive_zero(value: Any) -> Any:
-    """Return 0.0 for -0.0: as a category that was met and not chosen, both are one."""
+    """Return 0.0 for -0.0, which are one category unless it was declared."""
     is_float = isinstance(value, float | np.floating)
     return abs(value) if is_float and value == 0 and math.copysign(1, value) < 0 else value

@@ -1,4 +1,4 @@
-"""Ragged rows of any form → offsets and the flat elements: row i has those of offsets[i:i + 2]."""
+"""Ragged rows → offsets and flat elements: row i has the elements offsets[i] to offsets[i + 1]."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_separator, with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.dictionary import Dictionary
+from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
 from onehot_fast._categories.keys import is_missing
-from onehot_fast._categories.numbering import number_labels
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
 
@@ -32,7 +31,7 @@ class Rows(NamedTuple):
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
-        """Return ragged rows, whatever they are: flat, separated, of one length, or lists."""
+        """Return ragged rows of any form: flat, separated texts, a matrix, or lists."""
         if offsets is not None:
             return _flat(rows, offsets)
         library = reader_of(rows)
@@ -45,8 +44,8 @@ class Rows(NamedTuple):
             return cls(np.arange(n_rows + 1, dtype=np.int64) * width, rows.reshape(-1))
         if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
             raise TypeError(
-                f"rows is {with_article(rows)}; accepted are a sequence of sequences, a"
-                " two-dimensional array, strings with sep=, and flat elements with offsets="
+                "rows must be a sequence of sequences, a two-dimensional array, strings with sep=,"
+                f" or flat elements with offsets=, got {with_article(rows)}"
             )
         return _lists(list(rows))
 
@@ -54,7 +53,7 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Return the labels of texts in Arrow's layouts; the elements are `Factorized`."""
+        """Return the labels of texts in Arrow layouts; the elements are `Factorized`."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
@@ -68,7 +67,7 @@ class Rows(NamedTuple):
         return cls(*number_labels(list(rows), numbers))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
-        """Return the rows at some positions, of which -1 is an empty row."""
+        """Return the rows at some positions, an empty row for -1."""
         lengths = np.append(np.diff(self.offsets), 0).take(positions)
         starts = np.append(self.offsets[:-1], 0).take(positions)
         offsets = _offsets(lengths)
@@ -76,23 +75,21 @@ class Rows(NamedTuple):
         return Rows(offsets, self.elements.take(elements))
 
     def row_of(self, position: int) -> tuple[int, int]:
-        """Return the row of a flat element, and its place in the row."""
+        """Return the row of a flat element, and its position in the row."""
         row = int(np.searchsorted(self.offsets, position, side="right")) - 1
         return row, position - int(self.offsets[row])
 
 
 def _flat(elements: Any, offsets: Any) -> Rows:
-    """Return flat elements as they are; whether the offsets fit them the kernel checks."""
+    """Return flat elements with offsets, whose values the kernel checks."""
     starts = np.asarray(offsets)
     if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(
-            f"offsets have dtype {starts.dtype} and shape {starts.shape}; accepted are integers of"
-            " one dimension, one more than rows"
+            "offsets must be a one-dimensional array of integers, one more than rows, got dtype"
+            f" {starts.dtype} and shape {starts.shape}"
         )
     values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(
-        np.array(starts, np.int64), values
-    )  # a copy, which nobody changes once it is checked
+    return Rows(np.array(starts, np.int64), values)  # a copy, because the kernel checks it
 
 
 def _lists(rows: list[Any]) -> Rows:
@@ -107,15 +104,15 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
         if is_missing(row):
             return ()
-        kind = with_article(row)
         raise TypeError(
-            f"rows[{position}] = {row!r} is {kind}; accepted is a sequence (strings need sep=)"
+            f"rows[{position}] must be a sequence (strings need sep=), got {with_article(row)}:"
+            f" {row!r}"
         )
     return row if isinstance(row, Sequence) else list(row)
 
 
 def _array(elements: Any) -> AnyArray:
-    """Return flat elements as an array: of integers, if that is what all of them are."""
+    """Return flat elements as an array of integers if all are integers, else of objects."""
     if isinstance(elements, np.ndarray):
         return elements
     items = list(elements)
@@ -134,22 +131,19 @@ def _integers(items: list[Any]) -> AnyArray:
         smallest, largest = min(map(int, items)), max(map(int, items))
         if smallest < 0 or largest > np.iinfo(np.uint64).max:
             raise ValueError(
-                f"labels reach from {smallest} to {largest}: no integer type of 64 bits holds them"
-                " all"
+                "labels must fit one integer type of 64 bits, got labels from"
+                f" {smallest} to {largest}"
             ) from None
         return np.array(items, np.uint64)
 
 
 def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
-    """Return where each row begins, and the end."""
+    """Return the beginning of each row, and the end."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def _separated(rows: Any, sep: str) -> Rows:
-    """Return the labels in separated texts, of which an empty one is none.
-
-    Equal objects are split once; Arrow's texts are split where they lie.
-    """
+    """Return the labels in separated texts without empty labels; equal texts are split once."""
     check_separator(sep)
     library = reader_of(rows)
     try:
@@ -166,23 +160,23 @@ def _separated(rows: Any, sep: str) -> Rows:
             codes, distinct, _ = factorize(texts)
     except TypeError as error:
         raise TypeError(
-            "with sep= every row is a str or None; rows of lists are read without sep="
+            "with sep= every row must be a str or None; omit sep= for rows of lists"
         ) from error
     return Rows.split([_texts(distinct)], sep).take(codes)
 
 
 def _is_text(chunk: Any) -> bool:
-    """Tell whether a chunk of a column holds texts in one of Arrow's layouts."""
+    """Tell whether a chunk of a column holds texts in an Arrow layout."""
     return isinstance(chunk, Array) and chunk.schema.kind == "string"
 
 
 def _texts(distinct: Any) -> Strings:
-    """Return distinct texts, or refuse the first value that is none."""
+    """Return distinct texts, or raise an error for another value."""
     if isinstance(distinct, Strings) and distinct.is_text:
         return distinct
     for text in distinct:
         if not isinstance(text, str):
             raise TypeError(
-                f"{text!r} is {with_article(text)}; with sep= every row is a str or None"
+                f"with sep= every row must be a str or None, got {with_article(text)}: {text!r}"
             )
     return Strings.from_objects(distinct)

@@ -1,4 +1,4 @@
-"""Categories as values of the types that other engines have."""
+"""Categories as values of the types of other engines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from onehot_fast._categories.keys import Time, key
 
-# The first entry that fits says what a value is; a Boolean is an int, a datetime is a date.
+# The first matching entry is the kind of a value: a Boolean is also an int, a datetime a date.
 KINDS: tuple[tuple[tuple[type, ...], str], ...] = (
     ((str,), "text"),
     ((bytes,), "bytes"),
@@ -33,7 +33,7 @@ EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def literal_kind(value: Any) -> str | None:
-    """Return what a category is: "text", "integer", "zoned" etc.; None for other types."""
+    """Return the kind of a category: "text", "integer", "zoned" etc.; None for other types."""
     kind = next((kind for types, kind in KINDS if isinstance(value, types)), None)
     is_zoned = kind == "instant" and getattr(value, "tzinfo", None) is not None
     return "zoned" if is_zoned else kind
@@ -54,8 +54,8 @@ def as_literal(value: Any, kind: str) -> Any:
     -------
     object or None
         Instants and durations are attoseconds, an instant since 1970 by its clock or, if "zoned",
-        in UTC. Decimals have no zeros at their end. The time that this takes depends on the length
-        of the category as text: ``Decimal("1E+999999999")`` is never written out.
+        in UTC. Decimals have no trailing zeros. The time is proportional to the length of the
+        category as text: ``Decimal("1E+999999999")`` is never written out.
     """
     sized = SIZED.fullmatch(kind)
     if sized or kind in NUMBERS:
@@ -75,7 +75,7 @@ def _as_integer(value: Any) -> int | None:
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     try:
-        # A column of integers holds none beyond the range of float64.
+        # Integers outside the range of float64 are in no column of integers.
         return int(value) if math.isfinite(value) and value == int(value) else None
     except OverflowError:
         return None
@@ -87,7 +87,7 @@ def _as_boolean(value: Any) -> bool | None:
 
 
 def _as_float(value: Any) -> float | None:
-    """Return a float64 that is exactly a number, 0.0 for -0.0."""
+    """Return the equal float64, 0.0 for -0.0."""
     try:
         number = float(value)
     except OverflowError:
@@ -110,7 +110,7 @@ def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
     if name == "float":
         double = _as_float(value)
         with np.errstate(over="ignore"):
-            # Beside a float of Python, NumPy would round it before it compares.
+            # NumPy would round a Python float before it compares.
             is_held = double is not None and float(np.dtype(f"float{size}").type(double)) == double
         return double if is_held else None
     if name == "decimal":

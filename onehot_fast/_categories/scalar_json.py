@@ -1,7 +1,7 @@
-"""Categories as JSON and back: every scalar returns as the same type with the same value.
+"""Categories as JSON and back, with the same type and value.
 
-Texts, integers, Booleans, None and finite floats are written as they are; all else as an object
-with one tag that names the type, such as ``{"date": "2024-02-29"}``.
+Texts, integers, Booleans, None and finite floats are plain JSON. Other scalars are an object with a
+tag for the type, such as ``{"date": "2024-02-29"}``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
-# No number, time or unit needs more letters; to read a text of millions could take minutes.
+# No number, time or unit needs more letters; reading millions of letters could take minutes.
 MAX_LETTERS = 5_000
-# The tags whose contents take time in proportion to their length.
+# The tags whose contents are read in linear time.
 LINEAR = ("bytes", "tuple", "Interval")
 
-# tag → (type, value → JSON, JSON → value); the first type that fits is taken.
+# tag → (type, value → JSON, JSON → value); the first matching type is used.
 EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
     "float": (float, repr, float),
     "bytes": (bytes, bytes.hex, bytes.fromhex),
@@ -44,14 +44,14 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
 
 
 def _read_fraction(text: str) -> Fraction:
-    """Return a Fraction as `str` writes it; an exponent, which it does not write, has no bound."""
+    """Return a Fraction; an exponent is rejected, because it could be huge."""
     if not re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text):
-        raise ValueError(f"{shown(text)} is not a fraction as in '1/3'")
+        raise ValueError(f"a fraction must be like '1/3', got {shown(text)}")
     return Fraction(text)
 
 
 def to_json(value: Any) -> Json:
-    """Return a scalar as what `json` writes."""
+    """Return a scalar as JSON."""
     if value is None or type(value) in (str, int, bool):
         return value
     if type(value) is float and math.isfinite(value):
@@ -70,18 +70,18 @@ def to_json(value: Any) -> Json:
         return {"timedelta": [value.days, value.seconds, value.microseconds]}
     if type(value) is tuple:
         return {"tuple": [to_json(item) for item in value]}
-    raise TypeError(f"{shown(value)} is {with_article(value)}, which cannot be written as JSON")
+    raise TypeError(f"{shown(value)} is {with_article(value)}, which JSON cannot represent")
 
 
 def from_json(source: Json) -> Any:
-    """Return the scalar that was written."""
+    """Return the scalar from JSON."""
     if isinstance(source, list):
-        raise TypeError(f"{shown(source)} is a list, not a scalar")
+        raise TypeError(f"a scalar is expected, got a list: {shown(source)}")
     if not isinstance(source, dict):
         return _same_nan(source)
     tag = next(iter(source), "")
     if tag not in EXACT and tag not in READERS:
-        raise ValueError(f"{shown(source)} is not a scalar: the tag {shown(tag)} is unknown")
+        raise ValueError(f"{shown(tag)} is not the tag of a scalar: {shown(source)}")
     for key, value in source.items():
         if key not in LINEAR and isinstance(value, str) and len(value) > MAX_LETTERS:
             raise ValueError(
@@ -91,7 +91,7 @@ def from_json(source: Json) -> Any:
 
 
 def _same_nan(value: Any) -> Any:
-    """Return NaN as one object always: as names, two objects of NaN would not be equal."""
+    """Return NaN as always the same object, because names must be equal."""
     return math.nan if type(value) is float and value != value else value
 
 
@@ -110,7 +110,7 @@ def _read_duration64(source: Json) -> Any:
 
 
 def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
-    """Return the name of a zone that has one; an offset is part of the time itself."""
+    """Return the name of a zone; a fixed offset is part of the time."""
     zone = value.tzinfo
     if zone is None or isinstance(zone, datetime.timezone):
         return {}
@@ -118,14 +118,12 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
     if name is None and zone.utcoffset(None) is not None:  # a fixed offset of pytz
         return {}
     if name is None:
-        raise TypeError(
-            f"{shown(value)} has a zone without a name, which cannot be written as JSON"
-        )
+        raise TypeError(f"{shown(value)} has a zone without a name, which JSON cannot represent")
     return {"zone": name}
 
 
 def _read_datetime(source: Json) -> datetime.datetime:
-    """Return a datetime; the fold tells which of two equal wall clock times it is."""
+    """Return a datetime."""
     value = datetime.datetime.fromisoformat(source["datetime"])
     zone = ZoneInfo(source["zone"]) if "zone" in source else value.tzinfo
     return value.replace(tzinfo=zone, fold=source.get("fold", 0))
@@ -144,11 +142,11 @@ def _pandas_to_json(value: Any) -> Json:
     if kind == "Interval":
         ends = [to_json(plain(end)) for end in (value.left, value.right)]
         return {"Interval": ends, "closed": value.closed}
-    raise TypeError(f"{shown(value)} is {with_article(value)}, which cannot be written as JSON")
+    raise TypeError(f"{shown(value)} is {with_article(value)}, which JSON cannot represent")
 
 
 def _pandas() -> Any:
-    """Return pandas, which only a category of its own makes necessary."""
+    """Return pandas, which is only needed for its own categories."""
     return importlib.import_module("pandas")
 
 

@@ -1,4 +1,4 @@
-"""Values of rows, ready for the loops of the dictionary."""
+"""The memory of values for the loops of the dictionary."""
 
 from libc.stdint cimport int64_t
 
@@ -14,7 +14,7 @@ cdef enum Form:
 
 
 cdef class Source:
-    """What the loops read, and all that keeps it alive."""
+    """The memory that the loops read, and its owners."""
 
     cdef Form form
     cdef int64_t n_rows
@@ -22,9 +22,9 @@ cdef class Source:
     cdef ohf_numbers numbers
     cdef ohf_objects objects
     cdef ohf_packed packed
-    cdef object owner                   # of the memory
-    cdef object missing                 # the objects or the text that the loops know by address
-    cdef const unsigned char **buffers  # of views, copied
+    cdef object owner                   # keeps the memory alive
+    cdef object missing                 # keeps the missing objects or the missing text alive
+    cdef const unsigned char **buffers  # a copy of the addresses of views
     cdef int64_t *sizes
     cdef int read_offsets(self, Array array, int layout) except -1
     cdef void set_limit(self, int64_t limit) noexcept

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Where the values of an Arrow array, a NumPy array or Strings lie, checked before they are read."""
+"""The memory of an Arrow array, a NumPy array or Strings, checked before the loops of the dictionary read it."""
 
 cimport cython
 cimport numpy as cnp
@@ -43,17 +43,17 @@ from onehot_fast._arguments.choices import with_article
 
 cnp.import_array()
 
-# The dtype of the memory of Arrow's formats; dates, times and durations are integers there.
+# The dtype of each Arrow format in memory; dates, times and durations are integers.
 cdef dict ARROW_DTYPES = {
     "b": "b1", "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
     "e": "f2", "f": "f4", "g": "f8", "tdD": "i4", "tdm": "i8", "tts": "i4", "ttm": "i4", "ttu": "i8", "ttn": "i8",
     "tDs": "i8", "tDm": "i8", "tDu": "i8", "tDn": "i8",
 }
-# Where another thread may change an array of objects while it is read, a copy is read.
+# Without a GIL another thread may change an array of objects, so that a copy is read.
 cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 cdef enum:
-    ROWS_WORTH_A_MEMO = 1024
+    MIN_ROWS_FOR_MEMO = 1024
 
 cdef dict KINDS = {
     "i1": OHF_I8, "i2": OHF_I16, "i4": OHF_I32, "i8": OHF_I64,
@@ -68,7 +68,7 @@ cdef dict TEXT_FORMATS = {
 
 @cython.final
 cdef class Source:
-    """What the loops read, and all that keeps it alive."""
+    """The memory that the loops read, and its owners."""
 
     def __cinit__(self):
         memset(&self.texts, 0, sizeof(self.texts))
@@ -82,7 +82,7 @@ cdef class Source:
         self.close_objects()
 
     cdef int read_offsets(self, Array array, int layout) except -1:
-        """Read texts whose ends are offsets; all below the last offset is readable."""
+        """Read texts with offsets; all bytes below the last offset are readable."""
         cdef int width = 4 if layout == OHF_OFFSETS32 else 8
         cdef int32_t narrow
         cdef int64_t limit
@@ -93,7 +93,7 @@ cdef class Source:
         else:
             memcpy(&limit, offsets + array.length * width, sizeof(limit))
         if limit < 0:
-            raise ValueError(f"{array!r} has an offset of {limit}")
+            raise ValueError(f"{array!r}: offsets must be at least 0, got {limit}")
         if limit > 0 and array.node.buffers[2] == NULL:
             limit = 0       # all texts must be empty, which the loops check
         self.texts.rows = offsets
@@ -102,12 +102,12 @@ cdef class Source:
         return 0
 
     cdef void set_limit(self, int64_t limit) noexcept:
-        """Say how many bytes of the data may be read."""
+        """Set the number of readable bytes of the data."""
         self.texts.limit = limit
         self.texts.last_of_16 = max(limit - 15, 0)
 
     cdef int read_views(self, Array array) except -1:
-        """Read views; addresses and sizes of their buffers are copied, so that nobody changes them meanwhile."""
+        """Read views with copies of the addresses and sizes of their buffers, which other threads cannot change."""
         cdef const ArrowArray *node = array.node
         cdef int64_t i, n_buffers = node.n_buffers - 3
         cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]
@@ -170,7 +170,7 @@ cdef class Source:
         """Read a NumPy array of objects, or a tuple."""
         cdef int i
         if len(missing) > OHF_MAX_MISSING:
-            raise ValueError(f"at most {OHF_MAX_MISSING} objects can be missing values, not {len(missing)}")
+            raise ValueError(f"missing must have at most {OHF_MAX_MISSING} objects, got {len(missing)}")
         self.form = IN_OBJECTS
         self.n_rows = len(array)
         self.owner = array.copy() if IS_FREE_THREADED and type(array) is not tuple else array
@@ -182,10 +182,10 @@ cdef class Source:
         return self.open_objects()
 
     cdef int open_objects(self) except -1:
-        """Get ready to read objects: no Python code may run from here to the last of them, or call this again."""
+        """Prepare to read objects; call it again after Python code may have run."""
         cdef cnp.ndarray array
         if len(self.owner) != self.n_rows:
-            raise RuntimeError("the array was resized while it was read")
+            raise RuntimeError("the array must not be resized while it is read")
         self.close_objects()
         if type(self.owner) is tuple:
             self.objects.rows = <const char *> PySequence_Fast_ITEMS(self.owner)
@@ -194,12 +194,12 @@ cdef class Source:
             array = self.owner
             self.objects.rows = <const char *> cnp.PyArray_DATA(array)
             self.objects.stride = cnp.PyArray_STRIDES(array)[0]
-        if self.n_rows >= ROWS_WORTH_A_MEMO:
+        if self.n_rows >= MIN_ROWS_FOR_MEMO:
             ohf_make_memo(&self.objects, self.n_rows)
         return 0
 
     cdef void close_objects(self) noexcept:
-        """Free what was made to read objects."""
+        """Free the memory that `open_objects` allocated."""
         PyMem_RawFree(self.objects.memo)
         PyMem_RawFree(self.objects.scratch)
         self.objects.memo = NULL
@@ -209,7 +209,7 @@ cdef class Source:
     cdef int read_packed(self, object array) except -1:
         """Read a NumPy array of StringDType."""
         cdef object dtype = array.dtype
-        cdef object na_object = getattr(dtype, "na_object", "")     # without one, nothing is missing
+        cdef object na_object = getattr(dtype, "na_object", "")     # by default, no value is missing
         cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
         self.form = IN_PACKED_TEXTS
         self.n_rows = len(array)
@@ -252,7 +252,7 @@ cdef class Source:
 
 
 cpdef str dtype_in_memory(str format):
-    """Return the dtype in which Arrow keeps the values of a format, "" where NumPy has none."""
+    """Return the dtype of the values of an Arrow format in memory, "" if NumPy has none."""
     return "i8" if format.startswith("ts") else ARROW_DTYPES.get(format, "")
 
 
@@ -264,7 +264,7 @@ cdef bint holds(str kind, str letter):
 
 
 cdef bint read_arrow(Source source, Array array, str kind) except -1:
-    """Read an Arrow array; False where a dictionary of this kind cannot hold it."""
+    """Read an Arrow array; return False if a dictionary of this kind cannot hold it."""
     cdef str format = array.schema.format
     if kind in ("string", "binary"):
         if array.schema.kind != kind or format not in TEXT_FORMATS:
@@ -280,7 +280,7 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
 
 
 cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
-    """Read a NumPy array; False where a dictionary of this kind cannot hold it."""
+    """Read a NumPy array; return False if a dictionary of this kind cannot hold it."""
     cdef str letter = array.dtype.kind
     if kind in INTO:
         if not holds(kind, letter):
@@ -302,7 +302,7 @@ cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) 
 
 
 cdef Source source_of(object values, str kind, tuple missing):
-    """Return where the values lie, or raise TypeError where a dictionary of this kind cannot hold them."""
+    """Return the memory of the values; TypeError if a dictionary of this kind cannot hold them."""
     cdef Source source = Source.__new__(Source)
     cdef bint is_read
     if isinstance(values, Array):
@@ -313,21 +313,19 @@ cdef Source source_of(object values, str kind, tuple missing):
             source.read_strings(values)
     elif isinstance(values, np.ndarray):
         if values.ndim != 1:
-            raise ValueError(f"a dictionary reads one-dimensional arrays, not of shape {values.shape}")
+            raise ValueError(f"an array for a dictionary must have one dimension, got shape {values.shape}")
         is_read = read_numpy(source, values, kind, missing)
-    elif type(values) is tuple:
-        is_read = kind in ("string", "binary")
+    else:
+        is_read = type(values) is tuple and kind in ("string", "binary")
         if is_read:
             source.read_objects(values, kind, missing)
-    else:
-        is_read = False
     if not is_read:
-        raise TypeError(f"a dictionary of kind {kind!r} cannot hold {description_of(values)}")
+        raise TypeError(f"the values must fit a dictionary of kind {kind!r}, got {description_of(values)}")
     return source
 
 
 cdef str description_of(object values):
-    """Say what came, for a message."""
+    """Return the type of the values for a message."""
     if isinstance(values, Array):
         return f"the Arrow format {(<Array> values).schema.format!r}"
     if isinstance(values, np.ndarray):

@@ -1,15 +1,15 @@
-"""Texts or bytes in one buffer, for the dictionary."""
+"""Texts or bytes in one buffer."""
 
 from libc.stdint cimport int64_t, uint8_t
 
 
 cdef class Strings:
-    """Texts or bytes, one behind the other in one buffer."""
+    """Texts or bytes, concatenated in one buffer."""
 
     cdef readonly object offsets, data
     cdef readonly bint is_text
-    cdef const int64_t *ends            # of offsets
-    cdef const uint8_t *bytes           # of data
+    cdef const int64_t *ends            # the memory of offsets
+    cdef const uint8_t *bytes           # the memory of data
 
     cdef void hold(self, object offsets, object data, bint is_text)
     cdef object item(self, Py_ssize_t position)

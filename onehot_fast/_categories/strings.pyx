@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Texts or bytes as Arrow keeps them: one buffer and where each begins."""
+"""Texts or bytes in the layout of Arrow: offsets and one buffer."""
 
 cimport cython
 cimport numpy as cnp
@@ -26,22 +26,17 @@ cnp.import_array()
 
 @cython.final
 cdef class Strings:
-    """Texts or bytes, one behind the other in one buffer; immutable.
+    """Texts or bytes, concatenated in one buffer; immutable.
 
-    A lone surrogate is kept as the three bytes of UTF-8's "surrogatepass", so any ``str`` comes back as it was.
+    Lone surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (n + 1,)
-        Where each begins and ends in `data`.
+        The beginning of each item in `data`, and the end.
     data : ndarray of uint8, shape (n_bytes,)
     is_text : bool
-        Whether they are ``str``, in UTF-8, or ``bytes``.
-
-    Raises
-    ------
-    ValueError
-        The offsets are not in order, or outside the data.
+        Whether the items are ``str`` in UTF-8; else they are ``bytes``.
 
     Examples
     --------
@@ -54,17 +49,17 @@ cdef class Strings:
     """
 
     def __init__(self, offsets, data, bint is_text):
-        # Copies: nobody else can change what was checked.
+        # Copies, because no other code may change them after the check.
         offsets = np.array(offsets, np.int64, ndmin=1)
         data = np.array(data, np.uint8, ndmin=1)
         if offsets.ndim != 1 or data.ndim != 1 or len(offsets) == 0:
-            raise ValueError("Strings are made of one-dimensional offsets and data, at least one offset")
+            raise ValueError("offsets and data must have one dimension, and offsets at least one element")
         if offsets[0] < 0 or (np.diff(offsets) < 0).any() or offsets[len(offsets) - 1] > len(data):
-            raise ValueError("the offsets of Strings are not in order, or outside the data")
+            raise ValueError("offsets must be ascending, in [0, len(data)]")
         self.hold(offsets, data, is_text)
 
     cdef void hold(self, object offsets, object data, bint is_text):
-        """Keep checked arrays, which nobody writes to any more."""
+        """Keep checked arrays and make them read-only."""
         offsets.flags.writeable = False
         data.flags.writeable = False
         self.offsets = offsets
@@ -75,19 +70,7 @@ cdef class Strings:
 
     @staticmethod
     def from_objects(values, is_text=None):
-        """Make Strings of ``str`` alone or ``bytes`` alone.
-
-        Parameters
-        ----------
-        values : iterable of str or bytes
-        is_text : bool, optional
-            By default as the first value is, and texts where there is none.
-
-        Raises
-        ------
-        TypeError
-            A value is neither, or not what the others are.
-        """
+        """Make Strings of ``str`` only or ``bytes`` only, by default of the type of the first one."""
         cdef list parts = list(values)
         cdef Py_ssize_t i, n = len(parts)
         cdef int64_t used = 0
@@ -100,7 +83,7 @@ cdef class Strings:
         ends = <int64_t *> cnp.PyArray_DATA(offsets)
         for i in range(n):
             if not isinstance(parts[i], expected):
-                raise TypeError(f"value {i} is {with_article(parts[i])}, not {expected.__name__}")
+                raise TypeError(f"value {i} must be {with_article(expected())}, got {with_article(parts[i])}")
             if is_text:
                 parts[i] = (<str> parts[i]).encode("utf-8", "surrogatepass")
             used += len(<bytes> parts[i])
@@ -116,15 +99,15 @@ cdef class Strings:
         return Strings, (self.offsets, self.data, self.is_text)
 
     def __len__(self):
-        """Return how many there are."""
+        """Return the number of items."""
         return len(self.offsets) - 1
 
     def __repr__(self):
-        """Show the kind and the number; the texts may be many."""
+        """Show the kind and the number of items."""
         return f"Strings({len(self)} {'texts' if self.is_text else 'bytes'})"
 
     cdef object item(self, Py_ssize_t position):
-        """Return one as the object it is; the position is a valid one."""
+        """Return one item; the position must be valid."""
         cdef const char *begin = <const char *> self.bytes + self.ends[position]
         cdef Py_ssize_t length = self.ends[position + 1] - self.ends[position]
         if self.is_text:
@@ -134,11 +117,9 @@ cdef class Strings:
     def __getitem__(self, Py_ssize_t position):
         """Return one ``str`` or ``bytes``; a negative position counts from the end."""
         cdef Py_ssize_t n = len(self)
-        if position < 0:
-            position += n
-        if not 0 <= position < n:
-            raise IndexError(f"position {position} is outside the {n} Strings")
-        return self.item(position)
+        if not -n <= position < n:
+            raise IndexError(f"position must be in [{-n}, {n}), got {position}")
+        return self.item(position + n if position < 0 else position)
 
     def __iter__(self):
         """Iterate over the ``str`` or ``bytes``."""
@@ -159,14 +140,8 @@ cdef class Strings:
         return items
 
     def take(self, positions):
-        """Return the Strings at some positions, in their order.
-
-        Raises
-        ------
-        IndexError
-            A position is outside ``[0, len(self))``.
-        """
-        cdef cnp.ndarray chosen = np.array(positions, np.int64, ndmin=1)     # a copy, which nobody changes
+        """Return the Strings at some positions in ``[0, len(self))``, in their order."""
+        cdef cnp.ndarray chosen = np.array(positions, np.int64, ndmin=1)     # a copy that no other code changes
         cdef Py_ssize_t i, n = len(chosen), n_mine = len(self)
         cdef const int64_t *places = <const int64_t *> cnp.PyArray_DATA(chosen)
         cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)
@@ -174,7 +149,7 @@ cdef class Strings:
         cdef cnp.ndarray data
         for i in range(n):
             if not 0 <= places[i] < n_mine:
-                raise IndexError(f"position {places[i]} is outside the {n_mine} Strings")
+                raise IndexError(f"positions must be in [0, {n_mine}), got {places[i]}")
             ends[i + 1] = ends[i] + self.ends[places[i] + 1] - self.ends[places[i]]
         data = np.empty(ends[n], np.uint8)
         out = <uint8_t *> cnp.PyArray_DATA(data)
@@ -184,10 +159,7 @@ cdef class Strings:
         return new_strings(offsets, data, self.is_text)
 
     def argsort(self):
-        """Return the positions in order of the texts (by code points) or bytes; equal ones as they stand.
-
-        The order of UTF-8 is that of code points, so this is the order of ``sorted(self.tolist())``.
-        """
+        """Return the positions that sort the items (a stable sort by code points or bytes)."""
         cdef Py_ssize_t n = len(self)
         cdef cnp.ndarray positions = np.empty(n, np.int64)
         cdef cnp.ndarray items = np.empty(2 * n * sizeof(ohf_sorted), np.uint8)
@@ -199,7 +171,7 @@ cdef class Strings:
         return positions
 
     def equals(self, other):
-        """Tell whether the other are Strings with the same texts or bytes in the same order."""
+        """Tell whether the other are Strings of the same items in the same order."""
         if not isinstance(other, Strings) or self.is_text != (<Strings> other).is_text:
             return False
         mine, theirs = compact(self), compact(other)
@@ -215,7 +187,7 @@ cdef class Strings:
 
 
 cdef Strings compact(Strings strings):
-    """Return the same Strings with offsets from 0 on and no byte behind the last."""
+    """Return the same Strings with offsets from 0 and no bytes after the last item."""
     cdef Py_ssize_t n = len(strings)
     first, last = strings.ends[0], strings.ends[n]
     if first == 0 and last == len(strings.data):
@@ -224,7 +196,7 @@ cdef Strings compact(Strings strings):
 
 
 cdef Strings new_strings(object offsets, object data, bint is_text):
-    """Make Strings of arrays that are right and that nobody else writes to."""
+    """Make Strings of valid arrays that no other code changes."""
     cdef Strings strings = Strings.__new__(Strings)
     strings.hold(offsets, data, is_text)
     return strings

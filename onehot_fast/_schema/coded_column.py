@@ -1,4 +1,4 @@
-"""A column as the kernels take it: codes, and a look-up table from codes to output columns."""
+"""A column for the kernels: codes, and a look-up table from codes to output columns."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from onehot_fast._runtime import dispatch, parallel
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
-# Python handles up to this many codes in less time than NumPy or a kernel needs to start.
+# Python handles up to this many codes faster than NumPy or a kernel starts.
 FEW_CODES = 32
 
 
-@dataclass(eq=False, slots=True)  # frozen, it would take four times as long to make
+@dataclass(eq=False, slots=True)  # a frozen one takes four times as long to create
 class CodedColumn:
     """A column as codes, and the output column of each code.
 
@@ -26,14 +26,14 @@ class CodedColumn:
     codes : ndarray of integers, shape (n_rows,), C-contiguous
         Negative where the value is missing.
     lut : ndarray of int32, shape (n_codes + 1,), optional
-        Entry ``k`` is the output column of code ``k``, -1 for none; the last entry is that of a
-        missing code. Without it, a code is its output column, and a missing one has none.
+        Entry ``k`` is the output column of code ``k``, -1 for none; the last entry is for missing
+        values. By default, a code is its output column, and a missing value has none.
     n_outputs : int
-        How many output columns there are.
+        The number of output columns.
     nan_where_missing : bool
         Whether all outputs of a row with a missing value are NaN.
     shifted_luts : dict of int to ndarray of int32, optional
-        The results of `lut_from`, kept with the look-up table for the next call.
+        Cached results of `lut_from`.
     """
 
     codes: AnyArray
@@ -43,7 +43,7 @@ class CodedColumn:
     shifted_luts: dict[int, Lut] | None = None
 
     def lut_from(self, first: int) -> Lut:
-        """Return the look-up table to output columns that are counted from `first`."""
+        """Return the look-up table with `first` added to the output columns."""
         if self.lut is None:
             lut = np.arange(first, first + self.n_outputs + 1, dtype=np.int32)
             lut[-1] = -1

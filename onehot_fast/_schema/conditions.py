@@ -1,7 +1,7 @@
-"""When each feature of a column is one, for engines that encode without this library.
+"""Conditions for the features of a column, for engines that encode without this library.
 
-All policies are decided here: what is dropped, infrequent, unknown or missing. An engine writes
-four kinds of conditions in its own language.
+All options are applied here: dropped, infrequent, unknown and missing values. An engine writes four
+kinds of conditions in its own language.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the user chose for each column: checked once, and resolved for one column at a time."""
+"""The options of an encoder: checked once, and resolved for each column."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
 # Values of these types are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDERS = ("passthrough", "drop")
-OF_A_COLUMN = "of a column pass .dropna().unique(), in polars .drop_nulls().unique()"
+UNIQUE_HINT = "for the values of a column, pass .dropna().unique() (polars: .drop_nulls().unique())"
 UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 
 @dataclass(frozen=True)
 class DropValue:
-    """A category to drop by its value; the words of `drop` are no categories."""
+    """A category to drop, in contrast to a rule."""
 
     value: Any
 
@@ -44,7 +44,7 @@ class DropValue:
 class ColumnOptions:
     """The options of one column."""
 
-    categories: tuple[Any, ...] | None = None  # None: those met in fit
+    categories: tuple[Any, ...] | None = None  # None: those seen in fit
     drop: str | DropValue | None = None
     handle_missing: str = "ignore"
     handle_unknown: str = "error"
@@ -60,7 +60,7 @@ NAMES = tuple(field.name for field in dataclasses.fields(ColumnOptions))
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a table: one set for all columns, and what differs for some."""
+    """The options of a table: common ones, and exceptions for some columns."""
 
     common: ColumnOptions
     special: dict[Hashable, dict[str, Any]]
@@ -71,13 +71,13 @@ class Options:
         options = dataclasses.replace(self.common, **self.special.get(name, {}))
         if options.handle_missing == "propagate" and not holds_nan(options.dtype):
             raise ValueError(
-                f"handle_missing='propagate' needs a float dtype for column {name!r}, not"
-                f" {options.dtype}: pass dtype='float32'"
+                f"column {name!r}: dtype must be a float type with handle_missing='propagate', got"
+                f" {options.dtype}; pass dtype='float32'"
             )
         return options
 
     def chosen(self) -> Iterator[tuple[str, Any]]:
-        """Yield the options that are not the default, as one would write them."""
+        """Yield the options that differ from their defaults, as the user writes them."""
         default = ColumnOptions()
         for name in NAMES:
             per_column = {c: s[name] for c, s in self.special.items() if name in s}
@@ -88,7 +88,7 @@ class Options:
             yield "remainder", self.remainder
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield what tells options apart that compare equal too: 1, 1.0 and True."""
+        """Yield hashable parts that differ for equal options of other types: 1, 1.0 and True."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -96,17 +96,17 @@ class Options:
 
 
 def _typed(value: Any) -> Hashable:
-    """Return the value of an option with its types."""
+    """Return the value of an option with its type."""
     if isinstance(value, DropValue):
         return _typed((value.value,))
     if isinstance(value, tuple):
         return tuple(map(_typed, value))
-    # NaN does not equal itself, and a signaling one cannot even be hashed.
+    # NaN does not equal itself, and a signaling NaN cannot be hashed.
     return type(value), None if is_missing(value) else value
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options that decide about the columns of the output, beside `categories`."""
+    """The options that determine the output columns, besides `categories`."""
 
     drop: Any  # a rule, or a category of any kind
     handle_missing: HandleMissing
@@ -116,7 +116,7 @@ class ColumnKeywords(TypedDict, total=False):
 
 
 def resolve(passed: Mapping[str, Any]) -> Options:
-    """Check the options as they were given: each one value, or a mapping from columns to values."""
+    """Check options, each of which is one value or a mapping from columns to values."""
     common: dict[str, Any] = {}
     special: dict[Hashable, dict[str, Any]] = {}
     for option in NAMES:
@@ -132,43 +132,42 @@ def resolve(passed: Mapping[str, Any]) -> Options:
 
 
 def column_names(columns: Any) -> tuple[Hashable, ...] | None:
-    """Return the names to encode; a text is one name and not a sequence of letters.
-
-    None where a table decides: for None, a function, or a selector of polars.
-    """
+    """Return the names of the columns to encode; None if a table is needed to tell."""
     if columns is None or callable(columns) or is_selector(columns):
         return None
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
-        hash(columns)  # which says what is wrong with it
+        hash(columns)  # raises an error for other types
         return (columns,)
     names = tuple(columns)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
-        raise ValueError(f"columns names {twice!r} more than once")
+        raise ValueError(f"columns must have different names, got {twice!r} twice")
     return names
 
 
 def is_selector(columns: Any) -> bool:
-    """Tell a selector, or another expression of polars, from names."""
+    """Tell whether columns are a polars selector or another polars expression."""
     return hasattr(columns, "meta") and reader_of(columns) == "polars"
 
 
 def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
-    """Return the names to encode of a table, None for those that are encoded unasked."""
+    """Return the names of the columns to encode, None for the default columns."""
     if columns is None:
         return None
     if is_selector(columns):
         if table.library != "polars":
-            raise TypeError(f"columns = {columns!r} selects from a polars DataFrame only")
+            raise TypeError(
+                f"columns={columns!r} requires a polars DataFrame, got a {table.library} table"
+            )
         return column_names(integration("polars").selected_names(table.source, columns))
     names = columns(table.source) if callable(columns) else columns
     if callable(names) or names is None:
-        raise TypeError(f"columns = {columns!r} returned {names!r}; accepted are names of columns")
+        raise TypeError(f"columns={columns!r} must return names of columns, got {names!r}")
     return column_names(names)
 
 
 def _checked(option: str, value: Any, where: str) -> Any:
-    """Return the value of one option as it is kept; `where` names it in an error."""
+    """Return the checked value of one option; `where` names it in an error."""
     if option == "drop" and where != option:
         return _drop_of_column(value)
     return CHECKS[option](value, where)
@@ -176,15 +175,15 @@ def _checked(option: str, value: Any, where: str) -> Any:
 
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     """Return declared categories in their order, None for "auto"."""
-    value = getattr(value, "categories", value)  # a dtype, a Column or a categorical's own
+    value = getattr(value, "categories", value)  # from a dtype, a Column or a categorical
     if isinstance(value, str):
         check_choice(value, where, ("auto",))
         return None
-    # Of a set the order, and so that of the columns, would be another in every process.
+    # The order of a set differs between processes.
     if not isinstance(value, Iterable) or isinstance(value, set | frozenset | Mapping):
         raise TypeError(
-            f"{where} = {value!r} is {with_article(value)}; accepted are 'auto' and a sequence"
-            " of categories"
+            f"{where} must be 'auto' or a sequence of categories, got {with_article(value)}:"
+            f" {value!r}"
         )
     items = tuple(map(plain, value))
     if set(map(type, items)) <= NEVER_MISSING and len(set(items)) == len(items):
@@ -193,13 +192,14 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
     for i, item in enumerate(items):
         if is_missing(item):
             raise ValueError(
-                f"{where}[{i}] = {item!r} is a missing value and not a category:"
-                f" {OF_A_COLUMN}, and handle_missing='indicator' for a column of its own"
+                f"{where}[{i}] must not be a missing value, got {item!r}; {UNIQUE_HINT}, and"
+                " handle_missing='indicator' for a feature of missing values"
             )
         first = seen.setdefault(_hashable(item, f"{where}[{i}]"), i)
         if first != i:
             raise ValueError(
-                f"{where}[{i}] = {item!r} equals {where}[{first}] = {items[first]!r}: {OF_A_COLUMN}"
+                f"{where}[{i}] must differ from {where}[{first}] = {items[first]!r}, got {item!r};"
+                f" {UNIQUE_HINT}"
             )
     return items
 
@@ -210,25 +210,26 @@ def _hashable(value: Any, where: str) -> Hashable:
         key = keys([value])[0]
         hash(key)
     except TypeError as error:
-        raise TypeError(f"{where} = {value!r} cannot be a category: {error}") from None
+        raise TypeError(
+            f"{where} must be hashable to be a category, got {value!r}: {error}"
+        ) from None
     return key
 
 
 def _drop(value: Any, where: str) -> str | None:
-    """Return the rule for the category to drop; a category is named with its column."""
+    """Return the rule for the category to drop in all columns."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     category = value[0] if isinstance(value, list | tuple) and len(value) else value
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
-        f"{where} = {shown(value)} is not a rule:{hint} expected one of"
-        f" {', '.join(map(repr, DROP_RULES))}, or the category of a column:"
-        f" {where}={{'column': {shown(category)}}}"
+        f"{where} must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
+        f" {where}={{'column': {shown(category)}}} for the category of a column"
     )
 
 
 def _drop_of_column(value: Any) -> str | DropValue | None:
-    """Return the rule, or the category itself; ``["first"]`` is the category of that name."""
+    """Return the rule or the category of a column; ``["first"]`` is a category."""
     if isinstance(value, list) and len(value) == 1:
         return DropValue(plain(value[0]))
     if value is None or (isinstance(value, str) and value in DROP_RULES):
@@ -236,39 +237,39 @@ def _drop_of_column(value: Any) -> str | DropValue | None:
     return DropValue(plain(value))
 
 
-def _choice_of(accepted: tuple[str, ...]) -> Callable[[Any, str], str]:
-    """Return the check for one of these words."""
+def _choice_of(choices: tuple[str, ...]) -> Callable[[Any, str], str]:
+    """Return a check for one of some choices."""
 
     def check(value: Any, where: str) -> str:
-        check_choice(value, where, accepted)
+        check_choice(value, where, choices)
         return str(value)
 
     return check
 
 
 def _min_frequency(value: Any, where: str) -> int | float | None:
-    """Return a number of rows from 1, or a share of the rows between 0 and 1."""
+    """Return a number of rows (an int) or a share of the rows (a float)."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         kind = with_article(value)
-        raise TypeError(f"{where} = {value!r} is {kind}; accepted are int, float and None")
+        raise TypeError(f"{where} must be an int, a float or None, got {kind}: {value!r}")
     number = plain(value)
     if isinstance(number, int) and number >= 1:
         return number
     if not isinstance(number, int) and 0 < number < 1:
         return float(number)
-    raise ValueError(f"{where} = {value!r}: accepted are an int from 1 and a float between 0 and 1")
+    raise ValueError(f"{where} must be an int >= 1 or a float in (0, 1), got {value!r}")
 
 
 def _max_categories(value: Any, where: str) -> int | None:
-    """Return the most columns the categories may make."""
+    """Return the maximum number of output columns for categories."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{where} = {value!r} is {with_article(value)}; accepted are int and None")
+        raise TypeError(f"{where} must be an int or None, got {with_article(value)}: {value!r}")
     if value < 1:
-        raise ValueError(f"{where} = {value} must be at least 1")
+        raise ValueError(f"{where} must be at least 1, got {value}")
     return int(value)
 
 
@@ -276,14 +277,14 @@ def _prefix(value: Any, where: str) -> str | None:
     """Return a prefix, or None for the default."""
     if isinstance(value, list | tuple):
         raise TypeError(
-            f"{where} = {value!r} is {with_article(value)}; accepted are a str, and a mapping from"
-            " columns to prefixes: prefix={'size': 's'}"
+            f"{where} must be a str or a mapping from columns to prefixes (prefix={{'size': 's'}}),"
+            f" got {with_article(value)}: {value!r}"
         )
     return None if value is None else check_text(value, where)
 
 
 def holds_nan(dtype: np.dtype[Any]) -> bool:
-    """Tell whether NaN is a value of the dtype."""
+    """Tell whether a dtype has NaN."""
     if dtype.kind in "fc":
         return True
     return dtype.isbuiltin == 2 and bool(np.isnan(np.array(np.nan).astype(dtype)))

@@ -1,4 +1,4 @@
-"""What an encoder reports: tables for people to read, checks of other tables, and warnings."""
+"""Reports of an encoder: tables for people to read, checks of other tables, and warnings."""
 
 from __future__ import annotations
 

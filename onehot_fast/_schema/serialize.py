@@ -1,4 +1,4 @@
-"""An encoder as JSON: its options and what it learned. The schema follows from these."""
+"""An encoder as JSON: its options and its statistics, which determine the schema."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ FORMAT = "onehot_fast.Encoder"
 INT64_MAX = np.iinfo(np.int64).max
 # Version 1 lacks the remainder, handle_unknown="warn" and the writer; version 2 the other columns.
 VERSION = 3
-# The types that are written as they are: of these only floats can be what JSON has not.
+# The types that are plain JSON; a float may be NaN or infinite, which JSON lacks.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
-# What makes the text of something else, or one that was made to do harm, raise where it is read.
+# The errors of a text that is not an encoder, or is malicious.
 UNREADABLE = (
     ArithmeticError, AttributeError, ImportError, LookupError, NotImplementedError, OSError,
     RecursionError, TypeError, ValueError,
 )  # fmt: skip
-# An error quotes no more letters of a document, of which a library's own may quote all.
+# The limit of a quotation in an error; the error of a library may quote a whole document.
 MAX_QUOTED = 300
-# Names and prefixes are part of every feature's name: without a limit the names could take the
-# square of the document's length.
+# Names and prefixes are part of every feature name: without a limit, all names together could
+# have the square of the length of the document.
 MAX_NAME_LETTERS = 10_000
 
 
 class NotAnEncoderError(ValueError):
-    """A text is no encoder, and where it is not."""
+    """The place where a text is not an encoder."""
 
 
 @contextlib.contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Say of what cannot be read where it stands."""
+    """Add the place in the document to errors."""
     try:
         yield
     except NotAnEncoderError:
@@ -59,7 +59,7 @@ def reading(where: str) -> Iterator[None]:
 def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
-    """Return the text of an encoder."""
+    """Return an encoder as text."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,7 +72,7 @@ def dumps(
 
 
 def write_document(document: Json, level: int = 0) -> str:
-    """Return what ``json.dumps(..., indent=1)`` does; long lists are written at once."""
+    """Return the text of ``json.dumps(..., indent=1)``, made faster for long lists."""
     if isinstance(document, dict) and document:
         rows = [f"{_dump(key)}: {write_document(v, level + 1)}" for key, v in document.items()]
         return _indented("{", rows, "}", level)
@@ -94,32 +94,31 @@ def _indented(first: str, rows: list[str], last: str, level: int) -> str:
 
 
 def _dump(value: Json) -> str:
-    """Return a scalar, or what is empty, as JSON."""
+    """Return a scalar or an empty container as JSON."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:
-    """Return the object in a text, if it is an encoder of a version that is known."""
+    """Return the document of an encoder of a known version."""
     if not isinstance(text, str | bytes | bytearray):
-        hint = ": Encoder.load reads a file" if hasattr(text, "__fspath__") else ""
-        raise TypeError(f"the text is {with_article(text)}, not JSON{hint}")
+        hint = "; use Encoder.load for a file" if hasattr(text, "__fspath__") else ""
+        raise TypeError(f"the text must be a str or bytes, got {with_article(text)}{hint}")
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(
-            f"the text is not JSON ({error}): it begins with {text[:40]!r}; Encoder.load(path)"
-            " reads a file that Encoder.save wrote"
+            f"the text must be JSON ({error}), got {text[:40]!r}; use Encoder.load(path) for a file"
         ) from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(
-            f"the text is not an encoder: it has no 'format': {FORMAT!r}; Encoder.to_json writes it"
+            f"the text must be a result of Encoder.to_json: it lacks 'format': {FORMAT!r}"
         )
     version = document.get("version")
     if not isinstance(version, int) or not 1 <= version <= VERSION:
         writer = document.get("written by", "an unknown release")
         raise ValueError(
-            f"the encoder was written by {writer} (document version {version!r}); this is"
-            f" onehot_fast {__version__}, which reads up to {VERSION}: upgrade onehot_fast"
+            f"the document version must be at most {VERSION} for onehot_fast {__version__}, got"
+            f" {version!r} of {writer}; upgrade onehot_fast"
         )
     return document
 
@@ -127,7 +126,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(
     text: str | bytes,
 ) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
-    """Return the columns, the options as one passes them, and what was learned."""
+    """Return the columns, the options as arguments, and the statistics."""
     document = _read_document(text)
     with reading("the document"):
         encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
@@ -137,36 +136,36 @@ def loads(
     with reading("'options'"):
         for name, value in chosen.items():
             if name not in (*NAMES, "remainder"):
-                raise ValueError(f"there is no option {shown(name)}")
+                raise ValueError(f"option {shown(name)} does not exist")
             with reading(f"option {name!r}"):
                 options[name] = _option_from_json(name, value)
     return columns, options, None if fitted is None else _state_from_json(fitted)
 
 
 def _list(source: Json) -> list[Json]:
-    """Return what must be a list."""
+    """Return a list."""
     if not isinstance(source, list):
-        raise TypeError(f"{shown(source)} is {with_article(source)}, not a list")
+        raise TypeError(f"a list is expected, got {with_article(source)}: {shown(source)}")
     return source
 
 
 def _count(source: Json) -> int:
-    """Return what must be a number of rows or of categories."""
+    """Return a number of rows or categories."""
     if type(source) is not int or not 0 <= source <= INT64_MAX:
-        raise ValueError(f"{shown(source)} is not a whole number from 0 to {INT64_MAX}")
+        raise ValueError(f"a count must be an int in [0, {INT64_MAX}], got {shown(source)}")
     return source
 
 
 def _names_from_json(source: list[Json]) -> list[Hashable]:
-    """Return the names of columns, which are different from each other."""
+    """Return the names of columns, which must be different."""
     names = [_name_from_json(name) for name in source]
     if len(set(names)) < len(names):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name appears twice")
     return names
 
 
 def _name_from_json(source: Json) -> Hashable:
-    """Return the name of a column, or a part of names."""
+    """Return the name of a column, or a prefix."""
     name: Hashable = from_json(source)
     if len(letters := str(name)) > MAX_NAME_LETTERS:
         raise ValueError(
@@ -176,7 +175,7 @@ def _name_from_json(source: Json) -> Hashable:
 
 
 def _option_to_json(option: str, value: Any) -> Json:
-    """Return an option, one for all columns or one for each of some."""
+    """Return an option for all columns or for some."""
     if not isinstance(value, Mapping):
         return _value_to_json(option, value)
     pairs = [[to_json(name), _value_to_json(option, chosen)] for name, chosen in value.items()]
@@ -203,15 +202,15 @@ def _value_to_json(option: str, value: Any) -> Json:
 def _value_from_json(option: str, source: Json) -> Any:
     if isinstance(source, list):
         if option == "drop" and len(source) != 1:
-            raise ValueError(f"{shown(source)} is not a list of the one category to drop")
+            raise ValueError(f"drop must be a list of one category, got {shown(source)}")
         return [from_json(item) for item in source]
     if isinstance(source, dict):
-        raise TypeError(f"{shown(source)} is a dict, not the value of an option")
+        raise TypeError(f"the value of an option must not be a dict, got {shown(source)}")
     return _name_from_json(source) if option in ("prefix", "prefix_sep") else source
 
 
 def drop_as_passed(value: str | DropValue | None) -> Any:
-    """Return the category to drop as one writes it: in a list if it looks like a rule."""
+    """Return the category to drop as an argument: in a list if it looks like a rule."""
     if not isinstance(value, DropValue):
         return value
     is_plain = value.value not in (*DROP_RULES, None) and not isinstance(value.value, list)
@@ -219,23 +218,23 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
 
 
 def _state_to_json(state: TableStatistics) -> Json:
-    """Return what was learned, the categories in their order."""
+    """Return the statistics of a table."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
     return {"rows": state.n_rows, "input": _input_to_json(state.input), "columns": columns}
 
 
 def _input_to_json(table: InputTable | None) -> Json:
-    """Return the columns of the table that `fit` saw; null if the other ones are unknown."""
+    """Return the columns of the table that `fit` saw."""
     if table is None:
         return None
     return {"named": table.has_names, "columns": [to_json(plain(name)) for name in table.names]}
 
 
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
-    """Return the categories of one column, the declared ones first, and their counts."""
+    """Return the statistics of one column, the declared categories first."""
     categories, counts = learned.sorted_after_declared()
-    # Elsewhere the categories tell their type.
+    # Only empty categories need a type.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
         **kind,
@@ -248,18 +247,18 @@ def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
 
 
 def _items_to_json(items: list[Any]) -> list[Json]:
-    """Return scalars as what `json` writes."""
+    """Return scalars as JSON."""
     return items if set(map(type, items)) <= AS_THEY_ARE else [to_json(item) for item in items]
 
 
 def _items_from_json(source: list[Json]) -> list[Any]:
-    """Return the scalars that were written."""
+    """Return scalars from JSON."""
     is_plain = set(map(type, source)) <= PLAIN
     return source if is_plain else [from_json(item) for item in source]
 
 
 def _state_from_json(source: Json) -> TableStatistics:
-    """Return what was learned."""
+    """Return the statistics of a table."""
     with reading("'fitted'"):
         documents, n_rows = _list(source["columns"]), _count(source["rows"])
         names = _names_from_json([column["name"] for column in documents])
@@ -272,34 +271,34 @@ def _state_from_json(source: Json) -> TableStatistics:
 
 
 def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None:
-    """Return the table that `fit` saw, which has each encoded column once, in their order."""
+    """Return the table that `fit` saw, with each encoded column once, in their order."""
     if source is None:
         return None
     names = [from_json(name) for name in _list(source["columns"])]
     known = {*encoded}
     if [name for name in names if name in known] != encoded:
-        raise ValueError("the columns of 'input' do not fit the encoded columns")
+        raise ValueError("the columns of 'input' must contain the encoded columns in their order")
     if type(source["named"]) is not bool:
-        raise TypeError(f"'named' is {shown(source['named'])}, not true or false")
+        raise TypeError(f"'named' must be true or false, got {shown(source['named'])}")
     return InputTable(tuple(names), source["named"])
 
 
 def learned_from_json(source: Json) -> ColumnStatistics:
-    """Return the categories of one column and their counts."""
+    """Return the statistics of one column."""
     items = _items_from_json(_list(source["categories"]))
     if not set(map(type, items)) <= NEVER_MISSING:
-        hash(tuple(items))  # which says what cannot be a category
+        hash(tuple(items))  # raises an error for an unhashable one
         if any(map(is_missing, items)):
-            raise ValueError("a category is a missing value")
+            raise ValueError("a category must not be a missing value")
     categories, repeated = Categories.distinct(items)
     if not items and "type" in source:
         categories = Categories.empty(source["type"])
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("its categories and counts do not fit")
+        raise ValueError("there must be one count for each of the different categories")
     n_declared, conflict = source["declared"], source["conflict"]
     if type(conflict) is not bool:
-        raise TypeError(f"'conflict' is {shown(conflict)}, not true or false")
+        raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")
     if n_declared is not None:
         n_declared = min(_count(n_declared), len(categories))
     types = frozenset(map(_type_name, _list(source.get("types", []))))
@@ -307,15 +306,15 @@ def learned_from_json(source: Json) -> ColumnStatistics:
 
 
 def _type_name(source: Json) -> str:
-    """Return what must be the name of a type."""
+    """Return the name of a type."""
     if not isinstance(source, str) or len(source) > MAX_QUOTED:
-        raise ValueError(f"{shown(source)} is not the name of a type")
+        raise ValueError(f"the name of a type must be a short str, got {shown(source)}")
     return source
 
 
 def save(path: str | os.PathLike[str], text: str) -> None:
-    """Write a file that is there whole or not at all, whatever happens meanwhile."""
-    target = os.path.realpath(path)  # through a link, as a plain write would go
+    """Write a file completely or not at all, even after a crash."""
+    target = os.path.realpath(path)  # follow links, like a plain write
     temporary = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         with open(temporary, "xb") as file:
@@ -326,6 +325,6 @@ def save(path: str | os.PathLike[str], text: str) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):  # of the name that the caller knows
+        if isinstance(error, OSError):  # with the name that the caller passed
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

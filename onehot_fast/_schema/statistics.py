@@ -1,7 +1,7 @@
-"""What `fit` learns from a column: the categories it met and how often.
+"""The results of `fit` for each column: the categories and their counts.
 
-Two of these merge into one, and no order or grouping of merges changes the result: counts are
-added, the categories are a set, and their order is decided at the end.
+Merging is independent of order and grouping: counts are added, the categories are a set, and their
+order is decided at the end.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """The categories of a column, and in how many rows each occurs.
+    """The categories of a column, and the number of rows of each.
 
     Attributes
     ----------
@@ -31,11 +31,11 @@ class ColumnStatistics:
         The declared ones first, in the order in which the data declare them; then all others.
     counts : ndarray of int64, shape (n_categories,)
     n_declared : int, optional
-        How many are declared; None where no data declare any, or not all data the same.
+        The number of declared categories; None if there are none, or different ones in some parts.
     conflict : bool
         Parts of the data declare different categories or orders.
     is_in_schema_order : bool
-        The categories stand in the order that a schema has.
+        The categories are in the order of a schema.
     types : frozenset of str
         The types of the columns: see `Table.type_of`.
     """
@@ -48,19 +48,19 @@ class ColumnStatistics:
     types: frozenset[str] = frozenset()
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the fields as plain types and arrays, which no tool needs to be told to trust."""
+        """Return the fields as plain types and arrays, which other tools can load safely."""
         return {**vars(self), "categories": self.categories.to_plain(), "types": sorted(self.types)}
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> ColumnStatistics:
-        """Return the statistics of which `to_plain` returned the fields."""
+        """Return the statistics from the result of `to_plain`."""
         categories = Categories.from_plain(plain["categories"])
         return cls(**{**plain, "categories": categories, "types": frozenset(plain["types"])})
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
-        """Return what one would have learned from the rows of all, at least one."""
-        # The declared ones stand first.
+        """Return the statistics of the rows of all parts, at least one."""
+        # Declared categories come first.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
         counts = np.zeros(len(categories), np.int64)
@@ -88,8 +88,8 @@ class ColumnStatistics:
     def ordered(self) -> tuple[Categories, Counts]:
         """Return the categories in their order, and their counts.
 
-        It is the declared one where all data that declare any agree and no other value was met;
-        otherwise all are sorted.
+        The declared order is used if all declarations agree and no other value was seen; else the
+        categories are sorted.
         """
         if self.is_in_schema_order or self.n_declared == len(self.categories):
             return self.categories, self.counts
@@ -97,9 +97,9 @@ class ColumnStatistics:
         return self.categories.take(order), self.counts[order]
 
     def in_schema_order(self) -> ColumnStatistics:
-        """Return the same in the order of a schema, which can share these arrays then.
+        """Return the same in the order of a schema, which can then share these arrays.
 
-        Values beside declared ones are sorted among them, and so have another order here.
+        Categories beside declared ones remain in the order of `sorted_after_declared`.
         """
         if self.n_declared not in (None, len(self.categories)):
             return self
@@ -127,7 +127,7 @@ class InputTable:
     library : str, optional
         The integration that read the table; None after JSON.
     uses_default_columns : bool
-        The encoded columns were chosen by their types, and not by the user.
+        Whether the encoded columns were chosen by their types, and not by the user.
     """
 
     names: tuple[Hashable, ...]
@@ -138,7 +138,7 @@ class InputTable:
 
 @dataclass(frozen=True, eq=False)
 class TableStatistics:
-    """What `fit` learned from a table.
+    """The results of `fit` for a table.
 
     Attributes
     ----------
@@ -162,18 +162,18 @@ class TableStatistics:
 
     @classmethod
     def from_plain(cls, plain: dict[str, Any]) -> TableStatistics:
-        """Return the statistics of which `to_plain` returned the fields."""
+        """Return the statistics from the result of `to_plain`."""
         columns = tuple(map(ColumnStatistics.from_plain, plain["columns"]))
         source = plain["input"] and InputTable(**plain["input"])
         return cls(**{**plain, "columns": columns, "input": source})
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
-        """Return what one would have learned from the rows of all."""
+        """Return the statistics of the rows of all."""
         for other in others:
             if self.names != other.names:
                 raise ValueError(
-                    f"different columns are encoded: {list(self.names)!r} and"
-                    f" {list(other.names)!r}; columns= chooses them"
+                    f"all encoders must have the same columns, got {list(self.names)!r} and"
+                    f" {list(other.names)!r}; pass columns=[...] to choose them"
                 )
         states = (self, *others)
         columns = zip(*(state.columns for state in states), strict=True)
@@ -189,11 +189,11 @@ class TableStatistics:
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return the same in the order of a schema, which shares its categories then."""
+        """Return the same in the order of a schema, which can then share its categories."""
         return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
 
     def is_same(self, other: TableStatistics) -> bool:
-        """Tell whether both were learned from tables that teach the same, their sizes included."""
+        """Tell whether both have the same names, sizes, categories and counts."""
         inputs = [None if each.input is None else each.input.names for each in (self, other)]
         if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
             return False
@@ -210,7 +210,7 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
         different = [*(counts[0] - other), *(other - counts[0])]
         if different:
             raise ValueError(
-                f"the encoders were fitted to tables with different columns: only some have"
+                f"the encoders must be fitted to tables with the same columns, but only some have"
                 f" {different!r}; fit them to the same columns, or to the encoded columns"
                 f" {list(states[0].names)!r} alone"
             )
@@ -218,15 +218,12 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 
 
 def learn(column: Column) -> ColumnStatistics:
-    """Return what one column teaches; nothing of its memory is kept.
-
-    Categories that do not occur count only if they were declared.
-    """
+    """Return the statistics of one column; undeclared categories must occur to count."""
     categories, counts = counted(column)
     if column.is_conflicting:
         return ColumnStatistics(categories, counts, conflict=True)
     if column.declared:
-        # Where none are declared there is no order to keep either.
+        # Without categories there is no order to keep.
         return ColumnStatistics(categories, counts, len(categories) or None)
     categories = categories.with_positive_zero()
     occurring = np.flatnonzero(counts)
@@ -236,7 +233,7 @@ def learn(column: Column) -> ColumnStatistics:
 
 
 def counted(column: Column) -> tuple[Categories, Counts]:
-    """Return the distinct categories of a column and in how many rows each occurs."""
+    """Return the distinct categories of a column and the number of rows of each."""
     categories, positions = column.distinct()
     counts = column.counts
     if counts is None:
@@ -251,13 +248,13 @@ def counted(column: Column) -> tuple[Categories, Counts]:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return what a column teaches about known categories, and the position of each of its own."""
+    """Return the statistics of known categories, and the position of each category among them."""
     categories, counts = counted(column)
     positions = known.find(categories)
     occurs = (positions >= 0) & (counts > 0)
     order = np.flatnonzero(occurs)
     order = order[np.argsort(positions[order])]
-    if not len(order):  # the type of other values does not matter
+    if not len(order):  # the type of unknown values does not matter
         return ColumnStatistics(), positions
     learned = categories.with_positive_zero().take(order)
     return ColumnStatistics(learned, counts[order]), positions

@@ -116,8 +116,8 @@ def test_what_cannot_be_hashed_is_found_in_a_long_column():
     ("values", "error", "message"),
     [
         (np.zeros((2, 2)), ValueError, r"must have one dimension, got shape \(2, 2\)"),
-        (np.zeros(2, "V3"), TypeError, r"dtype \|V3 cannot be encoded"),
-        ([1, [2]], TypeError, "row 1 holds a list: unhashable type: 'list'; multi_hot encodes"),
+        (np.zeros(2, "V3"), TypeError, r"got \|V3"),
+        ([1, [2]], TypeError, "row 1 holds a list: unhashable type: 'list'; use multi_hot"),
         ("text", TypeError, "a column must be .* got a str"),
         (3, TypeError, "a column must be .* got an int"),
     ],

@@ -248,7 +248,7 @@ def test_warnings_are_notes(done: Any) -> None:
         ("--prefix nope=x", Exit.USAGE, "'nope' is not encoded; encoded are b"),
         ("--prefix bb=x", Exit.USAGE, "did you mean 'b'? (type a value with = as b=bb=x)"),
         ("--drop bb=x", Exit.USAGE, "did you mean 'b'?"),
-        ("--drop x", Exit.USAGE, "--drop x: drop = 'x' is not a rule: expected one of 'first'"),
+        ("--drop x", Exit.USAGE, "--drop x: drop must be one of 'first'"),
         ("--drop x", Exit.USAGE, "type a category as COLUMN=CATEGORY"),
         ("--handle-missing propagate", Exit.VALUE, "pass --dtype float32"),
         ("--drop b=z", Exit.VALUE, "got 'z'"),

@@ -271,7 +271,7 @@ def test_merge_keeps_the_other_columns(library):
 
     assert unknown.merge(fitted(library)).get_feature_names_out().tolist() == NAMES
     assert fitted(library).merge(unknown).get_feature_names_out().tolist() == NAMES
-    with pytest.raises(ValueError, match=r"with different columns: only some have \['age'\]"):
+    with pytest.raises(ValueError, match=r"the same columns, but only some have \['age'\]"):
         fitted(library).merge(other)
     more = fitted(library).partial_fit(library.table(reordered("kind", "plan")))
     assert more.get_feature_names_out().tolist() == NAMES

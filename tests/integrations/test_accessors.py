@@ -225,7 +225,7 @@ def test_missing_values_propagate(library, form):
         ({"drop": "z"}, ValueError, r"drop\['size'\] must be one of"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
         ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
-        ({"handle_missing": "propagate"}, ValueError, "needs a float dtype"),
+        ({"handle_missing": "propagate"}, ValueError, "must be a float type"),
         ({"max_categories": "2"}, TypeError, "max_categories = '2' is a str"),
         ({"prefix": 1}, TypeError, "prefix must be a str, got 1"),
         ({"prefix": ["x"]}, TypeError, r"prefix must be a str, got \['x'\]"),

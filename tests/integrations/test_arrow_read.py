@@ -268,7 +268,7 @@ def test_values_are_handed_to_other_libraries_one_for_a_row(drawn):
 
 
 def test_separated_numbers_are_refused():
-    with pytest.raises(TypeError, match="with sep= every row is a str or None"):
+    with pytest.raises(TypeError, match="with sep= every row must be a str or None"):
         multi_hot(pa.array([1]), sep="|", categories=["1"])
 
 

@@ -236,8 +236,8 @@ def test_forms_and_categories(library, output, declare):
     ("rows", "options", "error", "message"),
     [
         (["a"], {}, TypeError, "strings (need|with) sep="),
-        ([1], {"sep": "|"}, TypeError, "with sep= every row is a (str or None|string)"),
-        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row is a str"),
+        ([1], {"sep": "|"}, TypeError, "with sep= every row must be a (str or None|string)"),
+        ([["a"]], {"sep": "|"}, TypeError, "with sep= every row must be a str"),
         (["a"], {"sep": ""}, ValueError, "sep must not be empty"),
         (["a"], {"sep": 1}, TypeError, "sep must be a str, got 1"),
         (["a"], {"sep": "|", "mode": "all"}, ValueError, "mode"),
