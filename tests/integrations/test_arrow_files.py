@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 
 from onehot_fast import Encoder  # noqa: E402  after the skip above
-from onehot_fast._runtime import memory  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import decode, encode  # noqa: E402
 from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
 
@@ -116,26 +114,3 @@ def test_tensors_go_to_torch_without_a_copy():
 
     assert tensor.tolist() == encoder.transform(TABLE, "numpy").tolist()
     assert tensor.data_ptr() == column.storage.flatten().buffers()[1].address
-
-
-@pytest.mark.parametrize("layout", ["columns", "struct", "array", "tensor"])
-@pytest.mark.parametrize("dtype", ["bool", "float32"])
-def test_tables_and_batches_give_their_memory_back(layout, dtype):
-    """With the last reference to any part of it, whoever holds that."""
-    polars = pytest.importorskip("polars")
-    table = pa.table({"c": pa.array(np.arange(1 << 18) % 16)})
-    encoder = Encoder(["c"], dtype=dtype).fit(table)
-    gc.collect()
-    before = memory.cache_info().n_live
-
-    encoded = encode(table.to_reader(), encoder, layout=layout).read_all()
-    column = encoded.column(encoded.num_columns - 1).slice(5)
-    frame = polars.DataFrame(encoded) if layout != "tensor" else pa.table(encoded)
-    del encoded
-    gc.collect()
-    during = memory.cache_info().n_live
-    del column, frame
-    gc.collect()
-
-    assert during == before + 1
-    assert memory.cache_info().n_live == before

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 pa = pytest.importorskip("pyarrow")
 pc = pytest.importorskip("pyarrow.compute")
@@ -23,15 +22,6 @@ from onehot_fast._categories.keys import is_missing, key, plain  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.arrow import read_lists  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
-
-POLICIES = st.fixed_dictionaries(
-    {
-        "handle_missing": st.sampled_from(["ignore", "indicator"]),
-        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent"]),
-        "drop": st.sampled_from([None, "first", "most_frequent"]),
-        "min_frequency": st.sampled_from([None, 2]),
-    }
-)
 
 
 def meanings(values: list[Any]) -> list[Any]:
@@ -48,11 +38,6 @@ def assert_read(array: Any, values: list[Any]) -> None:
     assert found == meanings(values)
     assert len(set(categories)) == len(categories)
     assert None not in categories
-
-
-@given(drawn=columns())
-def test_codes_and_categories_give_the_values_back(drawn):
-    assert_read(*drawn)
 
 
 def words(*chunks: list[Any], n: int = 1000, more: tuple[str, ...] = ()) -> Any:
@@ -95,20 +80,6 @@ def test_of_rare_types_the_storage_counts(name):
 )
 def test_long_dictionaries_are_read_as_short_ones(array, values):
     assert_read(array, values)
-
-
-@given(drawn=columns(), other=columns(), options=POLICIES)
-def test_an_encoder_does_not_see_which_library_a_column_is_from(drawn, other, options):
-    """Fitted on Arrow and on Python's own values, it encodes both alike, and any others."""
-    options["dtype"] = "int8"
-    arrow = Encoder(["c"], **options).fit(pa.table({"c": drawn.column}))
-    python = Encoder(["c"], **options).fit({"c": drawn.values})
-
-    rows, values = pa.table({"c": other.column}), {"c": other.values}
-    expected = python.transform(values)
-    np.testing.assert_array_equal(arrow.transform(rows, "numpy"), expected)
-    np.testing.assert_array_equal(python.transform(rows, "numpy"), expected)
-    np.testing.assert_array_equal(arrow.transform(values), expected)
 
 
 @pytest.mark.parametrize("index", INTEGERS, ids=str)
@@ -195,13 +166,6 @@ def test_a_parquet_file_declares_its_categories_whatever_its_row_groups(row_grou
 )
 def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
     assert read_column(values).categories.dtype == expected
-
-
-def test_nanoseconds_of_a_zoned_time_are_kept():
-    pytest.importorskip("pandas")
-    column = read_column(pa.array([1, 2], pa.timestamp("ns", "Europe/Paris")))
-
-    assert Encoder(["x0"]).fit(column).n_features == 2
 
 
 @pytest.mark.parametrize(

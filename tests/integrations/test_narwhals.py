@@ -82,15 +82,6 @@ def test_a_frame_becomes_every_other_form(frame, native):
     )
 
 
-def test_an_index_of_pandas_stays():
-    pd = pytest.importorskip("pandas")
-    native = pd.DataFrame({"size": ["S", "L"]}, index=["x", "y"])
-
-    encoded = Encoder().fit_transform(nw.from_native(native))
-
-    assert encoded.to_native().index.tolist() == ["x", "y"]
-
-
 def test_categories_that_are_no_texts_become_an_enum_of_polars():
     pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.DataFrame({"n": [2, 1]}))

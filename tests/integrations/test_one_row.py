@@ -53,31 +53,6 @@ def row(columns: dict[str, list[Any]], i: int) -> dict[str, list[Any]]:
     return {name: values[i : i + 1] for name, values in columns.items()}
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"handle_missing": "indicator", "handle_unknown": "indicator", "dtype": "uint8"},
-        {"handle_missing": "propagate", "dtype": "float32", "drop": "first"},
-        {"dtype": {"size": "int16"}, "handle_unknown": "ignore", "min_frequency": 2},
-    ],
-)
-def test_a_row_alone_is_that_of_the_table(make: Any, options: dict[str, Any]) -> None:
-    """Many rows are written by kernels, and one by one in Python."""
-    encoder = Encoder(["size", "city"], **options).fit(TRAIN)
-    many = {name: values * 8 for name, values in TRAIN.items()}
-    many = {"price": list(range(48)), **many, "sold": [True, False] * 24}
-    expected = columns_of(encoder.transform(make(many)))
-
-    for i in [*range(6), 2, 0]:
-        for stop in (i + 1, i + 3):
-            rows = {name: values[i:stop] for name, values in many.items()}
-            encoded = columns_of(encoder.transform(make(rows)))
-            assert list(encoded) == list(expected)
-            for name, values in encoded.items():
-                np.testing.assert_array_equal(values, expected[name][i:stop], err_msg=name)
-
-
 TEXTS = ["a", "b", "", "a\0", "\0", "é", "a" * 40, "ab", None]
 DICTIONARY = pa.dictionary(pa.int8(), pa.string())
 # How a library keeps a column of texts.

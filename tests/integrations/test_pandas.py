@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,13 @@ from programs import WITHOUT_PYARROW, run
 pd = pytest.importorskip("pandas")
 pa = pytest.importorskip("pyarrow")
 
-from frame_strategies import TEXT, labels, series  # noqa: E402  after the skips above
+from frame_strategies import frames, labels, series  # noqa: E402  after the skips above
 from side_by_side import assert_same  # noqa: E402
+from strategies import examples  # noqa: E402
 
-import onehot_fast.integrations.pandas  # noqa: E402, F401
+from onehot_fast import Encoder, Special  # noqa: E402
+from onehot_fast.adapter import Decoded, PassThrough, read_table  # noqa: E402
+from onehot_fast.integrations.pandas import wrap  # noqa: E402
 
 ARROW_TEXT = ["string[pyarrow]", pd.ArrowDtype(pa.string()), pd.ArrowDtype(pa.large_string())]
 OTHER = {
@@ -134,14 +139,6 @@ def test_missing_values_have_an_indicator(data):
     assert flagged.iloc[:, -1].tolist() == data.isna().tolist()
 
 
-@pytest.mark.parametrize("dtype", dict.fromkeys([*TEXT, *ARROW_TEXT]), ids=str)
-def test_missing_is_off_in_every_column(dtype):
-    """None, NaN and NA give a row without any on."""
-    data = pd.Series(["b", None, "a", np.nan, pd.NA], dtype=dtype)
-
-    assert data.onehot().sum(axis=1).tolist() == [1, 0, 1, 0, 0]
-
-
 @pytest.mark.parametrize("dtype", ARROW_TEXT, ids=str)
 def test_arrow_strings_in_slices_and_chunks(dtype):
     """Strings spread over several sliced Arrow chunks are encoded as if they lay in one."""
@@ -243,3 +240,88 @@ print("encoded")
     # pandas 2.2 announces that it will need pyarrow.
     quiet = "-W", "ignore::DeprecationWarning"
     assert run(WITHOUT_PYARROW + program, *quiet) == "encoded"
+
+
+@given(table=frames(), data=st.data())
+def test_columns_of_one_name_are_kept(table, data):
+    """Each has its own dtype, and the rows keep their labels."""
+    positions = data.draw(st.permutations(range(table.shape[1])))
+
+    result = wrap(read_table(table), [*map(PassThrough, positions)])
+
+    pd.testing.assert_frame_equal(result, table.iloc[:, positions], check_names=False)
+    assert wrap(read_table(table), []).index.equals(table.index)
+
+
+OBJECTS = [
+    ["x", "y"], ["x", None], ["", "x", float("nan")], [None], [1, "x"], [True, None], [b"x"],
+    [dt.date(2020, 1, 1)], [dt.datetime(2020, 1, 1), None], [Special.UNKNOWN, "x"], [2**70], [],
+]  # fmt: skip
+
+
+@examples(0.5)
+@given(data=st.data(), kinds=st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=4))
+def test_decoded_objects_become_what_pandas_makes_of_all_rows(data, kinds):
+    """What differs is looked at once, and all columns of texts together."""
+    n_rows = data.draw(st.integers(1, 6)) if all(kinds) else 0
+    parts = []
+    for i, kind in enumerate(kinds):
+        distinct = np.empty(len(kind) if n_rows else 0, object)
+        distinct[:] = kind[: len(distinct)]
+        n_more = max(0, n_rows - len(distinct))
+        more = [data.draw(st.integers(0, len(kind) - 1)) for _ in range(n_more)]
+        positions = np.array([*range(len(distinct)), *more][: max(n_rows, 0)], np.intp)
+        parts.append(Decoded(f"c{i}", distinct[: len(positions)], positions))
+
+    result = wrap(read_table(pd.DataFrame({"a": np.zeros(n_rows)})), parts)
+
+    expected = pd.DataFrame({part.name: pd.Series(part.values) for part in parts})
+    pd.testing.assert_frame_equal(result, expected)
+    if n_rows:
+        result.iloc[0, 0] = None  # a column of one frame is not another's memory
+        pd.testing.assert_frame_equal(result.iloc[:, 1:], expected.iloc[:, 1:])
+
+
+@pytest.mark.parametrize("output", ["numpy", "csr", "pandas"])
+def test_categories_that_come_again_mean_the_same(output):
+    """What is kept of an index of categories holds for other rows, but not for their checks."""
+    dtype = pd.CategoricalDtype(["b", "a", "c"])
+    tables = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (["a", "c"], ["b"])]
+    tables += [pd.DataFrame({"x": pd.Categorical(["c", "a"])}), tables[0]]
+    learned = pd.DataFrame({"x": ["a", "b", "c"]})
+    encoder = Encoder(handle_missing="error").fit(learned)
+    for table in tables:
+        texts = table.astype({"x": object})
+        encoded, expected = (encoder.transform(each, "numpy") for each in (table, texts))
+        np.testing.assert_array_equal(encoded, expected)
+        other = encoder.transform(table, output)
+        np.testing.assert_array_equal(getattr(other, "toarray", lambda o=other: o)(), expected)
+    lacking = pd.DataFrame({"x": pd.Series(["a", None], dtype=dtype)})
+    strange = pd.DataFrame({"x": pd.Categorical(["a", "z"])})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="row 1: the value is missing"):
+            encoder.transform(lacking, output)
+        with pytest.raises(ValueError, match="'z' is unknown"):
+            encoder.transform(strange, output)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "says"),
+    [
+        ([10**7], pa.date32(), "'c'.*years outside 1 to 9999"),
+        ([2**60], pa.timestamp("s", "UTC"), "'c'.*years outside 1 to 9999"),
+        ([1, 2], pa.time64("ns"), "'c'.*nanoseconds"),
+        ([1], pa.time64("ns"), "'c'.*nanoseconds"),
+    ],
+)
+@pytest.mark.parametrize("library", ["pandas", "arrow"])
+def test_times_that_python_has_not(values: list[int], kind: Any, says: str, library: str) -> None:
+    """They are refused by the name of their column, and never rounded."""
+    table: Any = pa.table({"c": pa.array(values, kind)})
+    table = (
+        pd.DataFrame({"c": pd.arrays.ArrowExtensionArray(table["c"])})
+        if library == "pandas"
+        else table
+    )
+    with pytest.raises(ValueError, match=says):
+        Encoder(["c"]).fit(table)

@@ -7,15 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 pl = pytest.importorskip("polars")
 
-from polars_strategies import matrix, series  # noqa: E402  after the skip above
 
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough  # noqa: E402
+from onehot_fast.adapter import Decoded, PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
@@ -24,14 +21,6 @@ from onehot_fast.table import read_table  # noqa: E402
 def plain(value: Any) -> Any:
     """Return a scalar of NumPy as Python's."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-@st.composite
-def frames(draw: st.DrawFn) -> Any:
-    """Return a DataFrame of some columns of any dtype."""
-    n_rows = draw(st.integers(0, 12))
-    names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True))
-    return pl.DataFrame([draw(series(n_rows=n_rows)).alias(name) for name in names])
 
 
 def assert_read(column: Any, values: list[Any]) -> None:
@@ -70,10 +59,6 @@ EXAMPLES = {
 
 class TestRead:
     """Series and DataFrames in."""
-
-    @given(column=series())
-    def test_codes_and_categories_give_the_values_back(self, column):
-        assert_read(column, column.to_list())
 
     @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
     def test_rare_values(self, column, values):
@@ -165,34 +150,6 @@ class TestRead:
 class TestWrap:
     """DataFrames out."""
 
-    @given(table=frames(), data=st.data())
-    def test_columns_are_kept_as_they_are(self, table, data):
-        """Their dtype, their values and their place among the blocks."""
-        positions = data.draw(st.permutations(range(table.width)))
-        column = CodedColumn(np.zeros(table.height, np.int8), None, 2)
-        new = Outputs(("new", "newer"), (column,), np.dtype(bool))
-        first, *others = map(PassThrough, positions)
-
-        result = wrap(read_table(table), [first, new, *others])
-
-        names = [table.columns[i] for i in positions]
-        assert result.columns == [names[0], "new", "newer", *names[1:]]
-        assert result.select(names).equals(table.select(names))
-        assert result["new"].sum() == table.height
-
-    @pytest.mark.parametrize("dtype", ["uint8", "int64", "float32"])
-    def test_numbers_share_a_block(self, dtype):
-        """The columns of a frame are the rows of what was written."""
-        column = CodedColumn(np.array([1, -1, 0], np.int8), None, 2)
-        outputs = Outputs(("a", "b"), (column,), np.dtype(dtype))
-
-        result = wrap(read_table({"n": [1, 2, 3]}), [outputs])
-
-        assert result.to_dict(as_series=False) == {"a": [0, 0, 1], "b": [1, 0, 0]}
-        first, second = (result[name].to_numpy() for name in "ab")
-        distance = second.__array_interface__["data"][0] - first.__array_interface__["data"][0]
-        assert distance == 3 * np.dtype(dtype).itemsize
-
     def test_tables_of_other_libraries(self):
         source = read_table({"n": np.array([1, 2]), "s": ["x", None], "m": [1, "x"]})
 
@@ -231,49 +188,6 @@ class TestWrap:
 
 class TestEncoder:
     """What the core makes of frames of polars."""
-
-    @given(table=frames(), missing=st.sampled_from(["ignore", "indicator"]))
-    def test_equals_the_encoder_on_lists(self, table, missing):
-        enums = {
-            name: dtype.categories.to_list()
-            for name, dtype in table.schema.items()
-            if dtype == pl.Enum
-        }
-        plain_encoder = Encoder(table.columns, handle_missing=missing, categories=enums)
-        expected = plain_encoder.fit_transform(table.to_dict(as_series=False))
-        encoder = Encoder(table.columns, handle_missing=missing).fit(table)
-
-        np.testing.assert_array_equal(encoder.transform(table, "numpy"), expected)
-        values = matrix(encoder.transform(table), table.height)
-        np.testing.assert_array_equal(values, expected)
-
-    @given(column=series())
-    def test_values_come_back(self, column):
-        """Decoded, before and after a trip through text, they are what they were."""
-        table = column.to_frame().with_row_index("n")
-        encoder = Encoder(["k"], handle_missing="indicator").fit(table)
-        copy = Encoder.from_json(encoder.to_json())
-
-        decoded = copy.inverse_transform(copy.transform(table))
-
-        assert copy.to_json() == encoder.to_json()
-        assert decoded.columns == table.columns
-        assert decoded["k"].to_list() == table["k"].to_list()
-
-    def test_outputs_of_several_dtypes(self):
-        table = pl.DataFrame({"t": ["x", None], "n": [1, 2], "s": ["a", "b"], "u": ["y", "y"]})
-        encoder = Encoder(dtype={"t": "float32", "u": "int8"}).fit(table)
-
-        result = encoder.transform(table)
-
-        assert result.to_dict(as_series=False) == {
-            "t_x": [1.0, 0.0],
-            "n": [1, 2],
-            "s_a": [True, False],
-            "s_b": [False, True],
-            "u_y": [1, 1],
-        }
-        assert result.dtypes == [pl.Float32, pl.Int64, pl.Boolean, pl.Boolean, pl.Int8]
 
     def test_what_a_column_of_polars_cannot_hold(self):
         """An unknown value among texts needs a text of its own."""

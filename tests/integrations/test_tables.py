@@ -1,0 +1,297 @@
+"""What every integration does alike with columns of any type: read, encode, wrap and decode.
+
+The strategies draw slices, chunks, nulls, categories, dictionaries and extension types.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import encoder_oracle as oracle
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from libraries import LIBRARIES, Library
+from strategies import examples
+
+from onehot_fast import Encoder
+from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
+
+pd = pytest.importorskip("pandas")
+pl = pytest.importorskip("polars")
+pa = pytest.importorskip("pyarrow")
+
+import arrow_strategies  # noqa: E402  after the skips above
+import frame_strategies as pandas_strategies  # noqa: E402
+import polars_strategies  # noqa: E402
+
+every_library = pytest.mark.parametrize("library", ["pandas", "polars", "arrow"], indirect=True)
+POLICIES = st.fixed_dictionaries(
+    {},
+    optional={
+        "handle_missing": st.sampled_from(["ignore", "indicator", "propagate"]),
+        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent"]),
+        "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
+        "min_frequency": st.sampled_from([None, 2, 0.3]),
+        "max_categories": st.sampled_from([None, 1, 3]),
+    },
+)
+
+
+# pandas has no views, and cannot convert every type to objects.
+IN_PANDAS = [
+    kind
+    for kind in arrow_strategies.PLAIN
+    if "view" not in str(kind) and kind not in (pa.null(), pa.float16())
+]
+
+
+@dataclass(frozen=True)
+class Native:
+    """A column of a library, its values as Python's, and the categories that it declares."""
+
+    column: Any
+    values: list[Any]
+    declared: list[Any] | None = None
+
+
+def present(values: list[Any]) -> list[Any]:
+    """Return values in which None stands for every missing one."""
+    return [
+        None if value is None or value != value or value is pd.NA else value for value in values
+    ]
+
+
+@st.composite
+def pandas_columns(draw: st.DrawFn, n_rows: int) -> Native:
+    """Return a Series of a dtype of NumPy or pandas, or in Arrow memory."""
+    if draw(st.booleans()):
+        native = draw(arrow_columns(n_rows, IN_PANDAS, ("plain",)))
+        return replace(native, column=pd.Series(pd.arrays.ArrowExtensionArray(native.column)))
+    series = draw(pandas_strategies.columns(n_rows))
+    declared = None
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        declared = series.dtype.categories.tolist()
+    return Native(series, pandas_values(series), declared)
+
+
+@st.composite
+def polars_columns(draw: st.DrawFn, n_rows: int) -> Native:
+    series = draw(polars_strategies.series(n_rows=n_rows))
+    declared = series.dtype.categories.to_list() if series.dtype == pl.Enum else None
+    return Native(series, present(series.to_list()), declared)
+
+
+@st.composite
+def arrow_columns(
+    draw: st.DrawFn,
+    n_rows: int,
+    kinds: Any = arrow_strategies.PLAIN,
+    forms: Any = ("plain", "dictionary", "runs"),
+) -> Native:
+    """Return the first rows of a column; a short column is repeated in chunks."""
+    drawn = draw(arrow_strategies.columns(kinds, forms))
+    assume(n_rows == 0 or drawn.values)
+    repeats = -(-n_rows // max(1, len(drawn.values)))
+    chunks = getattr(drawn.column, "chunks", [drawn.column]) * repeats
+    column = pa.chunked_array(chunks, drawn.column.type).slice(0, n_rows)
+    return Native(column, present(drawn.values * repeats)[:n_rows])
+
+
+def pandas_values(series: Any) -> list[Any]:
+    objects = series.astype(object)
+    return present(objects.where(objects.notna(), None).tolist())
+
+
+COLUMNS: dict[str, Callable[[int], st.SearchStrategy[Native]]] = {
+    "pandas": pandas_columns,
+    "polars": polars_columns,
+    "arrow": arrow_columns,
+}
+VALUES: dict[str, Callable[[Any, str], list[Any]]] = {
+    "pandas": lambda frame, name: pandas_values(frame[name]),
+    "polars": lambda frame, name: present(frame[name].to_list()),
+    "arrow": lambda table, name: present(table[name].to_pylist()),
+}
+
+
+def table_of(library: Library, **columns: Any) -> Any:
+    """Return a table of native columns."""
+    if library.name == "polars":
+        return pl.DataFrame([column.alias(name) for name, column in columns.items()])
+    return pd.DataFrame(columns, copy=False) if library.name == "pandas" else pa.table(columns)
+
+
+def cells(library: Library, table: Any, n_rows: int) -> Any:
+    """Return the columns of a table as a matrix of floats."""
+    columns = [*library.columns(table).values()]
+    matrix = np.array([[np.nan if v is None else v for v in column] for column in columns], float)
+    return matrix.reshape(len(columns), n_rows).T
+
+
+def equal(table: Any, other: Any) -> bool:
+    """Tell whether two tables have the same names, types and values."""
+    if isinstance(table, pd.DataFrame):
+        pd.testing.assert_frame_equal(table, other)
+        return True
+    if isinstance(table, pa.Table):
+        # Floats are compared by their text, in which NaN equals itself.
+        same = table.schema.equals(other.schema, check_metadata=True)
+        return bool(same) and str(table.to_pydict()) == str(other.to_pydict())
+    return table.schema == other.schema and table.equals(other)
+
+
+def part(table: Any, start: int, stop: int) -> Any:
+    return table.iloc[start:stop] if isinstance(table, pd.DataFrame) else table[start:stop]
+
+
+@every_library
+@given(data=st.data(), policies=POLICIES, n_rows=st.integers(0, 20))
+def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows):
+    """As a matrix and as a native table, all rows at once and row by row; unknown values too."""
+    fitted = data.draw(COLUMNS[library.name](n_rows))
+    other = data.draw(st.just(fitted) | COLUMNS[library.name](data.draw(st.integers(0, 5))))
+    if (fitted.declared or [None])[0] is None or fitted is not other:
+        policies = {"handle_unknown": "ignore", **policies}
+    dtype = "float32"
+    table, rows = table_of(library, c=fitted.column), table_of(library, c=other.column)
+    encoder = Encoder(["c"], dtype=dtype, **policies).fit(table)
+    options = oracle.Options(**policies, categories=fitted.declared)
+
+    matrix = encoder.transform(rows, "numpy")
+
+    n_outputs = len(oracle.labels(fitted.values, options))
+    expected = np.array(oracle.encode(other.values, fitted.values, options), dtype)
+    expected = expected.reshape(len(other.values), n_outputs)
+    np.testing.assert_array_equal(matrix, expected)
+    native = encoder.transform(rows)
+    assert type(native) is type(table)
+    np.testing.assert_array_equal(cells(library, native, len(expected)), expected)
+    for i in range(len(expected)):
+        row = part(rows, i, i + 1)
+        np.testing.assert_array_equal(encoder.transform(row, "numpy"), expected[i : i + 1])
+        np.testing.assert_array_equal(
+            cells(library, encoder.transform(row), 1), expected[i : i + 1]
+        )
+
+
+@every_library
+@given(data=st.data(), n_rows=st.integers(0, 12))
+def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
+    """Their types, their values and their place among the features."""
+    drawn = {name: data.draw(COLUMNS[library.name](n_rows)) for name in "abc"}
+    table = table_of(library, **{name: native.column for name, native in drawn.items()})
+    before = table.copy(deep=True) if library.name == "pandas" else part(table, 0, n_rows)
+    encoder = Encoder(["b"], prefix="new", handle_missing="indicator").fit(table)
+
+    encoded = encoder.transform(table)
+
+    names = [str(name) for name in encoder.get_feature_names_out()]
+    found = encoded.column_names if library.name == "arrow" else [*encoded.columns]
+    assert found == ["a", *(name for name in names if name not in ("a", "c")), "c"]
+    select = {"arrow": "select", "polars": "select"}.get(library.name, "__getitem__")
+    kept, expected = (getattr(each, select)(["a", "c"]) for each in (encoded, table))
+    assert equal(kept, expected)
+    assert equal(table, before)
+
+
+@every_library
+@given(data=st.data(), n_rows=st.integers(1, 12))
+def test_values_come_back(library, data, n_rows):
+    """Also from a matrix, and from an encoder that was written as JSON."""
+    drawn = data.draw(COLUMNS[library.name](n_rows))
+    table = table_of(library, c=drawn.column)
+    encoder = Encoder(["c"], handle_missing="indicator").fit(table)
+    copy = Encoder.from_json(encoder.to_json())
+
+    assert copy.to_json() == encoder.to_json()
+    decoded = copy.inverse_transform(copy.transform(table))
+    assert VALUES[library.name](decoded, "c") == drawn.values
+    matrix = copy.transform(table, "numpy")
+    values = copy.inverse_transform(matrix)["c"]
+    missing = [value is None for value in drawn.values]
+    np.testing.assert_array_equal(pd.isna(pd.Series(values, dtype=object)), missing)
+    np.testing.assert_array_equal(copy.transform({"c": values}, "numpy"), matrix)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "arrow", "narwhals"], indirect=True)
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
+def test_features_have_the_names_and_the_type_of_the_encoder(library, dtype):
+    encoder = Encoder(["b"], dtype=dtype).fit({"a": [0, 1], "b": ["x", "y"]})
+
+    for rows in ([], ["y"], ["y", None, "x"]):
+        table = library.table({"a": list(range(len(rows))), "b": rows})
+        encoded = encoder.transform(table)
+        assert type(encoded) is type(table)
+        expected = {"a": [*range(len(rows))], "b_x": [r == "x" for r in rows]}
+        assert library.columns(encoded) == {**expected, "b_y": [r == "y" for r in rows]}
+        native = encoded.to_native() if library.name == "narwhals" else encoded
+        kinds = native.schema.types if library.name == "arrow" else [*native.dtypes]
+        names = {str(kind).lower().replace("boolean", "bool") for kind in kinds[1:]}
+        assert names == {"float" if (library.name, dtype) == ("arrow", "float32") else dtype}
+
+
+@every_library
+def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
+    """A mapping has no index; parts become columns in their order, or keep the number of rows."""
+    source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
+    wrap = integration(library.name).wrap
+    ones = Outputs(
+        ("first", "second"), (CodedColumn(np.zeros(2, np.int8), None, 2),), np.dtype(bool)
+    )
+    decoded = [Decoded("v", np.array([2, 1])), Decoded("w", np.array(["y", None], object))]
+
+    table = wrap(source, [PassThrough(0), ones, PassThrough(1), *decoded])
+
+    assert library.columns(table) == {
+        "n": [1, 2],
+        "first": [True, True],
+        "second": [False, False],
+        "s": ["x", None],
+        "v": [2, 1],
+        "w": ["y", None],
+    }
+    if library.name != "polars":  # whose oldest versions have no height without columns
+        assert len(wrap(source, [])) == 2
+
+
+@every_library
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
+def test_features_are_one_block_of_memory(library, dtype):
+    """The columns follow each other at equal distances, without a copy."""
+    table = Encoder(["c"], dtype=dtype).fit_transform(
+        {"c": ["x", "y", "z"] * 50}, output=library.name
+    )
+
+    if library.name == "pandas":
+        columns = [table[name].to_numpy().ctypes.data for name in table]
+    else:
+        series = [table[name] for name in ("c_x", "c_y", "c_z")]
+        arrays = [s.chunk(0) if library.name == "arrow" else s.to_arrow() for s in series]
+        columns = [array.buffers()[1].address for array in arrays]
+    first, second = np.diff(columns).tolist()
+    assert first == second > 0
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+@pytest.mark.parametrize("other", LIBRARIES)
+@examples(0.3)
+@given(n_rows=st.integers(0, 3), data=st.data())
+def test_every_library_encodes_what_another_one_taught(name, other, n_rows, data):
+    """Texts, numbers and declared categories, with the categories in one order."""
+    trained, library = LIBRARIES[name](), LIBRARIES[other]()
+    texts = st.lists(st.sampled_from(["S", "L", None]), min_size=n_rows, max_size=n_rows)
+    rows = data.draw(texts)
+    train = trained.table({"size": trained.coded(["S", "L"], ["S", "M", "L"])})
+    encoder = Encoder(["size"], handle_unknown="ignore").fit(train)
+
+    table = library.table({"size": library.coded(rows, ["L", "S"])})
+
+    assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
+    expected = [[row == size for size in ("S", "M", "L")] for row in rows]
+    np.testing.assert_array_equal(
+        encoder.transform(table, "numpy"), np.array(expected, bool).reshape(n_rows, 3)
+    )
