@@ -57,7 +57,7 @@ from onehot_fast._schema import lookup, reports
 from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.conditions import FeatureWriter
-from onehot_fast._schema.lookup import check_no_missing, code_column
+from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
 from onehot_fast._schema.schema import Schema
 from onehot_fast.column import Column, Values, read_values
@@ -91,7 +91,6 @@ __all__ = [
     "as_literal",
     "cached_property",
     "check_choice",
-    "check_no_missing",
     "check_options",
     "checks",
     "classes_of",

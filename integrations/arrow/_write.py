@@ -160,7 +160,7 @@ def _row_table(
     columns = [column for part in parts for column in part.columns]
     n_outputs = both.num_columns // 2
     chosen = list(range(n_outputs))
-    for i in np.flatnonzero(write.rows(columns, bool, num_threads=num_threads)).tolist():
+    for i in write.rows(columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
         chosen[i] += n_outputs
     return both.select(chosen)
 
@@ -296,7 +296,7 @@ def _single_row(
     """Return the outputs of one row: two immutable arrays, one for 0 and one for 1, repeated."""
     off, on = _off_and_on(kind)
     arrays = [off] * sum(column.n_outputs for column in columns)
-    for i in np.flatnonzero(write.rows(columns, bool, num_threads=num_threads)).tolist():
+    for i in write.rows(columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
         arrays[i] = on
     return arrays
 

@@ -20,7 +20,6 @@ from onehot_fast.adapter import (
     CodedColumn,
     ColumnSchema,
     check_choice,
-    check_no_missing,
     with_article,
 )
 
@@ -206,8 +205,11 @@ class _Function:
     def _check(self, codes: npt.NDArray[Any]) -> None:
         """Reject positions out of range and values that the encoder rejects."""
         column, n_known = self._column, len(self._lut) - 2
-        if column.options.handle_missing == "error":
-            check_no_missing(column.name, codes)
+        if column.options.handle_missing == "error" and len(codes) and codes.min() < 0:
+            raise ValueError(
+                f"column {column.name!r}, row {np.argmax(codes < 0)} of a batch: the value is"
+                " missing; use handle_missing='ignore' (or 'indicator', 'propagate')"
+            )
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
             raise ValueError(f"category must be in [0, {n_known}], got {largest}")

@@ -82,7 +82,7 @@ def _row_frame(
         )
     zero_row, one_columns = shared
     row = zero_row.clone()
-    for i in np.flatnonzero(write.rows(part.columns, bool, num_threads=num_threads)).tolist():
+    for i in write.rows(part.columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
         row.replace_column(i, one_columns[i])
     return row
 
