@@ -207,7 +207,7 @@ class _Function:
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error" and len(codes) and codes.min() < 0:
             raise ValueError(
-                f"column {column.name!r}, row {np.argmax(codes < 0)} of a batch: the value is"
+                f"column {column.name!r}, row {np.argmax(codes < 0)}: the value is"
                 " missing; use handle_missing='ignore' (or 'indicator', 'propagate')"
             )
         largest = int(codes.max()) if len(codes) else -1
