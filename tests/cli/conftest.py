@@ -51,12 +51,13 @@ def run() -> Run:
 
 @pytest.fixture
 def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
-    """Return what runs the command in this process, which is quicker."""
+    """Return what runs the command in this process, which is quicker; one argument is a line."""
     main = __import__("onehot_fast.cli").cli.main
 
     def run(*arguments: object) -> Ended:
+        typed = arguments[0].split() if len(arguments) == 1 else arguments  # type: ignore[attr-defined]
         capfdbinary.readouterr()
-        code = main([str(argument) for argument in arguments])
+        code = main([str(argument) for argument in typed])
         sys.stdout.flush()
         out, error = capfdbinary.readouterr()
         return Ended(code, out, error.decode())
@@ -149,12 +150,19 @@ def small(table: Any, tmp_path: Path) -> Path:
     return write_table(table, tmp_path / "in.parquet")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Let the tests run in a folder with a small file, and name files as one types them."""
+    """Run each test in a folder of its own, so that it names files as one types them."""
     monkeypatch.chdir(tmp_path)
-    Path("t.csv").write_text("a,b\n1,x\n2,y\n")
     return tmp_path
+
+
+@pytest.fixture
+def t_csv() -> Path:
+    """Return a small CSV file."""
+    path = Path("t.csv")
+    path.write_text("a,b\n1,x\n2,y\n")
+    return path
 
 
 def content() -> dict[str, bytes]:
@@ -164,12 +172,13 @@ def content() -> dict[str, bytes]:
 
 @pytest.fixture
 def refused(call: Any) -> Any:
-    """Return what insists that a line is refused with a code and a message, and changes nothing."""
+    """Return what asserts that a line fails with a code and one line, and changes no file."""
 
-    def run(line: str, code: int, *says: str) -> None:
+    def run(line: str | list[object], code: int, *says: str) -> None:
         before = content()
-        ended = call(*line.split())
+        ended = call(*(line.split() if isinstance(line, str) else line))
         assert (ended.code, ended.out, ended.error.count("\n")) == (code, b"", 1), ended
+        assert ended.error.startswith("onehot-fast: ")
         assert [text for text in says if text not in ended.error] == [], ended.error
         assert content() == before
 
@@ -178,10 +187,10 @@ def refused(call: Any) -> Any:
 
 @pytest.fixture
 def done(call: Any) -> Any:
-    """Return what insists that a line is understood; it returns what was said."""
+    """Return what asserts that a line succeeds, and returns what it prints on standard error."""
 
-    def run(line: str) -> str:
-        ended = call(*line.split())
+    def run(line: str | list[object]) -> str:
+        ended = call(*(line.split() if isinstance(line, str) else line))
         assert (ended.code, ended.out) == (0, b""), ended
         return str(ended.error)
 

@@ -1,4 +1,4 @@
-"""``onehot-fast inspect``, and what a terminal sees."""
+"""``onehot-fast inspect``, and what a terminal and a shell get."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,19 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("rich")
-parquet = pytest.importorskip("pyarrow.parquet")
 
 from onehot_fast import Encoder  # noqa: E402
 
+COMPLETE = "_ONEHOT_FAST_COMPLETE"
+STRANGE = ["a,b", "with space", "tab\tand\x1b[31mred", "=2+3", "ü"]
 FORMATS = ["in.parquet", "in.arrow", "in.arrows", "in.csv"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_is_in_a_file(name: str, table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` gives."""
-    path = files.write(table, tmp_path / name)
-    ended = call("inspect", path, "-c", "carrier", "-c", "dest", "--json")
+def test_the_columns_of_a_file(name: str, table: Any, files: Any, call: Any) -> None:
+    """Types, nulls, cardinalities, and the sizes that `Encoder.estimate` returns."""
+    path = files.write(table, Path(name))
+    ended = call(f"inspect {name} -c carrier,dest --json")
 
     assert (ended.code, ended.error) == (0, "")
     report = json.loads(ended.out)
@@ -46,112 +47,41 @@ def test_what_is_in_a_file(name: str, table: Any, files: Any, call: Any, tmp_pat
     assert report["encoding"]["features"] == encoder.n_features
 
 
-def test_a_report_for_people(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """Aligned columns, and no more than the limit is counted."""
-    path = files.write(table, tmp_path / "in.parquet")
-    ended = call("inspect", path, "--limit", "500")
-
-    assert ended.code == 0
-    lines = ended.out.decode().splitlines()
-    assert lines[0].startswith(f"{path}: parquet, 1,000 rows, 6 columns")
+@pytest.mark.usefixtures("small")
+def test_a_report_for_people(call: Any, done: Any) -> None:
+    """Columns are aligned, counting ends at the limit, and features are not listed one by one."""
+    lines = call("inspect in.parquet --limit 500").out.decode().splitlines()
+    assert lines[0].startswith("in.parquet: parquet, 1,000 rows, 6 columns")
     assert any(line.split() == ["carrier", "string", "200", "4", "yes"] for line in lines)
     assert any(line.split() == ["id", "int64", "0", ">", "500"] for line in lines)
     assert "carrier, dest as 16 features:" in lines
 
-
-def test_nested_and_empty_columns(files: Any, call: Any, tmp_path: Path) -> None:
-    """What has no cardinality is no error."""
-    nothing = pa.nulls(2, pa.string())
-    source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing})
-    ended = call("inspect", files.write(source, tmp_path / "in.parquet"), "--json")
-
-    columns = json.loads(ended.out)["columns"]
-    assert [column["nulls"] for column in columns] == [1, 2, 2]
-    assert [column["distinct"] for column in columns] == [None, 0, 0]
-
-
-def on_terminal(command: list[str], *arguments: object) -> tuple[int, bytes]:
-    """Run the command with standard error on a terminal, and return its code and what it shows."""
-    pty = pytest.importorskip("pty")
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [*command, *map(str, arguments)], stderr=theirs, env={**os.environ, "TERM": "xterm"}
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 1 << 16)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
-    return process.wait(60), shown
-
-
-def test_progress_on_a_terminal(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:
-    """A person sees a bar and what was done, and what the format of the output cannot hold."""
-    path = files.write(table, tmp_path / "in.parquet")
-    code, shown = on_terminal(command, "encode", path, "-c", "dest", "-o", tmp_path / "out.csv")
-
-    assert code == 0
-    assert b"learning" in shown
-    assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
-    assert b"csv cannot hold the encoder; pass --save-encoder to keep it" in shown
-
-
-def test_progress_is_what_was_written(
-    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The share grows with the row groups in the file, not with what was read for them."""
-    shares: list[float] = []
-
-    @contextmanager
-    def showing(what: str, is_quiet: bool) -> Iterator[Any]:
-        yield lambda share, rows: shares.append(share)
-
-    monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
-    path = tmp_path / "in.csv"
-    path.write_text("dest,n\n" + "S,1\n" * 400_000)
-    options = "--row-group-size", "200000", "-c", "dest"
-    assert call("encode", path, *options, "-o", tmp_path / "out.parquet").code == 0
-    assert len(shares) > len(set(shares))
-    assert sorted(set(shares)) == [0.0, 0.5, 1.0]
-
-
-def test_what_an_encoded_file_was(table: Any, files: Any, call: Any, tmp_path: Path) -> None:
-    """Its features are counted, and not listed beside the other columns."""
-    path = files.write(table, tmp_path / "in.parquet")
-    call("encode", path, "-c", "dest", "-o", tmp_path / "out.parquet")
-    text = call("inspect", tmp_path / "out.parquet").out.decode()
+    done("encode in.parquet -c dest -o out.parquet")
+    text = call("inspect out.parquet").out.decode()
     assert "dest is encoded as 12 features\n" in text
     assert "dest_D00" not in text
 
 
-def test_no_progress_on_request(table: Any, files: Any, command: list[str], tmp_path: Path) -> None:
-    """--quiet is quiet, on a terminal too."""
-    path = files.write(table, tmp_path / "in.parquet")
+def test_unusual_columns(files: Any, call: Any) -> None:
+    """Nested columns have no cardinality; JSON has no infinity, which becomes a text."""
+    nothing, numbers = pa.nulls(2, pa.string()), [1.5, float("inf")]
+    source = pa.table({"a": [[1], None], "b": pa.nulls(2), "c": nothing, "f": numbers})
+    files.write(source, Path("in.parquet"))
+    report = json.loads(call("inspect in.parquet -c f --json").out, parse_constant=pytest.fail)
 
-    assert on_terminal(command, "encode", path, "-q", "-o", tmp_path / "x.parquet") == (0, b"")
-
-
-def test_no_progress_in_a_pipe(table: Any, files: Any, run: Any, tmp_path: Path) -> None:
-    """Where nobody looks, nothing is shown."""
-    path = files.write(table, tmp_path / "in.parquet")
-
-    assert run("encode", path, "-o", tmp_path / "out.parquet") == (0, b"", "")
+    assert [column["nulls"] for column in report["columns"]] == [1, 2, 2, 0]
+    assert [column["distinct"] for column in report["columns"]] == [None, 0, 0, 2]
+    top = report["encoding"]["frequencies"]["f"]["top"]
+    assert {one["category"] for one in top} == {1.5, "inf"}
 
 
 @pytest.mark.parametrize("options", [[], ["--min-frequency", "0.24"], ["--max-categories", "2"]])
 @pytest.mark.parametrize("drop", [[], ["--drop", "first"]])
 def test_frequencies(
-    options: list[str], drop: list[str], table: Any, files: Any, call: Any, tmp_path: Path
+    options: list[str], drop: list[str], table: Any, small: Path, call: Any
 ) -> None:
     """The most frequent categories, their counts, and which of them the options put together."""
-    path = files.write(table, tmp_path / "in.parquet")
-    ended = call("inspect", path, "-c", "carrier", *options, *drop, "--top", "3", "--json")
+    ended = call("inspect", small, "-c", "carrier", *options, *drop, "--top", "3", "--json")
     found = json.loads(ended.out)["encoding"]
     values = table["carrier"].to_pylist()
     counts = {one: values.count(one) for one in sorted(set(values) - {None})}
@@ -176,33 +106,123 @@ def test_frequencies(
         "categories": len(rare), "rows": sum(counts[name] for name in rare),
     }  # fmt: skip
     assert found["features"] == one["features"] == len(grouped["name"]) - len(drop) // 2
-    shown = call("inspect", path, "-c", "carrier", *options, *drop, "--top", "3").out.decode()
+    shown = call("inspect", small, "-c", "carrier", *options, *drop, "--top", "3").out.decode()
     assert f"carrier: 4 categories, {one['features']} feature" in shown
     assert ("in one feature" in shown) == bool(rare)
 
 
-@pytest.mark.parametrize("no_color", [False, True])
-def test_bars_on_a_terminal(no_color: bool, small: Path, command: list[str]) -> None:
-    """There, and only there, a bar tells how frequent a category is; NO_COLOR has no colour."""
+# --- terminals
+
+
+def on_terminal(command: list[str], line: str) -> tuple[int, bytes]:
+    """Run a line with its outputs on a terminal, and return its code and what it shows."""
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    env = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
-    if not no_color:
-        del env["NO_COLOR"]
-    arguments = [*command, "inspect", str(small), "-c", "carrier"]
-    done = subprocess.run(arguments, stdout=theirs, stderr=subprocess.PIPE, env=env, timeout=60)
+    env = {**os.environ, "TERM": "xterm-256color"}
+    process = subprocess.Popen([*command, *line.split()], stdout=theirs, stderr=theirs, env=env)
     os.close(theirs)
-    shown = os.read(ours, 1 << 16)
+    shown = b""
+    with suppress(OSError):  # the other end is closed
+        while part := os.read(ours, 1 << 16):
+            shown += part
     os.close(ours)
-    assert (done.returncode, done.stderr) == (0, b"")
+    return process.wait(60), shown
+
+
+@pytest.mark.usefixtures("small")
+def test_progress(command: list[str], run: Any) -> None:
+    """A terminal shows a bar and the result; a pipe, and -q, show nothing."""
+    code, shown = on_terminal(command, "encode in.parquet -c dest -o out.csv")
+    assert code == 0
+    assert b"learning" in shown
+    assert b"out.csv: wrote 1,000 rows, 12 features\r\n" in shown
+    assert b"csv cannot hold the encoder; pass --save-encoder to keep it" in shown
+
+    assert on_terminal(command, "encode in.parquet -q -o x.parquet") == (0, b"")
+    assert run("encode", "in.parquet", "-o", "y.parquet") == (0, b"", "")
+
+
+def test_progress_is_what_was_written(done: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The share grows with the row groups in the file, not with what was read for them."""
+    shares: list[float] = []
+
+    @contextmanager
+    def showing(what: str, is_quiet: bool) -> Iterator[Any]:
+        yield lambda share, rows: shares.append(share)
+
+    monkeypatch.setattr("onehot_fast.cli.conversion.showing", showing)
+    Path("in.csv").write_text("dest,n\n" + "S,1\n" * 400_000)
+    done("encode in.csv --row-group-size 200000 -c dest -o out.parquet")
+    assert len(shares) > len(set(shares))
+    assert sorted(set(shares)) == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+@pytest.mark.usefixtures("small")
+def test_bars_on_a_terminal(
+    no_color: bool, command: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a terminal shows bars of frequency; with NO_COLOR they have no colour."""
+    monkeypatch.setenv("NO_COLOR", "1")
+    if not no_color:
+        monkeypatch.delenv("NO_COLOR")
+    code, shown = on_terminal(command, "inspect in.parquet -q -c carrier")
+    assert code == 0
     assert "█".encode() in shown
     assert (b"\x1b[3" in shown) is not no_color
 
 
-def test_numbers_that_json_has_not(call: Any, tmp_path: Path) -> None:
-    """They are texts in a report for programs."""
-    path = tmp_path / "f.parquet"
-    parquet.write_table(pa.table({"f": [1.5, float("inf"), 1.5]}), path)
-    out = call("inspect", path, "-c", "f", "--json").out
-    top = json.loads(out, parse_constant=pytest.fail)["encoding"]["frequencies"]["f"]["top"]
-    assert [one["category"] for one in top] == [1.5, "inf"]
+# --- shells
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_of_shells(shell: str, call: Any) -> None:
+    """The command prints what a shell evaluates, which asks through an environment variable."""
+    ended = call("completion", shell)
+    assert (ended.code, ended.error) == (0, "")
+    assert COMPLETE in ended.out.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("onehot-fast enc", ["encode"]),
+        ("onehot-fast encode --dro", ["--drop"]),
+        ("onehot-fast encode {path} -c ca", ["carrier"]),
+        ("onehot-fast encode {path} --layout st", ["struct"]),
+        ("onehot-fast encode nothing.parquet -c ca", []),
+    ],
+)
+def test_completions(
+    words: str, expected: list[str], small: Path, call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands, options, their choices, and the columns of the file that was named."""
+    typed = words.format(path=small)
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
+    monkeypatch.setenv(COMPLETE, "bash_complete")
+    ended = call()
+    assert (ended.code, ended.error) == (0, "")
+    assert [line.split(",")[1] for line in ended.out.decode().split()] == expected
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow", "csv"])
+def test_names_of_columns(suffix: str, files: Any, call: Any, tmp_path: Path) -> None:
+    """Commas, spaces and control characters are names like others, and are shown escaped."""
+    table = pa.table({name: ["S", "L", None] for name in STRANGE})
+    path, out = files.write(table, tmp_path / f"in.{suffix}"), tmp_path / f"out.{suffix}"
+    chosen = [word for name in STRANGE for word in ("-c", name)]
+    assert call("encode", path, *chosen, "--drop", f"{STRANGE[0]}=S", "-o", out) == (0, b"", "")
+    names = [f"{name}_{size}" for name in STRANGE for size in "LS"]
+    assert files.read(out).column_names == [n for n in names if n != "a,b_S"]
+    shown = call("inspect", path, *chosen).out.decode()
+    assert "\x1b" not in shown
+    assert "tab\\tand\\x1b[31mred" in shown
+    ended = call("encode", path, "-c", "tab\tand\x1b[31mrod", "-o", out, "--overwrite")
+    assert "did you mean 'tab\\tand\\x1b[31mred'?" in ended.error
+    by = "--partition-by", STRANGE[2], "--partition-by", "a,b", "-c", "ü", "-o", f"{tmp_path}/by/"
+    assert call("encode", path, *by) == (0, b"", "")
+    assert all("\x1b" not in name for name in os.listdir(tmp_path / "by"))
+    again = tmp_path / "again.parquet"
+    assert call("encode", tmp_path / "by", "-c", STRANGE[2], "-o", again) == (0, b"", "")
+    assert set(files.read(again).column_names) >= {f"{STRANGE[2]}_S", "a,b"}

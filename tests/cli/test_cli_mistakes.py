@@ -1,8 +1,10 @@
-"""Mistakes that people make: nothing is destroyed, and one line says what to type instead."""
+"""Mistakes in a line or an input: nothing is written, and one line says what to type instead."""
 
 from __future__ import annotations
 
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,18 +15,206 @@ pa = pytest.importorskip("pyarrow")
 pytest.importorskip("click")
 pytest.importorskip("rich")
 parquet = pytest.importorskip("pyarrow.parquet")
-Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
+errors = pytest.importorskip("onehot_fast.cli.errors")
+Exit = errors.Exit
 
-pytestmark = pytest.mark.usefixtures("here")
+from onehot_fast import Encoder  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("t_csv")
+OLD = "of another"
 
 
-# --- what is there already
+# --- the line
+
+IDS = "encode ids.parquet"
+LINES = [
+    # Files that do not exist, are empty, or contain something else.
+    ("encode none.parquet -o o.parquet", Exit.INPUT, "No such file"),
+    ("encode empty -o o.parquet", Exit.INPUT, "no data file"),
+    ("encode empty.parquet -o o.parquet", Exit.CORRUPT, "empty.parquet"),
+    ("encode empty.csv -o o.parquet", Exit.CORRUPT, "empty.csv"),
+    ("encode x.parquet -o o.parquet", Exit.CORRUPT, "x.parquet"),
+    ("encode x.arrow -o o.parquet", Exit.CORRUPT, "x.arrow"),
+    ("encode x.arrows -o o.parquet", Exit.CORRUPT, "x.arrows"),
+    ("encode x.csv.gz -o o.parquet", Exit.CORRUPT, "x.csv.gz"),
+    ("encode x.npz -o o.parquet", Exit.INPUT, "can only be written"),
+    ("encode encrypted.parquet -o o.parquet", Exit.CORRUPT, "encrypted.parquet"),
+    ("encode ragged.csv -c a -o o.parquet", Exit.CORRUPT, "Expected 2"),
+    ("encode latin.csv -c a -o o.parquet", Exit.CORRUPT, "latin.csv"),
+    ("encode differ -c carrier -o o.parquet", Exit.SCHEMA, "b.parquet"),
+    ("encode t.csv --input-format xls -o o.parquet", Exit.USAGE, "'xls'"),
+    # Columns.
+    ("encode t.csv -c c -o o.csv", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
+    ("encode t.csv -c b,c -o o.csv", Exit.COLUMN, "no column 'c'"),
+    (f"{IDS} -c sise -o o.csv", Exit.COLUMN, "no column 'sise'; did you mean 'size'?\n"),
+    ("encode twice.csv -c a -o o.parquet", Exit.COLUMN, "2 columns 'a'\n"),
+    ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains texts"),
+    ("encode lists.parquet -c n -o o.parquet", Exit.COLUMN, "column 'n'"),
+    ("encode collide.parquet -c a -o o.parquet", Exit.VALUE, "'a_b'"),
+    ("encode nulls.csv -c c -c d -o o.csv", Exit.OUTPUT, "no column is left"),
+    ("encode lists.parquet -c size -o o.csv", Exit.OUTPUT, "column 'n' has type list"),
+    ("encode t.csv --text-column zip -o q.csv", Exit.COLUMN, "no column 'zip'"),
+    # Values of options.
+    ("encode t.csv --prefix nope=x -o o.csv", Exit.USAGE, "is not encoded; encoded are b"),
+    ("encode t.csv --prefix bb=x -o o.csv", Exit.USAGE, "'b'? (type a value with = as b=bb=x)"),
+    ("encode t.csv --drop x -o o.csv", Exit.USAGE, "--drop x: drop must be one of 'first'"),
+    ("encode t.csv --drop x -o o.csv", Exit.USAGE, "type a category as COLUMN=CATEGORY"),
+    ("encode t.csv --drop b=z -o o.csv", Exit.VALUE, "got 'z'"),
+    ("encode t.csv --handle-missing propagate -o o.csv", Exit.VALUE, "pass --dtype float32"),
+    ("encode nulls.csv -c c --handle-missing error -o o.parquet", Exit.VALUE, "missing"),
+    ("encode t.csv --dtype floot -o o.csv", Exit.USAGE, "e.g. bool, uint8 or float32"),
+    ("encode t.csv --dtype datetime64[s] -o o.csv", Exit.USAGE, "dtype"),
+    ("encode t.csv --min-frequency many -o o.csv", Exit.USAGE, "10, or a share of them, e.g. 0.01"),
+    ("encode t.csv --max-categories 1.5 -o o.csv", Exit.USAGE, "must be an integer"),
+    ("encode t.csv --handle-unknown ignor -o o.csv", Exit.USAGE, "must be one of 'error'"),
+    ("encode t.csv --encoding latin9x -o o.csv", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
+    ("encode t.csv --encoding rot13 -o o.csv", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
+    ("encode t.csv --delimiter ;; -o o.csv", Exit.USAGE, r"type a tab as '\t'"),
+    ("encode t.csv --prefx p -o o.csv", Exit.USAGE, "--prefx"),
+    ("encode t.csv --layout rows -o o.csv", Exit.USAGE, "see onehot-fast encode --help"),
+    ("encode t.csv --layout tensor -o o.csv", Exit.USAGE, "csv cannot hold it"),
+    ("encode t.csv --encoder x --drop first -o o.csv", Exit.USAGE, "--drop"),
+    (f"encode t.csv --rows-per-file {'9' * 25} -o p/", Exit.USAGE, "--rows-per-file"),
+    (f"encode t.csv --max-features {'9' * 25} -o o.csv", Exit.USAGE, "--max-features"),
+    ("encode t.csv --row-group-size 0 -o o.csv", Exit.USAGE, "must be an integer in [1, "),
+    # Labels and matrices.
+    ("encode lists.parquet -c size --sep= -o o.parquet", Exit.USAGE, "must not be empty"),
+    (f"{IDS} -c id --sep id=| -o o.parquet", Exit.USAGE, "got int64"),
+    ("encode tags.parquet --layout struct -c tags -o o.parquet", Exit.USAGE, "several labels"),
+    ("encode tags.parquet --drop tags=first -c tags -o o.parquet", Exit.USAGE, "several labels"),
+    ("encode tags.parquet --handle-missing propagate -c tags -o o.csv", Exit.USAGE, "several"),
+    ("encode tags.parquet --handle-missing error -c tags -o o.csv", Exit.VALUE,
+     "the labels of row 0 are missing"),
+    ("encode t.csv --layout csr -o o.csv", Exit.USAGE, ".npz"),
+    ("encode t.csv --layout array -o o.npz", Exit.USAGE, "npz"),
+    ("encode t.csv --partition-by a --output-format npz -o p/", Exit.USAGE, "npz"),
+    ("encode t.csv --dtype float16 -o o.npz", Exit.USAGE, "SciPy"),
+    ("decode t.csv -o o.npz", Exit.USAGE, "npz can only hold features"),
+    # Encoders.
+    ("encode t.csv --encoder none.json -o o.csv", Exit.SCHEMA, "none.json"),
+    ("encode t.csv --encoder numbers.parquet -o o.csv", Exit.SCHEMA, "numbers.parquet"),
+    ("encode t.csv --encoder size.json -o o.csv", Exit.SCHEMA, "no column 'size'"),
+    ("encode sizes.csv --encoder size.json -c n -o o.csv", Exit.SCHEMA, "of the encoder are size"),
+    ("encode typed.parquet --encoder size.json -o o.csv", Exit.SCHEMA, "'size'"),
+    ("encode sizes.csv --encoder size.json -o o.csv", Exit.VALUE, "'M' is unknown"),
+    ("decode t.csv --encoder size.json -o o.csv", Exit.SCHEMA, "t.csv: "),
+    ("decode wrong.csv --encoder size.json -o o.csv", Exit.VALUE, "row 1"),
+    ("decode t.csv -o o.csv", Exit.SCHEMA, "csv cannot; pass --encoder FILE, which `encode"),
+    ("decode numbers.parquet -o o.csv", Exit.SCHEMA, "does not contain its encoder; pass"),
+    # Outputs.
+    ("encode t.csv -o no/o.parquet", Exit.OUTPUT, "No such file"),
+    ("encode t.csv -o o.xls", Exit.USAGE, "pass --output-format"),
+    ("encode t.csv -o twice.csv", Exit.OUTPUT, "already exists; pass --overwrite to replace it"),
+    ("encode t.csv -o twice.csv/", Exit.OUTPUT, "twice.csv"),
+    ("encode t.csv -o differ --rows-per-file 1", Exit.OUTPUT, "--overwrite"),
+    ("encode t.csv --rows-per-file 1 -o o.parquet", Exit.USAGE, "parts/"),
+    ("encode t.csv --rows-per-file 1 -o -", Exit.USAGE, "parts/"),
+    ("encode t.csv -c b --rows-per-file 1 -o p/ --save-encoder -", Exit.USAGE, "name a file"),
+    ("encode t.csv -c b --rows-per-file 1 -o p/ --save-encoder no/e", Exit.OUTPUT, "not exist"),
+    ("encode t.csv -c b --rows-per-file 1 -o p/ --save-encoder p/e", Exit.USAGE, "is within"),
+    # Keys of folders.
+    (f"{IDS} -c size --partition-by size -o p/", Exit.USAGE, "size: the column is encoded"),
+    (f"{IDS} -c size --partition-by gat -o p/", Exit.COLUMN, "did you mean 'gate'?"),
+    (f"{IDS} -c size --partition-by id -o p/", Exit.VALUE, "more than 10,000 folders"),
+    (f"{IDS} -c size --partition-by _k -o p/", Exit.USAGE, "rename it"),
+    (f"{IDS} -c size --partition-by= -o p/", Exit.USAGE, "rename it"),
+    (f"{IDS} -c size --partition-by gate -o p/", Exit.VALUE, "gate: readers take the value"),
+    ("encode lists.parquet -c size --partition-by n -o p/", Exit.COLUMN, "lists or structures"),
+    ("encode keys -o o.parquet", Exit.SCHEMA, "month=2"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the inputs of all lines."""
+    folder: Path = tmp_path_factory.mktemp("inputs")
+    texts = {
+        "t.csv": b"a,b\n1,x\n2,y\n", "empty.parquet": b"", "empty.csv": b"", "x.npz": b"x",
+        "x.parquet": b"x" * 100, "x.arrow": b"x" * 100, "x.arrows": b"x" * 100,
+        "x.csv.gz": b"a,b\n1,2\n", "encrypted.parquet": b"PARE" + bytes(100) + b"\x10\0\0\0PARE",
+        "ragged.csv": b"a,b\nx,2\ny\n", "latin.csv": b"a,b\n\xff,2\n", "twice.csv": b"a,a\nx,y\n",
+        "nulls.csv": b"c,d\n,\n,\n", "sizes.csv": b"size,n\nS,1\nM,2\n",
+        "wrong.csv": b"size_L,size_S\n1,0\n1,1\n",
+        "size.json": Encoder(["size"]).fit({"size": ["S", "L"]}).to_json().encode(),
+    }  # fmt: skip
+    gate = pa.array(["__HIVE_DEFAULT_PARTITION__"] + ["A"] * 10_000)
+    n_rows = len(gate)
+    tables = {
+        "numbers": {"n": [1, 2]},
+        "lists": {"size": ["S", "L"], "n": [[[1]], [[2]]]},
+        "tags": {"tags": [None, ["a"]]},
+        "collide": {"a": ["b"], "a_b": [1]},
+        "typed": {"size": [1]},
+        "ids": {"id": range(n_rows), "size": ["S"] * n_rows, "gate": gate, "_k": gate, "": gate},
+        "differ/a": {"carrier": ["UA"]},
+        "differ/b": {"carrier": [1]},
+        "keys/year=1/a": {"size": ["S"]},
+        "keys/month=2/a": {"size": ["S"]},
+    }
+    (folder / "empty").mkdir()
+    for name, text in texts.items():
+        (folder / name).write_bytes(text)
+    for name, columns in tables.items():
+        path = folder / f"{name}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(pa.table(columns), path)
+    return folder
+
+
+@pytest.mark.parametrize(("line", "code", "says"), LINES)
+def test_a_mistake_in_the_line(
+    line: str, code: int, says: str, inputs: Path, refused: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line names the file or option, what is expected and what to type; nothing is written."""
+    monkeypatch.chdir(inputs)
+    refused([word.replace("\\t", "\t") for word in line.split()], code, says)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_device_without_room(refused: Any) -> None:
+    """The error of a device is an error of the output."""
+    refused("encode t.csv --output-format parquet -o /dev/full", Exit.OUTPUT, "No space left")
+
+
+@pytest.mark.parametrize("text", ['{"fraction": "1/0"}', "[" * 100_000, "{}", "\x00", "[1]",
+                                  '{"format": "onehot_fast.command", "version": 2}'])  # fmt: skip
+def test_files_that_are_no_encoder(text: str, refused: Any) -> None:
+    """Whatever the file contains, the error is one line."""
+    Path("e.json").write_text(text)
+    refused("encode t.csv --encoder e.json -o o.csv", Exit.SCHEMA, "e.json is not an encoder")
+
+
+def test_codes_beyond_their_dictionary_are_an_error_of_the_input() -> None:
+    """Writing texts is the first step that looks at each code."""
+    codes = pa.DictionaryArray.from_arrays(pa.array([0, 15]), pa.array(["a"]), safe=False)
+
+    with pytest.raises(errors.CommandError, match="is corrupt") as caught, errors.writing("x.csv"):
+        codes.cast(pa.string())
+    assert caught.value.code == Exit.CORRUPT
+
+
+def test_without_the_libraries() -> None:
+    """If an extra is missing, one line says how to install it."""
+    program = """
+        import sys
+        sys.modules["click"] = None
+        from onehot_fast.cli import main
+        sys.exit(main(["--help"]))
+    """
+    lines = "\n".join(line.strip() for line in program.strip().splitlines())
+    done = subprocess.run([sys.executable, "-P", "-c", lines], capture_output=True, text=True)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "onehot-fast: needs click: pip install 'onehot-fast[cli]'\n"
+
+
+# --- outputs that exist
 
 
 @pytest.mark.parametrize("name", ["t.csv", "hard.csv", "soft.csv", "../{}/t.csv", "folder/"])
 @pytest.mark.parametrize("option", ["", "--overwrite"])
-def test_the_input_is_no_output(name: str, option: str, here: Path, refused: Any) -> None:
-    """By whatever name: another spelling, a link, or the folder that it is in."""
+def test_the_input_is_never_overwritten(name: str, option: str, here: Path, refused: Any) -> None:
+    """Another spelling, a link, or the folder of the input is the input too."""
     os.link("t.csv", "hard.csv")
     os.symlink("t.csv", "soft.csv")
     os.mkdir("folder")
@@ -34,7 +224,7 @@ def test_the_input_is_no_output(name: str, option: str, here: Path, refused: Any
 
 
 def test_standard_input_and_output_are_files_too(
-    here: Path, refused: Any, monkeypatch: pytest.MonkeyPatch
+    refused: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """``< t.csv`` and ``>> t.csv`` name files."""
     with open("t.csv") as file, monkeypatch.context() as patch:
@@ -45,48 +235,42 @@ def test_standard_input_and_output_are_files_too(
         refused("encode t.csv -o -", Exit.OUTPUT, "standard output is the input")
 
 
-def test_the_encoder_is_no_output_either(refused: Any, done: Any) -> None:
-    """What is read stays, and two outputs are not one."""
+@pytest.mark.parametrize("address", ["file://{}/e.csv", "{}/e.csv", "e.csv", "./e.csv"])
+def test_the_encoder_is_never_overwritten(
+    address: str, here: Path, refused: Any, done: Any
+) -> None:
+    """An encoder that is read is an input, and one that is saved is an output."""
+    if "://" in address:
+        pytest.importorskip("fsspec")
     done("encode t.csv --save-encoder e.csv -o o.csv")
-    refused("encode t.csv --encoder e.csv --overwrite -o e.csv", Exit.OUTPUT, "is the input")
+    line = f"encode t.csv --encoder {address.format(here)} --overwrite -o e.csv"
+    refused(line, Exit.OUTPUT, "is the input")
     refused("encode t.csv --save-encoder e.csv -o p.csv", Exit.OUTPUT, "--overwrite")
-    refused("encode t.csv --encoder o.csv -o p.csv", Exit.SCHEMA, "is not an encoder written")
     refused("encode t.csv --save-encoder ./p.csv -o p.csv", Exit.USAGE, "is the output")
 
 
-def test_an_output_that_is_there(refused: Any, done: Any) -> None:
+def test_an_existing_output_needs_overwrite(refused: Any, done: Any) -> None:
     """Files and folders follow one rule."""
     os.mkdir("in")
     os.link("t.csv", "in/1.csv")
-    for output in ("o.csv", "folder"):
+    for output in ("o.csv", "folder", "parts/ --rows-per-file 1"):
         done(f"encode in -o {output}")
-        refused(f"encode in -o {output}", Exit.OUTPUT, "already exists", "--overwrite")
+        refused(f"encode in -o {output}", Exit.OUTPUT, "already exists; pass --overwrite")
         assert done(f"encode in --overwrite -o {output}") == ""
 
 
-def test_a_folder_is_replaced_as_a_whole(refused: Any, done: Any) -> None:
-    """What was in it is gone, unless something was that is no data; then all stays."""
+def test_a_folder_is_replaced_as_a_whole(
+    refused: Any, done: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder with other files is not replaced; if the rename fails, the old folder stays."""
     os.makedirs("in")
-    Path("in/2.csv").write_text(Path("t.csv").read_text())
+    os.link("t.csv", "in/2.csv")
     os.makedirs("folder/sub")
     Path("folder/1.csv").write_text("old")
     Path("folder/sub/3.parquet").write_text("old")
     done("encode in --overwrite -o folder")
     assert [str(path) for path in Path("folder").rglob("*")] == ["folder/2.csv"]
 
-    Path("folder/notes.txt").write_text("kept")
-    refused("encode in --overwrite -o folder", Exit.OUTPUT, "notes.txt")
-    assert sorted(os.listdir()) == ["folder", "in", "t.csv"]
-
-
-def test_an_old_folder_stays_where_the_new_one_cannot_come(
-    refused: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """If the last step fails, the old folder is back under its name."""
-    os.makedirs("in")
-    Path("in/2.csv").write_text(Path("t.csv").read_text())
-    os.makedirs("folder")
-    Path("folder/1.csv").write_text("old")
     rename = os.rename
 
     def failing(source: Any, target: Any) -> None:
@@ -94,28 +278,29 @@ def test_an_old_folder_stays_where_the_new_one_cannot_come(
             raise PermissionError(13, "Permission denied")
         rename(source, target)
 
-    monkeypatch.setattr(os, "rename", failing)
-    refused("encode in --overwrite -o folder", Exit.OUTPUT, "Permission denied")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", failing)
+        refused("encode in --overwrite -o folder", Exit.OUTPUT, "Permission denied")
+    Path("folder/notes.txt").write_text("kept")
+    refused("encode in --overwrite -o folder", Exit.OUTPUT, "notes.txt")
     assert sorted(os.listdir()) == ["folder", "in", "t.csv"]
 
 
-def test_a_file_that_appears_meanwhile(
-    refused: Any, call: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What another process writes while this one works is not replaced either."""
+def test_an_output_that_appears_during_the_run(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that another process writes in the meantime is not replaced."""
     fsync = os.fsync
 
     def appear(handle: int) -> None:
-        Path("o.csv").write_text("of another")
+        Path("o.csv").write_text(OLD)
         fsync(handle)
 
     monkeypatch.setattr(os, "fsync", appear)
-    assert call(*["encode", "t.csv", "-o", "o.csv"]).code == Exit.OUTPUT
-    assert Path("o.csv").read_text() == "of another"
+    assert call("encode t.csv -o o.csv").code == Exit.OUTPUT
+    assert Path("o.csv").read_text() == OLD
 
 
 def test_a_file_into_a_folder(done: Any, refused: Any) -> None:
-    """One file joins the others in a folder that is there, as with cp."""
+    """One file joins the others in an existing folder, like with cp."""
     os.mkdir("folder")
     Path("folder/kept.txt").write_text("kept")
     done("encode t.csv -o folder")
@@ -124,74 +309,27 @@ def test_a_file_into_a_folder(done: Any, refused: Any) -> None:
     refused("encode t.csv -o folder", Exit.OUTPUT, "folder/t.csv", "--overwrite")
 
 
-def test_a_folder_becomes_a_folder_without_a_slash(done: Any) -> None:
-    """If the name says no format; files have that of the input."""
-    os.mkdir("in")
-    Path("in/1.csv").write_text(Path("t.csv").read_text())
-    done("encode in -o out")
-    done("encode in -o all.parquet")
-    assert Path("out/1.csv").read_text() == "a,b_x,b_y\n1,1,0\n2,0,1\n"
-    assert parquet.read_table("all.parquet").num_rows == 2
-
-
 @pytest.mark.parametrize("name", ["in", "in/o.csv", "in/sub", "in/1.csv"])
 def test_an_output_within_the_input(name: str, refused: Any) -> None:
     """The next run would read it as data."""
     os.mkdir("in")
-    Path("in/1.csv").write_text(Path("t.csv").read_text())
+    os.link("t.csv", "in/1.csv")
     refused(f"encode in --overwrite -o {name}", Exit.OUTPUT, "is within the input")
 
 
-# --- text
-
-
-@pytest.mark.parametrize("letter", [";", "\t", "|"])
-def test_another_delimiter_is_noticed(letter: str, refused: Any, call: Any) -> None:
-    """The first line tells; the same delimiter stands in the output."""
-    source = f"a{letter}b{letter}c\n1,5{letter}x{letter}\n2{letter}y{letter}7\n"
-    Path("s.csv").write_text(source)
-    typed = r"\t" if letter == "\t" else letter
-    for command in ("encode s.csv -o o.csv", "inspect s.csv"):
-        refused(command, Exit.CORRUPT, f"--delimiter '{typed}'", "--delimiter ','")
-
-    assert call("encode", "s.csv", "--delimiter", typed, "-c", "b", "-o", "o.csv").code == 0
-    assert Path("o.csv").read_text() == source.replace("b", f"b_x{letter}b_y", 1).replace(
-        f"{letter}x", f"{letter}1{letter}0"
-    ).replace(f"{letter}y", f"{letter}0{letter}1")
-
-
-def test_what_only_looks_like_another_delimiter(call: Any, done: Any) -> None:
-    """Quoted names may hold anything, and a delimiter that is named is obeyed."""
-    Path("quoted.csv").write_text('"a;b;c",d\n1,x\n')
-    done("encode quoted.csv -o o.csv")
-    Path("one.csv").write_text("a;b\nx\n")
-    assert call("encode", "one.csv", "--delimiter", ",", "-o", "p.csv").code == 0
-    assert Path("p.csv").read_text().splitlines()[0].strip('"') == "a;b_x"
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-8-sig"])
-def test_other_encodings(encoding: str, done: Any, refused: Any) -> None:
-    """They have an option, and the error names it; what is written is UTF-8."""
-    Path("l.csv").write_bytes("größe,n\nü,1\n".encode(encoding))
-    if encoding != "utf-8-sig":
-        refused("inspect l.csv", Exit.CORRUPT, "--encoding")
-    done(f"encode l.csv --encoding {encoding} -o o.csv")
-    assert Path("o.csv").read_text("utf-8") == "größe_ü,n\n1,1\n"
-
-
-# --- columns that nobody named
+# --- columns that are chosen by default
 
 
 @pytest.fixture
-def ids(here: Path) -> None:
+def ids() -> None:
     """Write a file with an identifier, a column of many values, and one of few."""
     rows = "".join(f"s{row},c{row % 300},{'pf'[row % 2]},{row}\n" for row in range(900))
     Path("ids.csv").write_text(f"session,city,plan,n\n{rows}")
 
 
 @pytest.mark.usefixtures("ids")
-def test_too_many_features_of_columns_that_nobody_named(refused: Any, done: Any) -> None:
-    """They are refused before anything is written, the largest first, with both ways out."""
+def test_too_many_features_of_columns_chosen_by_default(refused: Any, done: Any) -> None:
+    """The error comes before anything is written, lists the largest first, and both remedies."""
     says = "at most 1,000 features, got 1,202", "'session' 900, 'city' 300, 'plan' 2", "-c"
     refused("encode ids.csv -o o.parquet", Exit.COLUMN, *says)
     assert "'session' has 900 categories in 900 rows" in done(
@@ -204,15 +342,15 @@ def test_too_many_features_of_columns_that_nobody_named(refused: Any, done: Any)
 
 
 @pytest.mark.usefixtures("ids")
-def test_columns_that_are_hardly_meant(done: Any, call: Any) -> None:
-    """A column that is the bulk of the result is said, once, and not with -q."""
+def test_notes_on_columns_chosen_by_default(done: Any, call: Any) -> None:
+    """A note names an identifier, or a column with most of the features; -q hides it."""
     options = "--text-column n --max-features 5000"
     said = done(f"encode ids.csv {options} --drop session=s0 -o o.parquet").splitlines()
     assert len(said) == 2
     assert all("an identifier? name the columns to encode with -c" in line for line in said)
     assert done(f"encode ids.csv {options} -q -o p.parquet") == ""
-    assert call("inspect", "ids.csv").error.splitlines() == said[:1]
-    assert call("inspect", "ids.csv", "-c", "session").error == ""
+    assert call("inspect ids.csv").error.splitlines() == said[:1]
+    assert call("inspect ids.csv -c session").error == ""
     lines = Path("ids.csv").read_text().splitlines()
     Path("cities.csv").write_text("\n".join(line.partition(",")[2] for line in lines))
     assert "'city' has 300 of 302 features" in done("encode cities.csv -o c.parquet")
@@ -222,7 +360,6 @@ def test_too_many_features_are_noticed_early(refused: Any) -> None:
     """Learning stops beyond the number that inspect counts, unless categories are grouped."""
     names = pa.array([f"s{row}" for row in range(400_000)])
     parquet.write_table(pa.table({"session": names, "n": range(len(names))}), "ids.parquet")
-    Path("t.csv").unlink()
     text = "must have at most 1,000 features, got 131,072: 'session' 131,072; counted in the first"
     refused("encode ids.parquet -o o.parquet", Exit.COLUMN, text)
     grouped = "encode ids.parquet --max-features 3 --max-categories 4 -o o.parquet"
@@ -230,7 +367,7 @@ def test_too_many_features_are_noticed_early(refused: Any) -> None:
 
 
 def test_warnings_are_notes(done: Any) -> None:
-    """Unseen values are said in one line, however many batches have some, and not with -q."""
+    """Unknown values of all batches are one line, which -q hides."""
     done("encode t.csv -c b --handle-unknown warn --save-encoder e.json -o o.csv")
     Path("new.csv").write_text("a,b\n" + "1,w\n" * 2 + "1,z\n" * 300_000 + "1,v\n" * 3)
     said = "onehot-fast: new.csv: unknown values become rows of zeros, in 'b': "
@@ -239,39 +376,7 @@ def test_warnings_are_notes(done: Any) -> None:
     assert done("encode new.csv --encoder e.json -q -o r.csv") == ""
 
 
-# --- options
-
-
-@pytest.mark.parametrize(
-    ("options", "code", "says"),
-    [
-        ("--prefix nope=x", Exit.USAGE, "'nope' is not encoded; encoded are b"),
-        ("--prefix bb=x", Exit.USAGE, "did you mean 'b'? (type a value with = as b=bb=x)"),
-        ("--drop bb=x", Exit.USAGE, "did you mean 'b'?"),
-        ("--drop x", Exit.USAGE, "--drop x: drop must be one of 'first'"),
-        ("--drop x", Exit.USAGE, "type a category as COLUMN=CATEGORY"),
-        ("--handle-missing propagate", Exit.VALUE, "pass --dtype float32"),
-        ("--drop b=z", Exit.VALUE, "got 'z'"),
-        ("--dtype floot", Exit.USAGE, "e.g. bool, uint8 or float32"),
-        (
-            "--min-frequency many",
-            Exit.USAGE,
-            "a number of rows, e.g. 10, or a share of them, e.g. 0.01",
-        ),
-        ("--max-categories 1.5", Exit.USAGE, "must be an integer"),
-        ("--handle-unknown ignor", Exit.USAGE, "must be one of 'error', 'ignore'"),
-        ("--encoding latin9x", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
-        ("--encoding rot13", Exit.USAGE, "e.g. utf-8, cp1252 or latin-1"),
-        ("--delimiter ;;", Exit.USAGE, r"type a tab as '\t'"),
-        ("--prefx p", Exit.USAGE, "--prefx"),
-        ("-c c", Exit.COLUMN, "no column 'c'; its columns are: a, b"),
-        ("-c b,c", Exit.COLUMN, "no column 'c'"),
-        ("--layout rows", Exit.USAGE, "see onehot-fast encode --help"),
-    ],
-)
-def test_every_option(options: str, code: Exit, says: str, refused: Any) -> None:
-    """An error says what came, what is accepted, and what was probably meant."""
-    refused(f"encode t.csv {options} -o o.csv", code, says)
+# --- names
 
 
 def test_values_with_an_equals_sign(done: Any) -> None:
@@ -289,75 +394,34 @@ def test_names_between_commas(done: Any) -> None:
     assert Path("p.csv").read_text().splitlines()[0] == '"a,b_x","a","b"'
 
 
-def test_a_column_that_was_nearly_typed(refused: Any) -> None:
-    """The name that was probably meant, and not all the others."""
-    Path("c.csv").write_text("city,plan\nx,y\n")
-    refused("encode c.csv -c citty -o o.csv", Exit.COLUMN, "'citty'; did you mean 'city'?\n")
-
-
-def test_an_encoder_that_csv_cannot_hold(refused: Any, done: Any) -> None:
-    """Decoding says where the encoder comes from."""
-    done("encode t.csv -o o.csv")
-    says = "csv cannot", "--encoder FILE", "encode --save-encoder FILE"
-    refused("decode o.csv -o p.csv", Exit.SCHEMA, *says)
-
-
-@pytest.mark.parametrize("text", ['{"fraction": "1/0"}', "[" * 100_000, "{}", "\x00", "[1]"])
-def test_encoders_that_are_none(text: str, refused: Any) -> None:
-    """Whatever is in the file is one line."""
-    Path("e.json").write_text(text)
-    refused("encode t.csv --encoder e.json -o o.csv", Exit.SCHEMA, "e.json")
-
-
-def test_nothing_typed(call: Any) -> None:
-    """The command alone shows its help, as --help does, with an example of each kind."""
-    alone, asked = call(), call("--help")
-    assert alone == asked
-    assert (alone.code, alone.error) == (0, "")
-    text = alone.out.decode()
-    assert "    onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet\n" in text
-    assert not [line for line in text.splitlines()[1:] if len(line) > 100 or line.endswith("...")]
-
-
-def test_escape_sequences(call: Any) -> None:
-    """Names of columns do not reach the terminal as they are."""
-    Path("e.csv").write_bytes(b"a\x1b[2J\x07,b\nx,y\n")
-    ended = [call("inspect", "e.csv"), call("encode", "e.csv", "-c", "z", "-o", "o.csv")]
-    for each in ended:
-        assert "a\\x1b[2J\\x07" in each.out.decode() + each.error
-        assert b"\x1b" not in each.out + each.error.encode()
-
-
-# --- places
-
-
-@pytest.mark.parametrize("address", ["file://{}/e.json", "{}/e.json", "e.json", "./e.json"])
-def test_the_encoder_is_not_overwritten(address: str, here: Path, done: Any, refused: Any) -> None:
-    """However it is named."""
-    if "://" in address:
-        pytest.importorskip("fsspec")
-    done("encode t.csv -c b -o first.csv --save-encoder e.json")
-    line = f"encode t.csv --encoder {address.format(here)} --output-format csv --overwrite -o"
-    refused(f"{line} e.json", Exit.OUTPUT, "is the input")
-
-
-@pytest.mark.parametrize(
-    ("place", "code", "says"),
-    [
-        ("-", Exit.USAGE, "name a file"),
-        ("nowhere/e.json", Exit.OUTPUT, "does not exist"),
-        ("parts/e.json", Exit.USAGE, "is within the output"),
-    ],
-)
-def test_places_for_the_encoder(place: str, code: Exit, says: str, refused: Any) -> None:
-    """What cannot be saved is said before anything is written."""
-    line = "encode t.csv -c b --rows-per-file 1 -o parts/ --save-encoder"
-    refused(f"{line} {place}", code, says)
-
-
 def test_an_encoder_by_its_address(here: Path, done: Any) -> None:
     """The local disk has addresses too."""
     pytest.importorskip("fsspec")
     done(f"encode t.csv -c b -o first.csv --save-encoder file://{here}/e.json")
     done(f"encode t.csv -o second.csv --encoder file://{here}/e.json")
     assert Path("first.csv").read_text() == Path("second.csv").read_text()
+
+
+# --- help
+
+
+def test_help(call: Any) -> None:
+    """The command alone prints its help: an example of each kind, and all exit codes."""
+    alone, asked = call(), call("--help")
+    assert alone == asked
+    assert (alone.code, alone.error) == (0, "")
+    text = alone.out.decode()
+    assert "    onehot-fast encode flights.parquet -c carrier -c dest -o encoded.parquet\n" in text
+    assert [code.name for code in Exit if not re.search(rf"^ +{code.value} ", text, re.M)] == []
+    assert "130" in text
+    assert "143" in text
+
+
+@pytest.mark.parametrize("name", ["", "inspect", "encode", "decode", "completion"])
+def test_help_fits_into_80_columns(name: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No line is cut, and each subcommand has an example."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = call(*name.split(), "--help").out.decode()
+    assert f"Usage: onehot-fast {name}".rstrip() in text
+    assert f"  onehot-fast {name}".rstrip() in text
+    assert [line for line in text.splitlines() if len(line) > 80 or line.endswith("...")][1:] == []

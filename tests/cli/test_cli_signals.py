@@ -1,4 +1,4 @@
-"""Asked to end by a signal, at any step: one line, an exit code, and the old output."""
+"""A signal at any step: one line, the exit code of the signal, and the old output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytest.importorskip("rich")
 Exit = pytest.importorskip("onehot_fast.cli.errors").Exit
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
-COLUMNS = ["-c", "carrier", "-c", "dest"]
+LINE = "encode in.parquet -c carrier,dest"
 SCRIPT = Path(__file__).parents[2] / "onehot_fast_command.py"
 OLD = b"what was there before"
 INTERRUPTED = 128 + signal.SIGINT, b"", "onehot-fast: interrupted\n"
@@ -60,20 +60,18 @@ def send_at(monkeypatch: pytest.MonkeyPatch) -> Any:
     ("target", "sink"),
     [("out.parquet", "ParquetWriter"), ("out.arrow", "ArrowWriter"), ("out.csv.gz", "TextWriter")],
 )
-def test_asked_to_end(
-    place: str, target: str, sink: str, small: Path, call: Any, files: Any, send_at: Any
+@pytest.mark.usefixtures("small")
+def test_a_signal_at_any_step(
+    place: str, target: str, sink: str, call: Any, files: Any, here: Path, send_at: Any
 ) -> None:
-    """A signal at any step ends the run with its code, one line, and without any trace."""
-    out = small.parent / target
-    out.write_bytes(OLD)
+    """The run ends with the code of the signal and one line, and nothing else is left."""
+    Path(target).write_bytes(OLD)
     threads, handler = threading.active_count(), signal.getsignal(signal.SIGINT)
     send_at(place.format(sink=sink))
 
-    ended = call("encode", small, *COLUMNS, "--overwrite", "-o", out)
-
-    assert ended == INTERRUPTED
-    assert out.read_bytes() == OLD
-    assert files.leftovers(small.parent) == []
+    assert call(f"{LINE} --overwrite -o {target}") == INTERRUPTED
+    assert Path(target).read_bytes() == OLD
+    assert files.leftovers(here) == []
     assert (threading.active_count(), signal.getsignal(signal.SIGINT)) == (threads, handler)
 
 
@@ -85,72 +83,60 @@ def test_asked_to_end(
         ("after os.fsync", 15),
     ],
 )
-def test_asked_to_end_as_a_process(place: str, number: int, small: Path, files: Any) -> None:
-    """A process that is asked to end, even while it imports, says so in one line and no more."""
-    out = small.parent / "out.parquet"
-    out.write_bytes(OLD)
-    arguments = "encode", small, *COLUMNS, "--overwrite", "-o", out
-    code, error = signalling.run(place, number, *arguments)
+@pytest.mark.usefixtures("small")
+def test_a_signal_to_a_process(place: str, number: int, files: Any, here: Path) -> None:
+    """A process says in one line that it ends, even while it imports."""
+    Path("out.parquet").write_bytes(OLD)
+    line = f"{LINE} --overwrite -o out.parquet"
+    code, error = signalling.run(place, number, *line.split())
 
     name = "interrupted" if number == 2 else f"ended by signal {number}"
     assert (code, error) == (128 + number, f"onehot-fast: {name}\n")
-    assert out.read_bytes() == OLD
-    assert files.leftovers(small.parent) == []
+    assert Path("out.parquet").read_bytes() == OLD
+    assert files.leftovers(here) == []
 
 
 @pytest.fixture
 def heard(number: int) -> Iterator[None]:
-    """Hear a signal that is ignored, as SIGHUP is beneath nohup: the command ignores it too."""
+    """Let the test handle a signal that nohup, for example, ignores."""
     before = signal.signal(number, signal.SIG_DFL)
     yield
     signal.signal(number, before)
 
 
-@pytest.mark.usefixtures("heard")
+@pytest.mark.usefixtures("heard", "small")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-@pytest.mark.parametrize(
-    "arguments", [["encode", "-o", "-"], ["inspect"], ["encode", "-o", "out/"]]
-)
+@pytest.mark.parametrize("line", [f"{LINE} -o -", "inspect in.parquet -c dest", f"{LINE} -o out/"])
 def test_other_signals_and_commands(
-    arguments: list[str], number: int, code: int, small: Path, call: Any, send_at: Any
+    line: str, number: int, code: int, call: Any, send_at: Any
 ) -> None:
-    """Every command hears every signal."""
-    name, *rest = arguments
-    rest = [f"{small.parent}/{text}" if "/" in text else text for text in rest]
+    """Every command handles every signal."""
     send_at("after onehot_fast.cli.source.InputFiles.batches", number)
-
-    ended = call(name, small, *rest, *COLUMNS)
-    assert ended == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")
-    assert sorted(path.name for path in small.parent.iterdir()) == ["in.parquet"]
+    assert call(line) == (code, b"", f"onehot-fast: ended by signal {int(number)}\n")
+    assert os.listdir() == ["in.parquet"]
 
 
-def test_too_late(small: Path, call: Any, files: Any, send_at: Any) -> None:
-    """After the rename the work is done, and a signal changes nothing."""
-    out = small.parent / "out.parquet"
+@pytest.mark.usefixtures("small")
+def test_a_signal_after_the_rename(call: Any, files: Any, send_at: Any) -> None:
+    """The run is complete and the signal has no effect, unless a second file is to be written."""
     send_at("after os.replace")
+    assert call(f"{LINE} -o out.parquet") == (0, b"", "")
+    assert files.read(Path("out.parquet")).num_rows == 1000
 
-    assert call("encode", small, *COLUMNS, "-o", out) == (0, b"", "")
-    assert files.read(out).num_rows == 1000
-
-
-def test_between_two_outputs(small: Path, call: Any, send_at: Any) -> None:
-    """Where a second file was to be written, the run is interrupted between the two."""
-    out, schema = small.parent / "out.parquet", small.parent / "schema.json"
     send_at("after os.replace")
-
-    assert call("encode", small, *COLUMNS, "-o", out, "--save-encoder", schema) == INTERRUPTED
-    assert out.exists()
-    assert not schema.exists()
+    assert call(f"{LINE} -o other.parquet --save-encoder e.json") == INTERRUPTED
+    assert sorted(os.listdir()) == ["in.parquet", "other.parquet", "out.parquet"]
 
 
-def test_a_second_signal(small: Path, call: Any, files: Any, send_at: Any) -> None:
-    """A second signal right after the first does not disturb the cleaning up."""
+@pytest.mark.usefixtures("small")
+def test_a_second_signal(call: Any, files: Any, here: Path, send_at: Any) -> None:
+    """A second signal right after the first does not interrupt the clean-up."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGINT)
     send_at("before onehot_fast.cli.writers.ParquetWriter.abandon", signal.SIGINT)
     send_at("before onehot_fast.cli.atomic._remove", signal.SIGTERM)
 
-    assert call("encode", small, *COLUMNS, "-o", small.parent / "out.parquet") == INTERRUPTED
-    assert files.leftovers(small.parent) == []
+    assert call(f"{LINE} -o out.parquet") == INTERRUPTED
+    assert files.leftovers(here) == []
 
 
 def test_a_second_signal_later(small: Path) -> None:
@@ -177,25 +163,37 @@ def test_a_second_signal_later(small: Path) -> None:
     assert done.stderr == "onehot-fast: ended at once, without cleaning up\n"
 
 
-def test_ignored(small: Path, call: Any, send_at: Any) -> None:
-    """What the parent told to ignore, as nohup does, stays ignored."""
+@pytest.mark.usefixtures("small")
+def test_an_ignored_signal(call: Any, send_at: Any) -> None:
+    """A signal that the parent process ignores, like nohup, stays ignored."""
     send_at("before onehot_fast.cli.writers.ParquetWriter.write", signal.SIGHUP)
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        ended = call("encode", small, *COLUMNS, "-o", small.parent / "out.parquet")
+        ended = call(f"{LINE} -o out.parquet")
         assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
     finally:
         signal.signal(signal.SIGHUP, before)
     assert ended == (0, b"", "")
 
 
+# --- a signal while the command waits
+
+
+def n_waiting(file: Any) -> int:
+    """Return the number of bytes that can be read from a pipe."""
+    import fcntl
+    import termios
+
+    return int.from_bytes(fcntl.ioctl(file, termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
 @contextmanager
 def interrupting(readable: Any = None) -> Iterator[None]:
-    """Send the main thread a signal while it waits, after a file has become readable."""
+    """Send the main thread a signal while it waits, after a pipe contains some output."""
 
     def send() -> None:
-        if readable is not None:
-            select.select([readable], [], [])
+        while readable is not None and n_waiting(readable) < select.PIPE_BUF:
+            time.sleep(0.01)
         time.sleep(0.2)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
@@ -213,29 +211,27 @@ def pipe() -> Iterator[tuple[Any, Any]]:
         yield one, other
 
 
-def test_waiting_for_standard_input(
-    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_for_standard_input(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody writes to standard input."""
     with pipe() as (reader, writer):
         writer.write(b"carrier,dest\n")
         monkeypatch.setattr(sys, "stdin", reader)
         with interrupting():
-            ended = call("encode", "-", *COLUMNS, "-o", tmp_path / "out.csv")
+            ended = call("encode - -o out.csv")
     assert ended == INTERRUPTED
-    assert list(tmp_path.iterdir()) == []
+    assert os.listdir() == []
 
 
 @pytest.mark.parametrize("form", ["parquet", "arrows", "csv", "csv.gz"])
 def test_waiting_for_a_reader(
-    form: str, files: Any, call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    form: str, files: Any, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reader of standard output reads no more; and gets nothing that looks complete."""
-    source = files.write(files.make(20_000), tmp_path / "in.csv")
+    """The reader of standard output stops reading, and gets nothing that looks complete."""
+    files.write(files.make(20_000), Path("in.csv"))
     with pipe() as (reader, writer):
         monkeypatch.setattr(sys, "stdout", writer)
         with interrupting(reader):
-            ended = call("encode", source, *COLUMNS, "-o", "-", "--output-format", form)
+            ended = call(f"encode in.csv -o - --output-format {form}")
         written = reader.read(1 << 20)
 
     assert ended == INTERRUPTED
@@ -247,36 +243,28 @@ def test_waiting_for_a_reader(
         assert not unpacker.eof
 
 
-def test_waiting_for_a_pipe_to_be_opened(small: Path, call: Any, tmp_path: Path) -> None:
-    """Nobody opens the pipe that is the output."""
-    out = tmp_path / "out.parquet"
-    os.mkfifo(out)
+@pytest.mark.usefixtures("small")
+def test_a_pipe_as_output(call: Any, files: Any) -> None:
+    """A pipe gets what a file would get; a signal ends the wait until it is opened."""
+    os.mkfifo("out.parquet")
     with interrupting():
-        ended = call("encode", small, *COLUMNS, "-o", out)
-
+        ended = call(f"{LINE} -o out.parquet")
     assert ended == INTERRUPTED
-    assert out.is_fifo()
+    assert Path("out.parquet").is_fifo()
 
-
-def test_a_pipe_as_output(small: Path, call: Any, files: Any, tmp_path: Path) -> None:
-    """A pipe gets what a file would get."""
-    out, file = tmp_path / "out.parquet", tmp_path / "read.parquet"
-    os.mkfifo(out)
-    reader = threading.Thread(target=lambda: file.write_bytes(out.read_bytes()))
+    read = Path("read.parquet")
+    reader = threading.Thread(target=lambda: read.write_bytes(Path("out.parquet").read_bytes()))
     reader.start()
-    ended = call("encode", small, *COLUMNS, "-o", out)
+    ended = call(f"{LINE} -o out.parquet")
     reader.join()
-
     assert ended == (0, b"", "")
-    assert files.read(file).num_rows == 1000
+    assert files.read(read).num_rows == 1000
 
 
-def test_a_pipe_as_input(call: Any, tmp_path: Path) -> None:
-    """A pipe cannot be read twice, and nobody waits for what is in it."""
-    os.mkfifo(tmp_path / "in.csv")
-    ended = call("inspect", tmp_path / "in.csv")
-
-    assert (ended.code, ended.error.count("\n")) == (Exit.INPUT, 1)
+def test_a_pipe_as_input(refused: Any) -> None:
+    """A pipe cannot be read twice, and the command does not wait for its content."""
+    os.mkfifo("in.csv")
+    refused("inspect in.csv", Exit.INPUT, "is not a regular file; - reads standard input")
 
 
 @pytest.mark.parametrize("is_ignored", [False, True])
