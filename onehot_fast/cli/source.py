@@ -115,7 +115,7 @@ class InputFiles:
         # The number of rows requires a column.
         extra = reader.schema.names[:1] if chosen == [] else []
         for batch in reader.batches(rows, extra or chosen, coded):
-            n_rows, batch = batch.num_rows, batch.drop_columns(extra) if extra else batch
+            n_rows, batch = batch.num_rows, batch.select([]) if extra else batch
             for name in keys:
                 key = pa.scalar(self.values[i][name], pa.string()).cast(self.keys[name])
                 column = pa.repeat(key, n_rows)
