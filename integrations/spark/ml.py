@@ -34,51 +34,34 @@ def _number(value: Any) -> Any:
     return value if isinstance(value, int) else TypeConverters.toFloat(value)
 
 
+def _param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Param[Any]:
+    """Return the parameter of a stage."""
+    return Param(Params._dummy(), name, doc, converter)
+
+
 class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     """The parameters of the stage and its model."""
 
-    handleUnknown: Param[str] = Param(
-        Params._dummy(),
+    handleUnknown = _param(
         "handleUnknown",
         "how to encode unknown values: error, ignore, warn, indicator or infrequent",
-        TypeConverters.toString,
     )
-    handleMissing: Param[str] = Param(
-        Params._dummy(),
-        "handleMissing",
-        "how to encode null and NaN: ignore, indicator, error or propagate",
-        TypeConverters.toString,
+    handleMissing = _param(
+        "handleMissing", "how to encode null and NaN: ignore, indicator, error or propagate"
     )
-    minFrequency: Param[float] = Param(
-        Params._dummy(),
+    minFrequency = _param(
         "minFrequency",
         "categories in fewer rows, or a smaller share of the rows, are infrequent",
         _number,
     )
-    maxCategories: Param[int] = Param(
-        Params._dummy(),
+    maxCategories = _param(
         "maxCategories",
         "the maximum number of features of the categories of a column",
         TypeConverters.toInt,
     )
-    drop: Param[str] = Param(
-        Params._dummy(),
-        "drop",
-        "the category without a feature: first, last, if_binary or most_frequent",
-        TypeConverters.toString,
-    )
-    dtype: Param[str] = Param(
-        Params._dummy(),
-        "dtype",
-        "the dtype of columns and array elements: bool, int8, float32, ...",
-        TypeConverters.toString,
-    )
-    output: Param[str] = Param(
-        Params._dummy(),
-        "output",
-        "vector, array, columns, codes or indices",
-        TypeConverters.toString,
-    )
+    drop = _param("drop", "the category without a feature: first, last, if_binary or most_frequent")
+    dtype = _param("dtype", "the dtype of columns and array elements: bool, int8, float32, ...")
+    output = _param("output", "vector, array, columns, codes or indices")
 
     def __init__(self) -> None:
         super().__init__()
@@ -235,9 +218,7 @@ class OneHotEncoderModel(
     array([[ True, False]])
     """
 
-    encoder: Param[str] = Param(
-        Params._dummy(), "encoder", "the fitted encoder as JSON", TypeConverters.toString
-    )
+    encoder = _param("encoder", "the fitted encoder as JSON")
     _read: tuple[str, Encoder] | None = None
 
     def getEncoder(self) -> Encoder:

@@ -7,6 +7,7 @@ Invalid labels fail an asynchronous assertion, so that the program never waits f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import torch
 
@@ -59,44 +60,37 @@ def read_labels(
     return labels, ignored
 
 
+class Policies(NamedTuple):
+    """The options of the operators, in the order of their schemas."""
+
+    axis: int  # the position of the classes, from 0
+    ignore_index: Sequence[int]
+    negative_indices: str
+    out_of_range: str
+    label_smoothing: float
+
+
 def encode(
-    tensor: torch.Tensor,
-    num_classes: int,
-    dtype: torch.dtype,
-    axis: int,
-    ignore_index: Sequence[int],
-    negative_indices: str,
-    out_of_range: str,
-    label_smoothing: float,
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of `dtype`, with the classes in dimension `axis`, from 0."""
-    labels, classes = _broadcastable(
-        tensor, num_classes, axis, ignore_index, negative_indices, out_of_range
-    )
-    is_hot = labels == classes
-    if not label_smoothing:
+    """Return the one-hot tensor of `dtype` under `Policies`."""
+    labels, classes = _broadcastable(tensor, num_classes, Policies(*policies))
+    is_hot, smoothing = labels == classes, Policies(*policies).label_smoothing
+    if not smoothing:
         return is_hot.to(dtype)
-    hot, cold = smoothed_values(label_smoothing, num_classes)
+    hot, cold = smoothed_values(smoothing, num_classes)
     device = tensor.device
     return torch.where(is_hot, scalar(hot, dtype, device), scalar(cold, dtype, device))
 
 
-def encode_into(
-    tensor: torch.Tensor,
-    num_classes: int,
-    axis: int,
-    ignore_index: Sequence[int],
-    negative_indices: str,
-    out_of_range: str,
-    label_smoothing: float,
-    out: torch.Tensor,
-) -> None:
+def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
     """Write the one-hot tensor into `out`; only smoothed labels need a mask of its size."""
-    policies = axis, ignore_index, negative_indices, out_of_range
-    if label_smoothing:
-        out.copy_(encode(tensor, num_classes, out.dtype, *policies, label_smoothing))
+    *options, out = policies_and_out
+    policies = Policies(*options)
+    if policies.label_smoothing:
+        out.copy_(encode(tensor, num_classes, out.dtype, *policies))
         return
-    labels, classes = _broadcastable(tensor, num_classes, *policies)
+    labels, classes = _broadcastable(tensor, num_classes, policies)
     torch.eq(labels, classes, out=out.view(SIGNED.get(out.dtype, out.dtype)))
 
 
@@ -116,14 +110,10 @@ def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu")
 
 
 def _broadcastable(
-    tensor: torch.Tensor,
-    num_classes: int,
-    axis: int,
-    ignore_index: Sequence[int],
-    negative_indices: str,
-    out_of_range: str,
+    tensor: torch.Tensor, num_classes: int, policies: Policies
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return labels and classes in shapes whose comparison has the shape of the result."""
+    axis, ignore_index, negative_indices, out_of_range, _ = policies
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
