@@ -1,4 +1,4 @@
-"""Long calls beside other Python threads: the GIL is free, Ctrl-C works, results are right."""
+"""Calls in several Python threads: they release the GIL, obey Ctrl-C and give right results."""
 
 from __future__ import annotations
 
@@ -111,12 +111,10 @@ def test_other_threads_run_during_a_call(num_threads, axis):
     program = f"""
         import sys, threading, time
         import numpy as np
-        from onehot_fast._runtime import dispatch
+        from onehot_fast import one_hot
 
         indices = np.arange(400_000) % 50
-        out = np.empty(20_000_000, np.float32)
-        inner = 1 if {axis} else 400_000
-        on, off = np.float32([1, 0]).reshape(2, 1).view(np.uint8)
+        out = np.empty((400_000, 50) if {axis} else (50, 400_000), np.float32)
         count, stop = 0, False
 
         def work():
@@ -127,7 +125,7 @@ def test_other_threads_run_during_a_call(num_threads, axis):
 
         def moved():
             before = count
-            dispatch.encode(indices, out, 50, inner, on, off, num_threads={num_threads})
+            one_hot(indices, 50, axis={axis}, out=out, num_threads={num_threads})
             return count > before
 
         sys.setswitchinterval(1000)
@@ -148,7 +146,6 @@ def test_other_threads_run_during_a_call(num_threads, axis):
 INTERRUPTED = """
 import os, signal, sys, threading, time
 import numpy as np, onehot_fast
-from onehot_fast._runtime import memory
 
 indices = np.zeros(1_250_000_000 // 400, np.uint8)
 N_ATTEMPTS = 20
@@ -172,7 +169,7 @@ def interrupted(call, has_begun, error):
             time.sleep(0.01)
     except error as caught:
         presser.join()
-        return in_time and [str(caught), memory.cache_info().n_live]
+        return in_time and [str(caught), onehot_fast.cache_info().n_live]
 
 def first(attempts):
     return next(filter(None, attempts), None)
@@ -206,7 +203,7 @@ CALL = """
 def call():
     onehot_fast.one_hot(indices, 100, off_value=2, num_threads=2)
 def attempt(_):
-    return interrupted(call, lambda: memory.cache_info().n_live, error)
+    return interrupted(call, lambda: onehot_fast.cache_info().n_live, error)
 """
 
 
@@ -215,7 +212,7 @@ def test_ctrl_c_leaves_no_memory_behind():
     program = f"""{INTERRUPTED}{CALL}
 error = KeyboardInterrupt
 # While the error is handled its traceback holds the frame, and the frame the result.
-print(*first(map(attempt, range(N_ATTEMPTS))), memory.cache_info().n_live)
+print(*first(map(attempt, range(N_ATTEMPTS))), onehot_fast.cache_info().n_live)
 """
 
     assert run(program).split() == ["1", "0"]

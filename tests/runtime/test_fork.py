@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from programs import needs_fork, run
 
@@ -105,7 +103,7 @@ print(codes, child(lambda: encode(2)))
     ),
     "a child needs nothing that another thread was working out": (
         """
-from onehot_fast._runtime.utils import cached_property
+from onehot_fast.adapter import cached_property
 entered, go = threading.Event(), threading.Event()
 class Slow:
     @cached_property
@@ -181,26 +179,3 @@ print([bool(each) for each in loader], encode(2))
 """
 
     assert run(program, *BESIDE_THREADS) == f"{[True] * 8} True"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
-def test_a_runtime_that_cannot_let_go():
-    """Where the team cannot be ended before a fork, the child stays on one thread and is right."""
-    program = f"""{PRELUDE}
-from onehot_fast._kernels import chunks
-if not chunks.openmp_version():
-    print([0], True)
-    sys.exit()
-encode(2)
-codes, turns = [], iter([True])
-def fork_once(_):
-    if next(turns, False):
-        codes.append(child(lambda: encode(2) and chunks.max_threads() == 1))
-# Inside a parallel region the runtime refuses to end its teams.
-region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
-ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
-ours.GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
-print(codes, encode(2))
-"""
-
-    assert run(program, *BESIDE_THREADS) == "[0] True"

@@ -10,24 +10,30 @@ from types import SimpleNamespace
 import pytest
 from programs import run
 
-from onehot_fast._runtime.registry import REQUIRED, require
+from onehot_fast.adapter import require
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 
-# To stand before a program: these cannot be found, whether they are installed or not.
-WITHOUT_LIBRARIES = """
-import sys
-for name in "dask narwhals onnx pandas polars pyarrow pyspark sklearn torch".split():
-    sys.modules[name] = None
-"""
+# Each integration with a library, the library, and its oldest version.
+REQUIRED = {
+    "arrow": ("pyarrow", "18.0"),
+    "dask": ("dask", "2025.7"),
+    "narwhals": ("narwhals", "2.0"),
+    "onnx": ("onnx", "1.16"),
+    "pandas": ("pandas", "2.2.2"),
+    "polars": ("polars", "1.20"),
+    "sklearn": ("sklearn", "1.6"),
+    "spark": ("pyspark", "4.0"),
+    "torch": ("torch", "2.5"),
+}
 
 
-def test_a_missing_library():
-    """The message says which one, from which version on, and the command that installs it."""
+def test_a_missing_library_is_named_with_its_version_and_the_command():
     program = f"""
-{WITHOUT_LIBRARIES}
-import importlib
-for extra in {[extra for extra, _ in REQUIRED.values()]}:
+import importlib, sys
+for extra, (name, _) in {REQUIRED}.items():
+    sys.modules[name] = None  # cannot be imported
+for extra in {[*REQUIRED]}:
     try:
         importlib.import_module("onehot_fast.integrations." + extra)
     except ModuleNotFoundError as error:
@@ -36,7 +42,7 @@ for extra in {[extra for extra, _ in REQUIRED.values()]}:
     expected = [
         f"{name}|onehot_fast.integrations.{extra} needs {name} {least} or newer:"
         f' pip install "onehot-fast[{extra}]"'
-        for name, (extra, least) in REQUIRED.items()
+        for extra, (name, least) in REQUIRED.items()
     ]
 
     assert run(program).splitlines() == expected
@@ -71,13 +77,11 @@ def test_a_library_that_cannot_be_imported(monkeypatch, tmp_path):
         require("polars")
 
 
-def test_the_versions_are_those_of_the_extras():
-    """What is asked for at import is what the package declares, and what is tested."""
+def test_the_package_declares_these_versions():
     if not PYPROJECT.exists():
         pytest.skip("pyproject.toml is not beside the tests")
-    extras = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"][
-        "optional-dependencies"
-    ]
-    declared = {extra: extras[extra][0].partition(">=")[2] for extra, _ in REQUIRED.values()}
+    project = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    declared = {extra: extras[extra][0].partition(">=")[2] for extra in REQUIRED}
 
-    assert declared == dict(REQUIRED.values())
+    assert declared == {extra: least for extra, (_, least) in REQUIRED.items()}

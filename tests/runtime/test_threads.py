@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from programs import needs_openmp, run
+from programs import needs_fork, needs_openmp, run
 
 import onehot_fast
 from onehot_fast._runtime import parallel
@@ -241,3 +241,37 @@ def test_threads_that_the_system_refuses_are_done_without():
         """
 
     assert run(program) == "900000.0\n900000.0"
+
+
+@needs_fork
+@needs_openmp
+@pytest.mark.skipif(sys.platform != "linux", reason="the library has another name elsewhere")
+def test_a_child_of_a_runtime_that_keeps_its_team_uses_one_thread():
+    program = """
+        import ctypes, os, signal
+        import numpy as np
+        from onehot_fast import one_hot
+        from onehot_fast._kernels import chunks
+
+        def encode():
+            return one_hot(np.arange(900_000) % 5, 5, num_threads=2).sum() == 900_000
+
+        def fork_once(_):
+            if next(turns, False):
+                number = os.fork()
+                if number == 0:
+                    signal.alarm(300)
+                    os._exit(0 if encode() and chunks.max_threads() == 1 else 1)
+                codes.append(os.waitpid(number, 0)[1])
+
+        encode()
+        codes, turns = [], iter([True])
+        # Inside a parallel region the runtime refuses to end its teams.
+        region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(fork_once)
+        ours = ctypes.CDLL(chunks.__file__)  # finds what the module is linked with
+        ours.GOMP_parallel(region, None, ctypes.c_uint(2), ctypes.c_uint(0))
+        print(codes, encode())
+        """
+
+    # Python 3.12 warns of a fork beside threads.
+    assert run(program, "-W", "ignore::DeprecationWarning") == "[0] True"

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from onehot_fast import Column, distinct_labels, multi_hot
 from onehot_fast._categories.lists import Rows
-from onehot_fast._runtime import system
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -195,7 +194,7 @@ def test_missing_elements_are_not_refused():
 
 
 def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
-    monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 1 << 20)
 
     with pytest.raises(MemoryError, match=r"the result needs 381\.5 MiB"):
         multi_hot([[0]] * 1000, 100_000)
@@ -203,14 +202,14 @@ def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
 
 @pytest.mark.parametrize("output", ["numpy", "csr"])
 def test_sizes_are_checked_with_all_that_is_allocated(monkeypatch, output):
-    """Positions and counts of a sparse result count, and what offsets leave out does not."""
-    codes, none = np.zeros(1000, np.int8), np.zeros(1001, np.int8)
-    monkeypatch.setattr("onehot_fast._arguments.shapes.ASK_ABOVE", 0)
-    monkeypatch.setattr(system, "available_memory", lambda: 20_000)
+    """Positions and counts of a sparse result count, and codes outside the offsets do not."""
+    n = 5_000_000
+    codes = np.zeros(n, np.int8)
+    monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 17 * n)
 
-    assert multi_hot(codes, 2, offsets=none, output="csr").nnz == 0
+    assert multi_hot(codes, 2, offsets=np.zeros(9, int), output="csr").nnz == 0
     with pytest.raises(MemoryError, match="the result needs"):
-        multi_hot(codes, 20, offsets=np.arange(1001), output=output)
+        multi_hot(codes, 5, offsets=np.arange(n + 1), output=output)
 
 
 @every_mode
