@@ -226,7 +226,7 @@ def test_missing_values_propagate(library, form):
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
         ({"handle_missing": "error"}, ValueError, "column 'size', row 2: the value is missing"),
         ({"handle_missing": "propagate"}, ValueError, "must be a float type"),
-        ({"max_categories": "2"}, TypeError, "max_categories = '2' is a str"),
+        ({"max_categories": "2"}, TypeError, "max_categories must be an int or None, got a str"),
         ({"prefix": 1}, TypeError, "prefix must be a str, got 1"),
         ({"prefix": ["x"]}, TypeError, r"prefix must be a str, got \['x'\]"),
         ({"prefix_sep": None}, TypeError, "prefix_sep must be a str, got None"),
