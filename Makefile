@@ -1,4 +1,4 @@
-# The front door. Every target does its own set-up, in .venv; nothing else on the machine is touched.
+# Every target sets up .venv itself. Nothing outside the checkout changes.
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -11,16 +11,16 @@ CAN_BUILD := import ensurepip, os, sys, sysconfig, venv; \
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
     $$python -c '$(CAN_BUILD)' 2> /dev/null && { echo $$python; break; }; done)
 
-# As many processes as there are processors; `make test ARGS="-n 0 --pdb"` has one.
+# One process per processor; `make test ARGS="-n 0 --pdb"` uses one.
 PYTEST := $(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
-# Options for the tools behind a target, as in `make test ARGS="-k axis"`.
+# Options for the tool of a target, e.g. `make test ARGS="-k axis"`.
 ARGS ?=
 ASV_ARGS ?= --quick
-# Results are published: they name the processor, not the machine.
+# Results are published, so they name the processor, not the machine.
 PROCESSOR = $(shell $(BIN)/python -c "from benchmarks.machine import slug; print(slug())")
 ASV_MACHINE = $(BIN)/asv machine --yes --machine $(PROCESSOR) --cpu $(PROCESSOR) --os $(shell uname -s) > /dev/null
 
-# What an install depends on, and what only needs compiling anew.
+# The files that need a new install, and those that only need compiling.
 INSTALL_INPUTS := pyproject.toml setup.py onehot_fast/_version.py
 SOURCES := $(shell find onehot_fast -name '*.pyx' -o -name '*.pxd' -o -name '*.h' -o -name microkernels.c -o -path '*_kernels/dictionary.c')
 STUBBED = $(subst /,.,$(basename $(shell find onehot_fast -name '*.pyi')))
@@ -40,7 +40,7 @@ demo: $(VENV)/.test-ready $(VENV)/.compiled  ## one-hot encode 336,776 real flig
 test: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and the examples of the documentation
 	$(PYTEST) -m "not long" $(ARGS)
 
-coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and show the lines they miss
+coverage: $(VENV)/.test-ready $(VENV)/.compiled  ## run the tests and list the lines that they miss
 	$(PYTEST) --cov --cov-report=term-missing $(ARGS)
 
 lint: $(VENV)/.dev-ready  ## check style and layout of the sources
@@ -55,12 +55,12 @@ lint: $(VENV)/.dev-ready  ## check style and layout of the sources
 	$(BIN)/check-jsonschema --builtin-schema vendor.readthedocs .readthedocs.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 
-format: $(VENV)/.dev-ready  ## bring the sources into that layout
+format: $(VENV)/.dev-ready  ## format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# mypy cannot follow the import hook of an editable install to onehot_fast.integrations: a copy that
-# has it where a wheel has it.
+# mypy cannot follow the import hook of an editable install to onehot_fast.integrations. The copy has
+# the layout of a wheel.
 types: $(VENV)/.dev-ready $(VENV)/.compiled  ## check the types, and the stubs against the built modules
 	rm -rf build/types
 	mkdir -p build/types
@@ -87,10 +87,10 @@ builds: $(VENV)/.test-ready $(VENV)/.compiled  ## run kernel tests under ThreadS
 torture: $(VENV)/.test-ready $(VENV)/.compiled  ## fuzz everything for an hour on two cores (ARGS="--minutes 5 --only races")
 	cd tools && $(abspath $(BIN))/python -m torture --minutes 60 $(ARGS)
 
-faults: $(VENV)/.test-ready $(VENV)/.compiled  ## 1,000 mutants of each format, kills and full disks of the command; an hour
+faults: $(VENV)/.test-ready $(VENV)/.compiled  ## test 1,000 mutants of each format, and kills and full disks of the command, for an hour
 	cd tools && $(abspath $(BIN))/python -m torture --faults 1000 $(ARGS)
 
-emulate:  ## test the C code here, under qemu for aarch64 (NEON) and s390x (big-endian), under wine for Windows
+emulate:  ## test the C code natively, under qemu (aarch64, s390x) and wine (Windows)
 	.ci/emulate
 
 bench: $(VENV)/.bench-ready $(VENV)/.compiled  ## compare ratios and instruction counts with the last commit (ARGS=--twice: with itself)
@@ -113,28 +113,28 @@ bench-publish: $(VENV)/.bench-ready  ## write the pages of benchmarks/history in
 compare: $(VENV)/.bench-ready $(VENV)/.compiled  ## measure side by side with the peers
 	$(BIN)/python -m benchmarks.compare $(ARGS)
 
-# A build of its own, in build/free-threaded: the checkout's modules are for a Python with a GIL.
-free-threaded:  ## build and test without a GIL (FREE_THREADED=/path/to/python3.14t, else one of pyenv or PATH)
+# It builds in build/free-threaded: the checkout's modules are for a Python with a GIL.
+free-threaded:  ## build and test without a GIL (FREE_THREADED=/path/to/python3.14t; default: pyenv, PATH)
 	.ci/free-threaded "$(FREE_THREADED)" $(ARGS)
 
-docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html, and follow its links
+docs: $(VENV)/.dev-ready $(VENV)/.compiled  ## build the documentation into docs/_build/html, and check its links
 	$(BIN)/sphinx-build --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html
 	$(BIN)/python docs/check.py docs/_build/html
 
-# Without the `rm`, setuptools would pack files that were deleted since. What it needs is in .venv.
-build: $(VENV)/.dev-ready  ## make the sdist, and from it the wheel, in dist/
+# Without the `rm`, setuptools would pack deleted files. The build requirements are in .venv.
+build: $(VENV)/.dev-ready  ## build the sdist, and from it the wheel, in dist/
 	rm -rf dist *.egg-info
 	$(BIN)/python -m build --no-isolation
 
-wheel: $(VENV)/.release-ready  ## the same for Linux, as published: with libgomp, checked (TESTS=1 TWICE=1 ARGS="python3.12 python3.13")
+wheel: $(VENV)/.release-ready  ## build them for Linux as published, with libgomp, and check them (TESTS=1 TWICE=1 ARGS="python3.12 python3.13")
 	TESTS=$(TESTS) TWICE=$(TWICE) .ci/wheel $(BIN) $(ARGS)
 
-release-check: $(VENV)/.release-ready $(VENV)/.compiled  ## check what a release needs: other platforms, wheels, package page; an hour
+release-check: $(VENV)/.release-ready $(VENV)/.compiled  ## check a release: other platforms, wheels, package page; an hour
 	$(BIN)/python tools/cross.py
 	.ci/emulate
 	$(MAKE) wheel TESTS=1 TWICE=1
 
-clean:  ## remove all that was built; .venv stays
+clean:  ## remove everything that was built, except .venv
 	rm -rf build dist *.egg-info docs/_build docs/auto_gallery htmlcov .coverage .mypy_cache .ruff_cache .pytest_cache
 	rm -f $(VENV)/.*-ready $(VENV)/.compiled
 	find onehot_fast \( -name '*.so' -o -name '*.pyd' \) -delete
@@ -146,7 +146,7 @@ $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --upgrade pip
 
-# Installed once and for all, so that a rebuild takes seconds and not an isolated environment.
+# Installed once, so that a rebuild takes seconds and needs no isolated environment.
 $(VENV)/.build-ready: pyproject.toml | $(VENV)/pyvenv.cfg
 	$(BIN)/python -c '$(BUILD_REQUIRES)' > $(VENV)/build-requires.txt
 	$(PIP) install -r $(VENV)/build-requires.txt
@@ -168,8 +168,7 @@ $(VENV)/.release-ready: $(VENV)/.build-ready $(INSTALL_INPUTS)
 	$(PIP) install --no-build-isolation -e '.[release]'
 	touch $@
 
-# Right after an install this finds nothing to do; later it compiles what is older than its sources,
-# where an install would compile everything.
+# This compiles only modules that are older than their sources; an install would compile everything.
 $(VENV)/.compiled: $(SOURCES) setup.py
 	$(BIN)/python setup.py --quiet build_ext --inplace
 	touch $@

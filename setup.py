@@ -12,7 +12,7 @@ For the page of a published package, which the release workflow sets:
 ONEHOT_FAST_REPOSITORY=https://host/owner/name  project URLs, and absolute links in the README
 ONEHOT_FAST_CONTACT=name@host                   the maintainers' e-mail address
 
-Where a compiler keeps OpenMP is said in CPPFLAGS and LDFLAGS, which every build here obeys.
+CPPFLAGS and LDFLAGS say where a compiler finds OpenMP.
 """
 
 import os
@@ -26,25 +26,25 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 KERNELS = "onehot_fast/_kernels"
-# The C files of the extensions that carry some, by the name of the extension's .pyx.
+# The C file of an extension that has one, by the name of its .pyx.
 C_FILES = {"simd": "microkernels.c", "dictionary": "dictionary.c"}
-# setuptools rebuilds what is older than this file, so the switches are a dependency too.
+# The switches of the last build. Extensions depend on this file, so a change rebuilds them.
 FLAGS_RECORD = Path("build/flags.txt")
 OPENMP_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 NO_OPENMP = """\
 ! onehot_fast: the compiler has no OpenMP: building SINGLE-THREADED kernels.
 ! Linux: use gcc, or install libomp-dev. macOS: brew install libomp, then
 !   CPPFLAGS="-I$(brew --prefix libomp)/include" LDFLAGS="-L$(brew --prefix libomp)/lib"
-! ONEHOT_FAST_NO_OPENMP=1 asks for this build and silences this note."""
+! ONEHOT_FAST_NO_OPENMP=1 selects this build and silences this note."""
 
 
 def switch(name):
-    """Tell whether the environment switches ``name`` on."""
+    """Return whether the environment sets the switch ``name``."""
     return os.environ.get(name, "0") not in ("", "0")
 
 
 def package_page(repository, contact):
-    """Return what the page of the package shows: the README, and URLs if the repository is known.
+    """Return the metadata of the package's page: the README, and URLs if the repository is known.
 
     Links of the README lead to the tag of the version, images to their bytes.
     """
@@ -78,7 +78,7 @@ def package_page(repository, contact):
 
 
 def dependencies(sources):
-    """Return the headers and .pxd files of ours that sources include, and those that these do."""
+    """Return our headers and .pxd files that sources include, directly or not."""
     found, todo = set(), list(sources)
     while todo:
         source = todo.pop()
@@ -94,7 +94,7 @@ def dependencies(sources):
 
 
 def extension(pyx):
-    """Make the extension of one ``.pyx``, with the C file that it carries."""
+    """Return the extension of one ``.pyx``, with its C file."""
     carried = [Path(KERNELS, C_FILES[pyx.stem])] if pyx.stem in C_FILES else []
     return Extension(
         ".".join(pyx.with_suffix("").parts),
@@ -110,23 +110,23 @@ def extension(pyx):
 
 
 class BuildExt(build_ext):
-    """``build_ext`` that asks the compiler about OpenMP before it starts."""
+    """``build_ext`` that checks the compiler for OpenMP first."""
 
     def finalize_options(self):
-        """Compile as many extensions at a time as there are processors, unless told otherwise."""
+        """Compile one extension per processor concurrently, unless an option says otherwise."""
         super().finalize_options()
         if self.parallel is None:
             self.parallel = os.cpu_count()
 
     def build_extensions(self):
-        """Give every extension the same flags, and build."""
+        """Build all extensions with the same flags."""
         compile_args, link_args = self.base_flags()
         openmp_compile, openmp_link = self.openmp_flags()
         self.remember(compile_args + openmp_compile + link_args + openmp_link)
         for ext in self.extensions:
             ext.extra_compile_args = compile_args + openmp_compile
             ext.extra_link_args = link_args + openmp_link
-            # The other directives stand in each .pyx, and would win over what is said here.
+            # All other directives are in the .pyx files, which override these.
             ext.cython_directives = {"boundscheck": switch("ONEHOT_FAST_DEBUG")}
         super().build_extensions()
 
@@ -135,7 +135,7 @@ class BuildExt(build_ext):
         debug = switch("ONEHOT_FAST_DEBUG")
         if self.compiler.compiler_type == "msvc":
             return ["/Od" if debug else "/O2"], []
-        # Level and debug information are said because Python's own would be passed on to us.
+        # These override the levels of Python's own build.
         common = ["-fno-strict-aliasing", "-Wall", "-Wextra"]
         compile_args = [*common, *(["-O1", "-g"] if debug else ["-O3", "-g0"])]
         compile_args += os.environ.get("ONEHOT_FAST_CFLAGS", "").split()
@@ -146,7 +146,7 @@ class BuildExt(build_ext):
         return [*compile_args, sanitize, "-g", "-fno-omit-frame-pointer"], [sanitize]
 
     def openmp_flags(self):
-        """Return the (compile, link) flags of OpenMP, or none where it is off or absent."""
+        """Return the (compile, link) flags of OpenMP, none if it is off or absent."""
         if switch("ONEHOT_FAST_NO_OPENMP"):
             return [], []
         candidates = [(["-fopenmp"], ["-fopenmp"]), (["-Xpreprocessor", "-fopenmp"], ["-lomp"])]
@@ -161,19 +161,19 @@ class BuildExt(build_ext):
         return [], []
 
     def links(self, source, compile_args, link_args):
-        """Tell whether ``source`` compiles and links with these flags."""
+        """Return whether ``source`` compiles and links with these flags."""
         with tempfile.TemporaryDirectory() as folder:
             probe = Path(folder, "probe.c")
             probe.write_text(source)
             try:
                 built = self.compiler.compile([str(probe)], folder, extra_postargs=compile_args)
                 self.compiler.link_executable(built, "probe", folder, extra_postargs=link_args)
-            except Exception:  # every compiler class raises its own kind
+            except Exception:  # each compiler class raises its own
                 return False
         return True
 
     def remember(self, flags):
-        """Record the flags, and when they differ from the last build's do everything anew."""
+        """Record the flags, and compile everything again if they changed."""
         text = "\n".join(flags)
         if not FLAGS_RECORD.exists() or FLAGS_RECORD.read_text() != text:
             FLAGS_RECORD.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""The least a user gets: a wheel and NumPy, away from the checkout; printed is what was built."""
+"""Test a wheel beside NumPy alone, outside the checkout, and print its build information."""
 
 import importlib.util
 import os

@@ -13,7 +13,7 @@ from benchmarks.scenarios import LINE_FLOOR
 from benchmarks.targets import Results
 
 PANELS = {"out": "into a warm buffer (out=)", "fresh": "ordinary call, repeated"}
-# The palette of Okabe and Ito, told apart by the colour-blind too; each has a shape of its own.
+# The palette of Okabe and Ito, which colour-blind readers can distinguish; each has its own shape.
 STYLES = {
     OURSELVES: ("#000000", "D"),
     "numpy": ("#0072B2", "o"),

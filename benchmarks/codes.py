@@ -1,4 +1,4 @@
-"""The works of values → codes → categories, and of products with codes: D1 and on."""
+"""The workloads of values → codes → categories, and of products with codes, D1 to D39."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from onehot_fast._categories.dictionary import Dictionary
 
 Libraries = Mapping[str, Any]
 URL = "https://www.example.com/catalogue/%s/index.html"
-# An integer of a large span stands for itself: no table of all integers between is possible.
+# Integers of a large span are hashed: a look-up table of all integers between is too large.
 SPAN = 2**62
 
 
 @dataclass(frozen=True)
 class Way:
-    """How a library does a work: the call, and what of its result must be the same for all."""
+    """The call of a library, and the part of its result that all libraries must agree on."""
 
     library: str
     call: Callable[[], Any]
@@ -35,14 +35,14 @@ class CodesWork:
 
     name: str
     title: str
-    peer: str  # the library to be compared with
-    wanted: float  # how many times as fast as the peer
+    peer: str  # the library that we compare with
+    wanted: float  # the target: how many times as fast as the peer
     pool: Callable[[np.random.Generator], Array]  # distinct values
     make: Callable[[Libraries, Array, Array], dict[str, Way]]
     rows: int = 1_000_000
 
     def ways(self, libraries: Libraries, scale: float) -> dict[str, Way]:
-        """Draw the values, always the same ones, and return who does the work with them."""
+        """Draw the same values each time, and return the calls of all libraries."""
         draw = np.random.default_rng(7)
         pool = self.pool(draw)
         rows = draw.integers(0, len(pool), max(1000, round(self.rows * scale)))
@@ -50,7 +50,7 @@ class CodesWork:
 
 
 def texts(n: int, low: int, high: int, form: str = "%s") -> Callable[[np.random.Generator], Array]:
-    """Return what draws different texts of `low` to `high` letters."""
+    """Return a function that draws distinct texts of `low` to `high` letters."""
 
     def draw(random: np.random.Generator) -> Array:
         made: dict[str, None] = {}
@@ -66,7 +66,7 @@ def texts(n: int, low: int, high: int, form: str = "%s") -> Callable[[np.random.
 
 
 def integers(n: int) -> Callable[[np.random.Generator], Array]:
-    """Return what draws different integers, far from one another."""
+    """Return a function that draws distinct integers, far from one another."""
     return lambda random: np.unique(random.integers(-SPAN, SPAN, n))
 
 
@@ -84,7 +84,7 @@ def first_seen(codes: Array) -> Array:
 
 
 def learned(kind: str, values: Any) -> Way:
-    """Return our way to code values that nobody has seen."""
+    """Return our call that numbers unknown values."""
     return Way("onehot_fast", lambda: Dictionary(kind).encode(values), first_seen)
 
 
@@ -99,7 +99,7 @@ def arrow(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
 
 
 def look_up(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
-    """Find Arrow's strings among known ones."""
+    """Look Arrow's strings up among known ones."""
     arrow = libraries["pyarrow"]
     array, known = arrow.array(pool[rows], "large_string"), Dictionary("string")
     (chunk,), (names,) = read(array), read(arrow.array(pool, "large_string"))
@@ -129,7 +129,7 @@ def polars(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
 
 
 def numpy(convert: Callable[[Array], Array]) -> Callable[..., dict[str, Way]]:
-    """Code NumPy arrays, of objects or of what `convert` makes of them."""
+    """Code NumPy arrays of objects, or their conversion by `convert`."""
 
     def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
         values, factorize = convert(pool[rows]), libraries["pandas"].factorize
@@ -145,12 +145,12 @@ def numpy(convert: Callable[[Array], Array]) -> Callable[..., dict[str, Way]]:
 
 
 def own_objects(values: Array) -> Array:
-    """Return texts of which each row has its own."""
+    """Return a distinct text for each row."""
     return np.array(["".join([text[:1], text[1:]]) for text in values], object)
 
 
 def fit(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
-    """Learn sorted categories and how often they occur."""
+    """Learn sorted categories and their counts."""
     values, pandas = pool[rows], libraries["pandas"]
     return {
         "Encoder.fit": Way(
@@ -199,7 +199,7 @@ def dummies(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
 
 
 def sizes(*n_categories: int) -> Callable[[np.random.Generator], Array]:
-    """Return what gives the number of categories of each column."""
+    """Return a function that counts the categories of each column."""
     return lambda random: np.array(n_categories)
 
 
@@ -211,7 +211,7 @@ def products(
     width: int | None = None,
     read: Callable[[Any], Array] = np.asarray,
 ) -> Callable[..., dict[str, Way]]:
-    """Return what multiplies a one-hot matrix and whole numbers, in one thread."""
+    """Return a function that multiplies a one-hot matrix by integers, on one thread."""
 
     def make(libraries: Libraries, pool: Array, rows: Array) -> dict[str, Way]:
         threads = import_module("threadpoolctl").ThreadpoolController()
@@ -251,7 +251,7 @@ def solve(matrix: Any, y: Array) -> float:
 
 
 def _works() -> list[CodesWork]:
-    """Return all works, the name of each by its place."""
+    """Return all workloads; the position gives the name."""
     objects, own = numpy(np.asarray), numpy(own_objects)
     unicode = numpy(lambda values: values.astype("U8"))
     string = numpy(lambda values: values.astype(np.dtypes.StringDType()))

@@ -1,6 +1,6 @@
-"""Side by side with the peers: ``python -m benchmarks.compare`` from the root of the repository.
+"""Compare with other libraries: ``python -m benchmarks.compare`` in the root of the repository.
 
-Every library that is installed takes part. Writes the report of this processor, and a chart.
+All installed libraries take part. The report and the chart are named after the processor.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from benchmarks.workloads import WORKLOADS
 from benchmarks.written import WRITTEN
 
 PARTS = [*WORKLOADS, "first", "busy", *WRITTEN, *FRAMES, *CODES]
-# Short for several parts.
+# Names for several parts.
 GROUPS = {"written": [*WRITTEN], "frames": [*FRAMES], "codes": [*CODES]}
 LIBRARIES = {each.library for each in [*CONTENDERS.values(), *FORMERS.values()]} | {
     each.peer for each in CODES.values()
@@ -47,7 +47,7 @@ PEERS = sorted(LIBRARIES - {OURSELVES})
 
 
 def _names(accepted: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return a parser of lists of names, of those that are accepted."""
+    """Return a parser of lists of accepted names."""
 
     def parse(text: str) -> list[str]:
         words = [word for word in text.split(",") if word]

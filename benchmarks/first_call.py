@@ -18,12 +18,12 @@ PAGE = 4096
 
 
 def encode(work: Work) -> Array:
-    """Encode, into memory that the process never had."""
+    """Encode into memory that is new to the process."""
     return onehot_fast.one_hot(work.indices, work.depth, axis=work.axis, dtype=work.dtype)
 
 
 def zeros_touched(work: Work) -> Array:
-    """Ask NumPy for zeros, and write one byte of each page."""
+    """Allocate zeros by NumPy, and write one byte of each page."""
     cells = np.zeros(work.shape, work.dtype)
     cells.reshape(-1).view(np.uint8)[::PAGE] = 1
     return cells
@@ -36,7 +36,7 @@ FIRST: dict[str, Callable[[Work], Array]] = {
 
 
 def seconds(workload: str, name: str, scale: float = 1.0) -> float:
-    """Return the seconds of the call, of which there must have been none before."""
+    """Return the seconds of the call, which must be the first of the process."""
     work, call = WORKLOADS[workload].make(scale), FIRST[name]
     start = time.perf_counter()
     result = call(work)

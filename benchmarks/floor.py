@@ -1,9 +1,9 @@
-"""The line floor: what writing an output costs at least, on this machine and in this run.
+"""The line floor: a lower bound of the time to write an output, on this machine in this run.
 
-A 64-byte line of zeros costs what filling with 0 costs, any other line what filling with 1 costs,
-and the indices have to be read: ``z * t0 + (1 - z) * t1 + r``, where ``z`` is the share of lines
-without an on, counted in the data. Filling is what is faster here of ``memset`` and of stores past
-the caches: on some machines the C library's ``memset`` takes twice the time of these.
+A 64-byte line of zeros takes the time of filling it with 0, any other line that of filling it with
+1, and the indices must be read: ``z * t0 + (1 - z) * t1 + r``, where ``z`` is the share of lines of
+zeros in the data. Filling uses the faster of ``memset`` and stores that bypass the caches: on some
+machines the C library's ``memset`` takes twice as long.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HUGE_PAGE = 2 << 20
 class Parts(NamedTuple):
     """Seconds to write the output's bytes as 0, as 1, and to read the indices.
 
-    The first two by ``memset``, then by stores past the caches (infinite where there are none).
+    The first two use ``memset``, the next two stores that bypass the caches (infinite if none).
     """
 
     memset_zeros: float
@@ -64,12 +64,12 @@ class Parts(NamedTuple):
 
 
 def _streamed(output: Array, value: int) -> bool:
-    """Fill memory past the caches, if the processor has such stores."""
+    """Fill memory bypassing the caches, if the processor has such stores."""
     return stream_fill(output, np.array([value], np.uint8))
 
 
 def _memset(output: Array, value: int) -> bool:
-    """Fill memory as the C library does."""
+    """Fill memory by the C library's memset."""
     ctypes.memset(output.ctypes.data, value, output.nbytes)
     return True
 
@@ -83,7 +83,7 @@ FILLS: tuple[tuple[Callable[[Array, int], bool], int], ...] = (
 
 
 def warm_buffer(n_bytes: int) -> Array:
-    """Return touched memory that starts on a huge page; NumPy asks the system for huge pages."""
+    """Return touched memory that starts on a huge page; NumPy requests huge pages."""
     room = np.empty(n_bytes + HUGE_PAGE, np.uint8)
     start = -room.ctypes.data % HUGE_PAGE
     buffer = room[start : start + n_bytes]
@@ -92,7 +92,7 @@ def warm_buffer(n_bytes: int) -> Array:
 
 
 def zero_share(work: Work) -> float:
-    """Return the share of the lines of the output that hold no on."""
+    """Return the share of the output's lines that hold zeros only."""
     place = np.zeros(work.indices.shape, np.int64)
     stride = work.dtype.itemsize
     for axis in reversed(range(len(work.shape))):
@@ -130,7 +130,7 @@ class Floor:
         self._indices = np.array_split(indices.reshape(-1), threads)
 
     def sample(self, number: int) -> float:
-        """Return the floor in seconds: the median of `number` passes, three at least."""
+        """Return the floor in seconds: the median of `number` passes, at least three."""
         barrier = Barrier(self._threads)
         passes = max(3, number)
         with ThreadPoolExecutor(self._threads) as pool:
@@ -144,7 +144,7 @@ class Floor:
         return middle.floor(self.zero_share)
 
     def _passes(self, share: int, barrier: Barrier, passes: int) -> list[Parts]:
-        """Time one thread's share; the indices are read as cold as a write leaves them."""
+        """Time one thread's share; writing evicts the indices from the caches first."""
         output, indices = self._outputs[share], self._indices[share]
         clock = time.perf_counter
         taken = []

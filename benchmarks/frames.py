@@ -1,4 +1,4 @@
-"""The workloads of tables by name, and the proof that a result is right."""
+"""The workloads of tables by name, and the check of their results."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import numpy as np
 from benchmarks.workloads import Array
 
 CATEGORIES = (3, 12, 50, 100, 300)
-# A row holds each of so many tags with this probability.
+# The number of tags, and the probability that a row holds a tag.
 N_TAGS, TAGGED = 20, 0.15
 
-# Of the five columns the one that is a target of classification.
+# The column that is the target of classification.
 LABELS = 2
 
-# The target means of a row come from the other parts of the table, of so many.
+# The number of parts of the table: the target means of a row come from the other parts.
 N_FOLDS = 5
 
 # The classes of one column that becomes a tensor.
 N_CLASSES = 16
 
-# What is made of a table, by the name of the form.
+# The results of a table, by the name of the form.
 FORMS = {
     "dense": "Boolean columns",
     "sparse": "sparse Boolean columns",
@@ -49,7 +49,7 @@ MULTI = ("tags", "sets", "label sets")
 
 @dataclass(frozen=True)
 class FrameWork:
-    """One concrete task: `codes` are those of the columns, or whether each row has each tag."""
+    """One task with its data: the codes of the columns, or whether each row has each tag."""
 
     name: str
     form: str
@@ -72,7 +72,7 @@ class FrameWork:
 
     @property
     def expected(self) -> Array:
-        """What must come out: a column in each row of this, as bool or as values."""
+        """The expected result, transposed: a row for each column, as bool or as values."""
         if self.form in MULTI:
             return np.stack(self.codes)
         if self.form == "undo":
@@ -121,13 +121,13 @@ class FrameWorkload:
         return f"{self.rows:,} rows of {self.source}, to {FORMS[self.form]}"
 
     def make(self, scale: float = 1.0) -> FrameWork:
-        """Draw the values, always the same ones; `scale` is that of the number of rows."""
+        """Draw the same values each time; `scale` multiplies the number of rows."""
         # With fewer rows the widest column may lack a category.
         rows = max(10 * CATEGORIES[-1], round(self.rows * scale))
         draw = np.random.default_rng(0)
         if self.form in MULTI:
             codes = [draw.random(rows) < TAGGED for _ in range(N_TAGS)]
-            # Of an empty text some versions of pandas make a column.
+            # Some versions of pandas make a column for an empty text.
             codes[0] |= ~np.any(codes, axis=0)
             return FrameWork(self.name, self.form, self.source, _rows(codes, self.source), codes)
         if self.form == "tensor":
@@ -215,9 +215,9 @@ FRAMES = {
 
 
 def check(result: Array, work: FrameWork) -> None:
-    """Raise AssertionError unless a result, of a row for each of the data's, is the encoding."""
+    """Raise AssertionError unless a result with one row per row of the data is the encoding."""
     expected = work.expected
     if result.T.shape != expected.shape:
-        raise AssertionError(f"{work.name}: {result.shape} is not what was asked")
+        raise AssertionError(f"{work.name}: {result.shape} is the wrong shape")
     if n_wrong := np.count_nonzero(expected != result.T):
         raise AssertionError(f"{work.name}: {n_wrong} of {expected.size} elements are wrong")

@@ -1,6 +1,6 @@
 """Timing in turns.
 
-Everybody is measured again in every round, so that a slow second of the machine falls on all alike.
+Every call is measured in every round, so that slow moments of the machine affect all alike.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-# A sample of less is counted in ticks of the clock and in the interpreter's own loop.
+# In a shorter sample, the clock's resolution and the interpreter's loop would show.
 SHORTEST_SAMPLE = 1e-3
-# Long enough for the teams of threads of whoever came before to stop spinning.
+# Long enough for the threads of the entry before to stop spinning.
 SETTLE = 0.01
 MOST_SAMPLES_A_VISIT = 5
 FEWEST_SAMPLES = 3
-# Whoever takes longer is warm enough from the call of a second ago.
+# A call that takes longer is still warm from a second ago.
 WARM_UP_BELOW = 0.05
 
 Sampler = Callable[[int], float]
@@ -25,7 +25,7 @@ Sampler = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Key:
-    """What was measured.
+    """The name of a measurement.
 
     ``mode`` is floor, out, fresh, first, busy, written, table, codes or peak, ``threads`` 0 the
     default.
@@ -40,7 +40,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Record:
-    """Seconds per call; of mode peak, bytes that it needs for each byte of its result."""
+    """Seconds per call; in mode peak, bytes of memory for each byte of the result."""
 
     key: Key
     median: float
@@ -51,7 +51,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: rounds, seconds in each visit, seconds in all for one entry."""
+    """How long to measure: rounds, seconds of each visit, seconds of one entry in all."""
 
     rounds: int
     visit: float
@@ -63,7 +63,7 @@ QUICK = Effort(rounds=2, visit=0.01, total=0.2)
 
 
 def clock(call: Callable[[], object]) -> Sampler:
-    """Return a sampler: the seconds of each of `number` calls, the release of results included."""
+    """Return a sampler of seconds per call, over `number` calls with the release of results."""
 
     def sample(number: int) -> float:
         start = time.perf_counter()
@@ -76,7 +76,7 @@ def clock(call: Callable[[], object]) -> Sampler:
 
 @dataclass
 class Entry:
-    """Something to be measured in turn with others."""
+    """A call that is measured in turn with others."""
 
     key: Key
     sample: Sampler
@@ -85,7 +85,7 @@ class Entry:
     spent: float = 0.0
 
     def calibrate(self) -> None:
-        """Choose how many calls make a sample."""
+        """Choose the number of calls in a sample."""
         self.number = 1
         while (seconds := self.sample(self.number)) * self.number < SHORTEST_SAMPLE:
             self.number *= 2
@@ -93,7 +93,7 @@ class Entry:
             self._keep(seconds)
 
     def visit(self, effort: Effort) -> None:
-        """Take some samples, after a call that brings its memory and threads back."""
+        """Take some samples, after a call that warms its memory and threads."""
         if len(self.seconds) >= FEWEST_SAMPLES and self.spent > effort.total:
             return
         time.sleep(SETTLE)
@@ -112,7 +112,7 @@ class Entry:
         self.spent += seconds * self.number
 
     def record(self) -> Record:
-        """Return what was measured."""
+        """Return the record of all samples."""
         return summary(self.key, self.seconds)
 
 
@@ -125,7 +125,7 @@ def summary(key: Key, seconds: Sequence[float]) -> Record:
 def in_turns(
     entries: Sequence[Entry], effort: Effort, advance: Callable[[], None] = lambda: None
 ) -> list[Record]:
-    """Measure all entries, each once a round, never after the same neighbour by rule.
+    """Measure all entries once in each round, in changing order.
 
     `advance` is called after every visit.
     """

@@ -1,4 +1,4 @@
-"""The peak of memory of a call on a table, in a process of its own.
+"""The peak memory of a call on a table, in its own process.
 
 ``python -m benchmarks.peak F1 "onehot_fast get_dummies" 1.0`` prints the bytes that the process
 held more at the peak of the call than before it, for each byte of the result. What counts are
@@ -20,12 +20,12 @@ from benchmarks.peers import forms
 from benchmarks.peers.forms import size
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-# The first call imports and starts threads, which are no memory of a result.
+# The first call imports modules and starts threads, whose memory is not the result's.
 WARM_UP_SCALE = 0.001
 
 
 def peak() -> int:
-    """Return the most bytes that this process ever held, or held since `settle`."""
+    """Return the peak memory of this process in bytes, since `settle` if it was called."""
     if STATUS.exists():
         fields = dict(line.split(":", 1) for line in STATUS.read_text().splitlines())
         return int(fields["VmHWM"].split()[0]) << 10
@@ -34,7 +34,7 @@ def peak() -> int:
 
 
 def settle() -> None:
-    """Give back what is held without need, and forget the peak.
+    """Return unused memory to the system, and reset the peak.
 
     Where a system can do neither, a call seems to need less than it does.
     """
@@ -49,7 +49,7 @@ def settle() -> None:
 
 
 def extra(workload: str, name: str, scale: float = 1.0) -> float:
-    """Return the bytes of the peak for each byte of the result."""
+    """Return the bytes of peak memory for each byte of the result."""
     former, recipe = forms.FORMERS[name], FRAMES[workload]
     library = import_module(former.library)
     former.build(library, recipe.make(WARM_UP_SCALE))()

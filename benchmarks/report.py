@@ -15,7 +15,7 @@ from benchmarks.targets import OUT, Results, verdicts
 from benchmarks.workloads import WORKLOADS
 from benchmarks.written import WRITTEN
 
-# Above so many other processes the figures are those of a busy machine.
+# With more other processes than this, the figures are those of a busy machine.
 QUIET_LOAD = 0.5
 INTRO = """All libraries take turns in one process, so that a slow moment of the machine affects all
 of them. Every result was checked first. A time is the median of the calls, including the release of
@@ -43,7 +43,7 @@ TITLES |= {
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; columns after the first are aligned as they are read."""
+    """Return a Markdown table; columns after the first are aligned to the right."""
     tabulate = import_module("tabulate").tabulate
     cells = [[str(cell) for cell in row] for row in rows]
     text: str = tabulate(cells, headers, tablefmt="github", disable_numparse=True)
@@ -53,7 +53,7 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _time(seconds: float, small: bool) -> str:
     if small:
         return f"{seconds * 1e6:.2f}"
-    # Three figures, and no exponent.
+    # Three digits, and no exponent.
     return f"{seconds * 1e3:.3g}" if seconds < 0.1 else f"{seconds * 1e3:,.0f}"
 
 
@@ -168,7 +168,7 @@ def _tables(session: Session) -> Iterator[str]:
 
 
 def _codes(session: Session) -> Iterator[str]:
-    """Yield the table of values to codes, a row for each work."""
+    """Yield the table of values to codes, one row per workload."""
     results = Results(session.records)
     rows = []
     for name in results.workloads("codes"):
@@ -184,7 +184,7 @@ def _codes(session: Session) -> Iterator[str]:
 
 
 def _modes(session: Session, mode: str, title: str) -> Iterator[str]:
-    """Yield the table of a scenario that is not a comparison of peers."""
+    """Yield the table of a scenario without peers."""
     rows = [
         (
             TITLES.get(record.key.workload, f"{record.key.workload} float32"),
@@ -219,7 +219,7 @@ def _quiet(session: Session) -> str:
 
 def markdown(session: Session, chart_name: str) -> str:
     """Return the whole report."""
-    # Without a floor there is nothing to draw against.
+    # The chart shows multiples of the floor.
     chart = [f"![Time of each task in floors]({chart_name}.svg)\n"] if session.has_chart else []
     parts = [
         f"# {machine.title()}\n",

@@ -1,4 +1,4 @@
-"""What is measured: a workload by everybody, the first call of a process, a busy machine."""
+"""The scenarios: a workload by all libraries, the first call of a process, a busy machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from benchmarks.workloads import WORKLOADS, Array, Work, Workload, check
 ROOT = Path(__file__).parents[1]
 LINE_FLOOR = "line floor"
 WRITER = f"{OURSELVES} Encoder.transform"
-# Below this an output is no job of the memory bus, and its floor is a function call.
+# Smaller outputs are not memory-bound: their floor would be the overhead of a call.
 SMALLEST_FLOOR = 1 << 20
 FIRST_CALLS = ("W1", "W2", "W4", "W5")
 BUSY_ROWS = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -36,7 +36,7 @@ POISON = 0xA5
 
 @dataclass
 class Session:
-    """One run of the comparison: its options, and what came of it."""
+    """One run of the comparison: its options and results."""
 
     threads: int
     effort: Effort
@@ -48,7 +48,7 @@ class Session:
     load_before: float = field(default_factory=machine.load)
 
     def load(self, names: Sequence[str]) -> None:
-        """Import the libraries that are there; the others are failures of which to tell."""
+        """Import the installed libraries, and record the others as failures."""
         for name in names:
             try:
                 self.libraries[name] = load(name, self.threads)
@@ -57,26 +57,26 @@ class Session:
 
     @property
     def has_chart(self) -> bool:
-        """Whether something was measured that is drawn: peers beside a floor."""
+        """Whether there is something to draw: peers with a floor."""
         return any(name in WORKLOADS for name, _ in self.parts)
 
     @property
     def thread_counts(self) -> list[int]:
-        """One thread, and as many as there are."""
+        """One thread, and all threads."""
         return sorted({1, self.threads})
 
 
 def build(contender: Contender, session: Session, task: Task) -> Call:
-    """Return the call of a contender, of which one result was proven right."""
+    """Return the call of a contender after one result was checked."""
     call = contender.build(task)
-    # Whoever writes nothing must not be saved by what another one wrote before.
+    # A call that writes nothing must not pass with the output of the call before.
     task.out.reshape(-1).view(np.uint8).fill(POISON)
     check(contender.read(call()), task.work)
     return call
 
 
 def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Entry]:
-    """Yield an entry for everyone who can do this work.
+    """Yield an entry for each library that can run this workload.
 
     We ourselves come with our default, as a user calls us, and with every number of threads.
     """
@@ -101,7 +101,7 @@ def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Ent
 
 
 def compare(session: Session, workload: Workload, progress: Callable[[int], None]) -> None:
-    """Measure a workload by everybody; `progress` is told how many visits remain, then each one."""
+    """Measure a workload by all libraries; `progress` receives the visits left."""
     work = workload.make(session.scale)
     buffer = warm_buffer(work.n_bytes)
     out = buffer.view(work.dtype).reshape(work.shape)
@@ -115,7 +115,7 @@ def compare(session: Session, workload: Workload, progress: Callable[[int], None
 def compare_written(
     session: Session, recipe: written.WrittenWork, progress: Callable[[int], None]
 ) -> None:
-    """Measure what a table becomes against the floor of its bytes."""
+    """Measure results of tables, and the floor of their bytes."""
     if missing := {"pandas", recipe.library} - session.libraries.keys():
         session.failures.append(f"{recipe.name}: not measured without {', '.join(sorted(missing))}")
         return
@@ -152,7 +152,7 @@ def _beside_floors(
 
 
 def first_calls(session: Session, workload: str) -> None:
-    """Time the first call of a process, in fresh processes, ours and the baseline's in turn."""
+    """Time the first call in fresh processes, ours and the baseline's in turn."""
     taken: dict[str, list[float]] = {name: [] for name in FIRST}
     for _, name in itertools.product(range(session.effort.rounds), FIRST):
         command = [sys.executable, "-m", "benchmarks.first_call", workload, name]
@@ -165,7 +165,7 @@ def first_calls(session: Session, workload: str) -> None:
 def compare_frames(
     session: Session, workload: frames.FrameWorkload, progress: Callable[[int], None]
 ) -> None:
-    """Measure a workload of tables by everybody: the time, and the peak of memory.
+    """Measure a workload of tables by all libraries: the time and the peak memory.
 
     pandas makes the tables: without it there are none. Everybody uses the threads of his default.
     """
@@ -183,7 +183,7 @@ def compare_frames(
 
 
 def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], None]) -> None:
-    """Measure a work of codes by us and by its peer, each in one thread where that can be said."""
+    """Measure a workload of codes by us and by its peer, on one thread if that can be set."""
     if missing := {"pandas", "pyarrow", work.peer} - session.libraries.keys():
         session.failures.append(f"{work.name}: not measured without {', '.join(sorted(missing))}")
         return
@@ -201,7 +201,7 @@ def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], N
 
 
 def _former_entries(session: Session, work: frames.FrameWork) -> Iterator[Entry]:
-    """Yield an entry for everyone whose result was proven right."""
+    """Yield an entry for each library whose result is right."""
     for former in formers(work.form):
         if former.library not in session.libraries:
             continue
@@ -218,7 +218,7 @@ def _former_entries(session: Session, work: frames.FrameWork) -> Iterator[Entry]
 
 
 def _run(command: Sequence[str], scale: float) -> float:
-    """Return the figure that a fresh process prints."""
+    """Return the number that a fresh process prints."""
     done = subprocess.run(
         [*command, str(scale)], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -227,7 +227,7 @@ def _run(command: Sequence[str], scale: float) -> float:
 
 @contextmanager
 def busy_process() -> Iterator[None]:
-    """Keep one processor busy with another process."""
+    """Keep one processor busy by another process."""
     spinner = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         time.sleep(0.5)  # until it has started, and the system's count of running threads knows

@@ -1,4 +1,4 @@
-"""What is wanted, and whether it was met."""
+"""The targets, and whether they are reached."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.scenarios import LINE_FLOOR, WRITER
 OUT = f"{OURSELVES} out="
 BEST = "the best peer"
 
-# Multiples of the line floor, with `out=` given and warm.
+# Multiples of the line floor, with a warm `out=`.
 OF_THE_FLOOR = {
     "W1": 1.2,
     "W2": 1.1,
@@ -28,7 +28,7 @@ OF_THE_FLOOR = {
     "W8": 1.5,
     "W9": 1.2,
 }
-# With `out=`, at least this many times as fast as a peer, in whichever way the peer is fastest.
+# With `out=`, at least this many times as fast as the fastest way of a peer.
 FASTER_THAN = (
     ("W1", "numpy eye.take(out=)", 1.5),
     ("W1", "tensorflow one_hot", 3.0),
@@ -50,10 +50,10 @@ WRITTEN_OF_THE_FLOOR = 1.5
 FASTER_THAN_ORDINARY = 2.5
 OF_FIRST_TOUCH = 1.15
 SMALL_CALL = {OURSELVES: 1.0e-6, OUT: 0.8e-6}
-# "Never slower", with the noise of a median allowed for.
+# Never slower, with a tolerance for the noise of a median.
 OF_ONE_THREAD = 1.05
 OF_ONE_THREAD_BUSY = 1.3
-# Tables: at least this many times as fast as pandas, both without anything prepared.
+# Tables: at least this many times as fast as pandas, both without preparation.
 FASTER_THAN_PANDAS = {
     "F1": ("get_dummies", 5.0),
     "F2": ("get_dummies", 4.0),
@@ -81,7 +81,7 @@ FASTER_THAN_PANDAS_BY_ARROW = 3.0
 BY_ARROW = ("F3", "F4")
 CSR_OF_HAND_BUILT = 1.5
 TENSOR_OF_KERNEL = 1.5
-# Of what is larger than its input; values, means and multi-hot rows are smaller.
+# Results that are larger than their input; values, means and multi-hot rows are smaller.
 SMALLER_THAN_INPUT = ("F10", "F11", "S6", "S7", "S8", "S9", "S10")
 PEAK_OF_OUTPUT = {
     name: 1.3 if name.startswith("S") else 1.1 for name in FRAMES if name not in SMALLER_THAN_INPUT
@@ -89,7 +89,7 @@ PEAK_OF_OUTPUT = {
 
 
 class Verdict(NamedTuple):
-    """One target: what it is about, the figure, the wish, and whether it was met."""
+    """One target: its subject, the figure, the limit, and whether it is reached."""
 
     workload: str
     target: str
@@ -99,7 +99,7 @@ class Verdict(NamedTuple):
 
 
 class Results:
-    """The records of one run, by what was measured."""
+    """The records of one run by their keys."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records = list(records)
@@ -107,7 +107,7 @@ class Results:
         self.threads = max((key.threads for key in self._median), default=1)
 
     def find(self, workload: str, name: str, threads: int, mode: str | None = None) -> float | None:
-        """Return the median of one measurement, None if it was not made."""
+        """Return the median of one measurement, None if it is missing."""
         for key, median in self._median.items():
             same = (key.workload, key.name, key.threads) == (workload, name, threads)
             if same and mode in (None, key.mode):
@@ -124,7 +124,7 @@ class Results:
         return min(found)[::-1] if found else None
 
     def own(self, workload: str, mode: str) -> list[tuple[str, float]]:
-        """Return name and median of each of our own in a mode."""
+        """Return name and median of each of our calls in a mode."""
         return [
             (key.name, median)
             for key, median in self._median.items()
@@ -170,7 +170,7 @@ def of_the_floor(results: Results) -> Iterator[Verdict]:
 
 
 def written_of_the_floor(results: Results) -> Iterator[Verdict]:
-    """Compare what tables become with the floor of its bytes."""
+    """Compare results of tables with the floor of their bytes."""
     for workload in results.workloads("written"):
         for threads in sorted({1, results.threads}):
             floor = results.find(workload, LINE_FLOOR, threads)
@@ -180,7 +180,7 @@ def written_of_the_floor(results: Results) -> Iterator[Verdict]:
 
 
 def faster_than_peers(results: Results) -> Iterator[Verdict]:
-    """Compare the warm call, with the threads of its default, with peers."""
+    """Compare the warm call with the default threads with peers."""
     for workload, peer, limit in FASTER_THAN:
         threads = 0 if workload == "W6" else results.threads
         own = OURSELVES if workload == "W6" else OUT
@@ -191,7 +191,7 @@ def faster_than_peers(results: Results) -> Iterator[Verdict]:
 
 
 def ordinary_calls(results: Results) -> Iterator[Verdict]:
-    """Compare the repeated call without `out=` with that with it, and with the peers'."""
+    """Compare the repeated call without `out=` with the call with `out=` and with peers."""
     for workload in OF_THE_FLOOR:
         ours = results.find(workload, OURSELVES, 0, "fresh")
         warm = results.find(workload, OUT, 0, "out")
@@ -231,7 +231,7 @@ def thread_counts(results: Results) -> Iterator[Verdict]:
 
 
 def tables(results: Results) -> Iterator[Verdict]:
-    """Compare what is made of tables with pandas, and CSR with that built by hand."""
+    """Compare results of tables with pandas, and CSR with a CSR matrix built by NumPy."""
     for workload, (peer, limit) in FASTER_THAN_PANDAS.items():
         by_arrow = workload in BY_ARROW and find_spec("pyarrow") is not None
         wanted = FASTER_THAN_PANDAS_BY_ARROW if by_arrow else limit
@@ -258,7 +258,7 @@ def estimators(results: Results) -> Iterator[Verdict]:
 
 
 def codes(results: Results) -> Iterator[Verdict]:
-    """Compare values to codes with the library that users know for it."""
+    """Compare values to codes with the usual library."""
     for name in results.workloads("codes"):
         best = results.best_peer(name, ("codes",))
         for _, ours in results.own(name, "codes"):
@@ -266,7 +266,7 @@ def codes(results: Results) -> Iterator[Verdict]:
 
 
 def peaks(results: Results) -> Iterator[Verdict]:
-    """Compare the memory that our calls on tables need with their results."""
+    """Compare the peak memory of our calls on tables with the size of their results."""
     for workload, limit in PEAK_OF_OUTPUT.items():
         for name, figure in results.own(workload, "peak"):
             target = f"peak of memory / output, {name}"

@@ -1,4 +1,4 @@
-"""The workloads by name, and the proof that a result is right."""
+"""The workloads by name, and the check of their results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Workload:
         )
 
     def make(self, scale: float = 1.0) -> Work:
-        """Draw the indices, always the same ones; `scale` is that of their number."""
+        """Draw the same indices each time; `scale` multiplies their number."""
         factor = scale ** (1 / len(self.shape))
         shape = tuple(max(1, round(size * factor)) for size in self.shape)
         indices = np.random.default_rng(0).integers(0, self.depth, shape, self.index_dtype)
@@ -107,12 +107,12 @@ def check(result: Array, work: Work) -> None:
     non-zero elements as indices, all of which are in range, that is a proof.
     """
     if (result.shape, result.dtype) != (work.shape, work.dtype):
-        raise AssertionError(f"{work.name}: {result.dtype}{result.shape} is not what was asked")
+        raise AssertionError(f"{work.name}: {result.dtype}{result.shape} is wrong")
     lit = np.take_along_axis(result, np.expand_dims(work.indices, work.position), work.position)
     n_wrong = np.count_nonzero(lit != work.dtype.type(1))
-    # As integers: a -0.0 is not the zero that was asked.
+    # As integers, because -0.0 would equal zero.
     n_set = np.count_nonzero(result.view(f"u{work.dtype.itemsize}"))
     if n_wrong or n_set != work.indices.size:
         raise AssertionError(
-            f"{work.name}: {n_wrong} of {work.indices.size} ons are not 1, {n_set} elements are set"
+            f"{work.name}: {n_wrong} of {work.indices.size} ones are missing, {n_set} are set"
         )

@@ -1,4 +1,4 @@
-"""Tables encoded from known categories, against the floor of the bytes that come out: T1 and on."""
+"""Tables of known categories, compared with the floor of the bytes of the result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from onehot_fast import Encoder
 
 @dataclass(frozen=True)
 class WrittenWork:
-    """One work: a frame of categories becomes `output`, of elements of `dtype`."""
+    """One workload: encode a frame of categories to `output` with elements of `dtype`."""
 
     name: str
     output: str
@@ -27,7 +27,7 @@ class WrittenWork:
 
     @property
     def library(self) -> str:
-        """Whose table goes in, and comes out where it is a table."""
+        """The library of the input table, and of the output if that is a table."""
         return {"arrow": "pyarrow", "polars": "polars"}.get(self.output, "pandas")
 
     @property
@@ -37,7 +37,7 @@ class WrittenWork:
         return f"{self.rows:,} rows of {sizes} categories, to {self.output} of {self.dtype}"
 
     def make(self, scale: float = 1.0) -> Written:
-        """Draw the table, always the same one, and learn its categories."""
+        """Draw the same table each time, and learn its categories."""
         work = FrameWorkload(self.name, "matrix", "category", self.rows).make(scale)
         codes = work.codes[: self.n_columns]
         table = work.data.iloc[:, : self.n_columns]
@@ -51,7 +51,7 @@ class WrittenWork:
 
 @dataclass(frozen=True)
 class Written:
-    """A work with its data."""
+    """A workload with its data."""
 
     work: WrittenWork
     table: Any
@@ -60,11 +60,11 @@ class Written:
 
     @property
     def read(self) -> list[Array]:
-        """The codes, as narrow as a table keeps them."""
+        """The codes in the narrow dtype of a table."""
         return [codes.astype(np.min_scalar_type(-int(codes.max()) - 1)) for codes in self.codes]
 
     def call(self, threads: int | None) -> Callable[[], Any]:
-        """Return what is timed."""
+        """Return the call that is timed."""
         transform, table, output = self.encoder.transform, self.table, self.work.output
         return lambda: transform(table, output, num_threads=threads)  # type: ignore[call-overload]
 
@@ -79,7 +79,7 @@ class Written:
 
 
 def _of_enums(polars: Any, frame: Any) -> Any:
-    """Return a frame of polars whose columns hold codes in the order of their categories."""
+    """Return a polars frame whose columns hold codes in the order of their categories."""
     return polars.DataFrame(
         {
             name: polars.Series(
@@ -101,7 +101,7 @@ def _cells(result: Any) -> Array:
 
 
 def buffers(result: Any) -> list[Array]:
-    """Return the memory that a result was written to."""
+    """Return the memory of a result."""
     if hasattr(result, "indptr"):
         return [result.data, result.indices, result.indptr]
     if hasattr(result, "to_arrow"):
@@ -113,7 +113,7 @@ def buffers(result: Any) -> list[Array]:
 
 
 def zero_share(memory: Iterable[Array]) -> float:
-    """Return the share of the cache lines that hold nothing but zeros."""
+    """Return the share of the cache lines that hold zeros only."""
     n_lines = n_zero = 0
     for part in memory:
         n_bytes = part.nbytes // LINE * LINE

@@ -1,8 +1,8 @@
-"""Everybody who can do the work, by name: one function each, in the table `CONTENDERS`.
+"""All contenders by name: one function each, in the table `CONTENDERS`.
 
-A function of this package takes a `Task` and returns the call that is timed, with all that an
-ordinary program would prepare once already prepared, in the way that is fastest for that library.
-What is made of whole tables has a table of its own, `forms.FORMERS`.
+A function of this package takes a `Task` and returns the call that is timed. It prepares what an
+ordinary program would prepare once, in the fastest way of that library. `forms.FORMERS` has the
+results of whole tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ourselves, the idioms of NumPy, and a compiled loop."""
+"""onehot_fast, the idioms of NumPy, and a compiled loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.peers.registry import OURSELVES, Call, Task, contender
 from benchmarks.workloads import Array, Work
 
-# A table of rows is an idiom of narrow outputs: of 10,000 classes it takes 400 MB itself.
+# A look-up table of rows is an idiom for narrow outputs: with 10,000 classes it takes 400 MB.
 WIDEST_TABLE = 1000
 
 
@@ -33,7 +33,7 @@ def onehot_fast(task: Task) -> Call:
 
 @contender("out=", library=OURSELVES, reuses=True)
 def onehot_fast_out(task: Task) -> Call:
-    """Write into memory that is there already."""
+    """Write into existing memory."""
     one_hot, work, out = task.library.one_hot, task.work, task.out
     indices, depth, axis, threads = work.indices, work.depth, work.axis, task.threads
     if threads is None and axis == -1:
@@ -42,14 +42,14 @@ def onehot_fast_out(task: Task) -> Call:
 
 
 def _place(work: Work) -> tuple[Any, ...]:
-    """Return the subscript that selects the ons of a result."""
+    """Return the subscript that selects the ones of a result."""
     grid = np.ogrid[tuple(slice(size) for size in work.indices.shape)]
     return (*grid[: work.position], work.indices, *grid[work.position :])
 
 
 @contender("zeros + assign", library="numpy")
 def numpy_zeros(task: Task) -> Call:
-    """Take zeroed memory of the system, then set the ons by fancy indexing."""
+    """Allocate zeroed memory, then set the ones by fancy indexing."""
     place, shape, dtype = _place(task.work), task.work.shape, task.work.dtype
 
     def call() -> Array:
@@ -62,7 +62,7 @@ def numpy_zeros(task: Task) -> Call:
 
 @contender("fill + assign", library="numpy", reuses=True)
 def numpy_fill(task: Task) -> Call:
-    """Zero the warm output, then set the ons by fancy indexing."""
+    """Fill the warm output with zeros, then set the ones by fancy indexing."""
     place, out = _place(task.work), task.out
 
     def call() -> Array:
@@ -75,7 +75,7 @@ def numpy_fill(task: Task) -> Call:
 
 @contender("eye[indices]", library="numpy", suits=is_narrow)
 def numpy_eye(task: Task) -> Call:
-    """Select rows of an identity matrix, in the line that everybody writes."""
+    """Select rows of an identity matrix, the common idiom."""
     indices, depth, dtype = task.work.indices, task.work.depth, task.work.dtype
     return lambda: np.eye(depth, dtype=dtype)[indices]
 

@@ -1,4 +1,4 @@
-"""An Arrow dictionary to a tensor, by whoever takes one."""
+"""An Arrow dictionary to a tensor, by the libraries that accept one."""
 
 from __future__ import annotations
 

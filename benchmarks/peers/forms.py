@@ -200,7 +200,7 @@ def ours_csr(library: Any, work: FrameWork) -> Call:
 
 @former("by hand", library="numpy", form="csr", read=scattered)
 def numpy_csr(numpy: Any, work: FrameWork) -> Call:
-    """Add offsets to the codes: of a row's ons the columns are known, and their number too."""
+    """Add offsets to the codes: the columns and the number of a row's ones are known."""
     sparse = import_module("scipy.sparse")
     offsets = np.cumsum([0, *CATEGORIES], dtype=np.int32).tolist()
     columns = [work.data[name].array for name in work.data]

@@ -17,10 +17,10 @@ Call = Callable[[], object]
 
 @dataclass(frozen=True)
 class Task:
-    """The work of one contender.
+    """The task of one contender.
 
-    ``out`` is warm memory of the right shape and dtype, ``threads`` how many it may use (None:
-    what it uses by default), ``library`` its imported module.
+    ``out`` is warm memory of the right shape and dtype, ``threads`` the number of threads (None:
+    the library's default), ``library`` the imported module.
     """
 
     work: Work
@@ -31,7 +31,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Contender:
-    """A way to do the work: `reuses` tells whether it writes into ``Task.out``."""
+    """A way to run a workload; `reuses` says whether it writes into ``Task.out``."""
 
     name: str
     library: str
@@ -42,7 +42,7 @@ class Contender:
 
     @property
     def mode(self) -> str:
-        """Where the result goes: into ``out``, or into memory of the call's own choice."""
+        """Where the result goes: into ``out``, or into memory that the call allocates."""
         return "out" if self.reuses else "fresh"
 
 
@@ -50,7 +50,7 @@ CONTENDERS: dict[str, Contender] = {}
 
 
 def anything(work: Work) -> bool:
-    """Return True: it suits every work."""
+    """Return True: every workload is suitable."""
     return True
 
 
@@ -108,7 +108,7 @@ PREPARE = {
 
 
 def load(library: str, threads: int) -> Any:
-    """Import a library and hold it to as many threads as everybody else.
+    """Import a library and limit its threads.
 
     Raises
     ------

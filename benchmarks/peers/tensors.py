@@ -32,7 +32,7 @@ def torch_one_hot(task: Task) -> Call:
 
 @contender("zeros.scatter_", library="torch")
 def torch_scatter(task: Task) -> Call:
-    """Make zeros, then scatter the ons."""
+    """Make zeros, then scatter the ones."""
     torch, work = task.library, task.work
     index, axis, dtype = _torch_index(task), work.position, getattr(torch, work.dtype.name)
 

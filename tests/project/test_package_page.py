@@ -1,4 +1,4 @@
-"""What the page of a published package shows."""
+"""The page of the published package."""
 
 from __future__ import annotations
 
