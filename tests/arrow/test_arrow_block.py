@@ -1,4 +1,4 @@
-"""A block of columns as an Arrow struct array: shared, and alive as long as anyone needs it."""
+"""A block of columns as an Arrow struct array that shares and keeps its memory."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class TestLife:
     """Whose memory it is."""
 
     def test_a_column_keeps_the_block(self):
-        """Also after its batch is gone; the last one gives it back."""
+        """The last column releases the block, even after its batch."""
         pa = pytest.importorskip("pyarrow")
         block = np.array([[1, 2], [3, 4]], "u1")
         before = sys.getrefcount(block)
@@ -105,8 +105,8 @@ class TestLife:
         del column
         assert sys.getrefcount(block) == before
 
-    def test_capsules_that_nobody_takes(self):
-        """They are released with the capsule, the schema too."""
+    def test_capsules_that_are_not_imported(self):
+        """Array and schema are released with their capsules."""
         block = np.zeros((3, 8), "u1")
         before = sys.getrefcount(block)
 
@@ -116,8 +116,7 @@ class TestLife:
         del capsules
         assert sys.getrefcount(block) == before
 
-    def test_it_can_be_taken_several_times(self):
-        """Every export stands on its own."""
+    def test_exports_are_independent(self):
         pa = pytest.importorskip("pyarrow")
         exported = ArrowBlock(["a"], np.array([[1, 2]], "u1"), 2, "C", 8)
 
@@ -140,14 +139,13 @@ class TestLife:
         (["a"], np.zeros((1, 4), "u1"), 2**62, f"must have room for {2**62} rows"),
     ],
 )
-def test_blocks_that_do_not_fit(names, block, n_rows, message):
+def test_blocks_of_a_wrong_size_are_rejected(names, block, n_rows, message):
     with pytest.raises(ValueError, match=message):
         ArrowBlock(names, block, n_rows, "C", 8)
 
 
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # NumPy 2.5
-def test_the_shape_of_a_block_may_be_set_anew():
-    """It is an attribute of an array of NumPy; what is exported stays what it was."""
+def test_a_new_shape_of_the_block_does_not_change_the_export():
     pa = pytest.importorskip("pyarrow")
     block = np.arange(6, dtype=np.int8).reshape(2, 3)
     exported = ArrowBlock(["a", "b"], block, 3, "c", 8)

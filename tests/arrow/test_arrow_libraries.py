@@ -1,4 +1,4 @@
-"""The reader of the Arrow C data interface with the libraries that speak it."""
+"""The reader of the Arrow C data interface with Arrow libraries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def columns_of(source: object) -> Iterator[Array]:
 
 
 def values_of(array: Array) -> list[Any]:
-    """Return the values of a chunk by our codes; pyarrow reads the dictionary."""
+    """Return the values of a chunk by its codes; pyarrow reads the dictionary."""
     codes = array.codes().tolist()
     if array.dictionary is not None:
         values = pa.array(array.dictionary).to_pylist()
@@ -51,7 +51,7 @@ def polars_categories(kind: str) -> Any:
 
 
 def polars_series(kind: str) -> Any:
-    """Return one that polars itself can export."""
+    """Return a Series that polars can export."""
     series = polars_categories(kind)
     try:
         pa.chunked_array(series)
@@ -115,13 +115,12 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "duckdb relation": duckdb_relation,
     "narwhals.DataFrame": narwhals_frame,
     "narwhals.Series": lambda: narwhals_frame()["x"],
-    "our own Array": lambda: next(read(TEXTS)),
+    "Array": lambda: next(read(TEXTS)),
 }
 
 
 @pytest.mark.parametrize("make", SOURCES.values(), ids=SOURCES)
-def test_every_library_enters_by_one_door(make):
-    """Its chunks are Arrow arrays for any library again, of the same values."""
+def test_every_library_can_be_read_and_imports_the_chunks_again(make):
     assert all_values(make()) == ROWS
     assert [value for array in columns_of(make()) for value in pa.array(array).to_pylist()] == ROWS
 
@@ -164,7 +163,7 @@ def test_random_arrays_are_read_as_pyarrow_reads_them(array):
 
 @given(st.data(), columns())
 def test_random_structs_are_read_as_pyarrow_reads_them(data, array):
-    """The same as a column of a struct with nulls and an offset, twice over."""
+    """Columns of nested structs with nulls and offsets."""
     masks = [
         pa.array(
             data.draw(st.lists(st.booleans(), min_size=len(array), max_size=len(array))), pa.bool_()
@@ -230,8 +229,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("array", OTHERS.values(), ids=OTHERS)
 @pytest.mark.parametrize("begin", [0, 2])
-def test_other_types_are_handed_on(array, begin):
-    """What we do not read goes through untouched: alone, and as a column of a batch."""
+def test_other_types_are_exported_unchanged(array, begin):
+    """Types without codes are exported alone and as a column of a batch."""
     part = array[begin:]
     batch = pa.record_batch({"x": array}).slice(begin)
     column = next(read(batch)).child(0)
@@ -243,8 +242,7 @@ def test_other_types_are_handed_on(array, begin):
 
 
 @pytest.mark.parametrize("kind", ["run_end", "dense union", "sparse union"])
-def test_nulls_around_a_type_without_a_bitmap_are_refused(kind):
-    """A null struct row cannot be said of such a column, and is not passed over in silence."""
+def test_null_structs_of_a_type_without_a_bitmap_are_rejected(kind):
     array = OTHERS[kind]
     struct = pa.StructArray.from_arrays([array], ["x"], mask=pa.array([True] + [False] * 5))
     column = next(read(struct)).child(0)
@@ -255,8 +253,7 @@ def test_nulls_around_a_type_without_a_bitmap_are_refused(kind):
     assert pa.array(next(read(struct[1:])).child(0)).equals(array[1:])
 
 
-def test_a_schema_is_read_and_goes_out_again():
-    """Names, metadata, order and nullability are those of the producer."""
+def test_a_schema_is_read_and_exported():
     fields = [
         pa.field("x", pa.dictionary(pa.int8(), pa.string(), ordered=True), metadata={"k": "v"}),
         pa.field("größe", pa.timestamp("us", "Europe/Berlin"), nullable=False),
@@ -275,7 +272,7 @@ def test_a_schema_is_read_and_goes_out_again():
     assert (y.name, y.format, y.nullable) == ("größe", "tsu:Europe/Berlin", False)
 
 
-def test_codes_of_a_dictionary_are_its_own_memory():
+def test_codes_of_a_dictionary_are_a_view():
     codes = pa.array(np.arange(1000, dtype=np.int8) % 3)
     array = pa.DictionaryArray.from_arrays(codes, ["a", "b", "c"])
     (chunk,) = read(pa.table({"x": array}).slice(10))
@@ -285,7 +282,7 @@ def test_codes_of_a_dictionary_are_its_own_memory():
     assert not found.flags.writeable
 
 
-def test_an_error_of_a_reader_is_told():
+def test_an_error_of_a_reader_is_raised():
     def batches() -> Iterator[Any]:
         yield pa.record_batch({"x": TEXTS})
         raise ZeroDivisionError("the well is dry")
@@ -299,7 +296,7 @@ def test_an_error_of_a_reader_is_told():
 
 
 def use_and_drop(table: Any, bad: Any, number: int) -> int:
-    """Read, export, import and meet an error, and keep nothing."""
+    """Read, export, import and cause an error."""
     column = next(read(table.slice(number))).child(0)
     imported = [pa.array(column), pa.array(column.dictionary), column.__arrow_c_array__()]
     with pytest.raises(ValueError, match="got 7"):
@@ -321,7 +318,7 @@ def test_nothing_leaks():
     assert pa.total_allocated_bytes() == before
 
 
-def test_the_end_of_the_interpreter_is_quiet():
+def test_arrays_may_outlive_the_interpreter():
     assert run("""
         import threading
         import pyarrow as pa

@@ -1,4 +1,4 @@
-"""Who keeps an imported Arrow array alive, and that it is released once, whoever is the last."""
+"""An imported Arrow array is kept alive by its users, and released once."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ def array_part(producer: Producer) -> int:
 
 
 @pytest.mark.parametrize("keep", KEPT.values(), ids=KEPT)
-def test_whatever_is_kept_keeps_the_memory(producer, keep):
-    """The schema is released at once, the array with the last that stands on it."""
+def test_every_user_keeps_the_memory(producer, keep):
+    """The schema is released after reading, the array with its last user."""
     array = chunk_of(producer)
     kept = keep(array)
     del array
@@ -112,7 +112,7 @@ def end(producer: Producer, held: dict[int, Any], number: int) -> int:
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 1, 0], [1, 0, 2], [2, 0, 1]])
-def test_the_order_of_the_releases_is_free(producer, order):
+def test_users_may_be_released_in_any_order(producer, order):
     array = chunk_of(producer)
     column = columns(array)[0].__arrow_c_array__()[1]
     whole = moved(array.__arrow_c_array__()[1], b"arrow_array", CArray)
@@ -136,8 +136,8 @@ def test_a_child_may_be_moved_out(producer):
     assert array_part(producer) == 4
 
 
-def test_a_schema_stands_alone(producer):
-    """A type that goes out has memory of its own, also when a child is moved out of it."""
+def test_an_exported_schema_is_independent(producer):
+    """An exported type has its own memory, even if a child is moved out of it."""
     metadata = np.array([1, 3], np.int32).tobytes() + b"key" + np.int32(2).tobytes() + b"\x00v"
     below = producer.schema(b"c", dictionary=producer.schema(b"u"), name=b"x", flags=3)
     made = producer.schema(b"+s", [below], metadata=metadata)
@@ -154,8 +154,8 @@ def test_a_schema_stands_alone(producer):
     assert released(copy)
 
 
-def test_a_capsule_is_imported_once_and_made_again(producer):
-    """Each export is a new capsule, good for one import; reading our own is like any other."""
+def test_every_export_is_a_new_capsule_for_one_import(producer):
+    """An Array can be read like the array of any library."""
     array = chunk_of(producer)
     pair = array.__arrow_c_array__()
     again = next(read(pair))
@@ -166,8 +166,8 @@ def test_a_capsule_is_imported_once_and_made_again(producer):
     assert len(next(read(array))) == 32
 
 
-def test_a_stream_holds_no_chunk(producer):
-    """A chunk that its reader lets go is released, and at the end the stream is."""
+def test_a_stream_does_not_keep_its_chunks(producer):
+    """A chunk is released with its last user, and the stream at its end."""
     data = np.arange(4, dtype=np.int32)
     arrays = [producer.array([None, data], length=4) for _ in range(3)]
     stream = read(producer.stream(producer.schema(), arrays))
@@ -176,7 +176,7 @@ def test_a_stream_holds_no_chunk(producer):
     assert producer.n_released == 5
 
 
-def test_a_stream_that_is_left_is_released(producer):
+def test_an_unfinished_stream_is_released(producer):
     arrays = [producer.array([None, np.zeros(4, np.int32)], length=4, release=None)]
     stream = read(producer.stream(producer.schema(), arrays))
     assert producer.n_released == 1
@@ -185,8 +185,8 @@ def test_a_stream_that_is_left_is_released(producer):
     assert producer.n_released == 2
 
 
-def test_a_stream_is_asked_by_one_thread_at_a_time(producer):
-    """Who comes while another waits is told; the one who waits gets the chunk."""
+def test_a_stream_is_read_by_one_thread(producer):
+    """A second thread gets an error while the first one waits for its chunk."""
     array = producer.array([None, np.zeros(4, np.int32)], length=4)
     asked, go_on = threading.Event(), threading.Event()
 
@@ -226,7 +226,7 @@ def test_threads_share_one_array(producer):
 
 
 @pytest.mark.parametrize("made", ["array", "schema", "stream"])
-def test_nothing_is_pickled(producer, made):
+def test_arrays_cannot_be_pickled(producer, made):
     stream = read(producer.integers([1, 2]))
     schema, array = stream.schema, next(stream)
     kind = {"array": array, "schema": schema, "stream": stream}[made]
@@ -236,7 +236,7 @@ def test_nothing_is_pickled(producer, made):
 
 
 def test_equal_identities_are_equal_values(producer):
-    """The same dictionary in two chunks is one key of a cache; another part, or type, is not."""
+    """The same dictionary in two chunks has one identity; another slice or type has another."""
     first = next(read(dictionary_pair(producer, [0, 1])))
     second = next(read(dictionary_pair(producer, [1, 2], n_texts=2)))
     third = next(read(first.__arrow_c_array__()))

@@ -1,4 +1,4 @@
-"""Codes, indices and categorical columns: one number for each value, the same in every call."""
+"""Codes, indices and categorical columns: one number for each category, the same in every call."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def encoder_of(train: list[Any], options: Options) -> Encoder:
 
 
 def code_of(value: Any, train: list[Any], options: Options) -> int:
-    """Return the code of a value, slowly: dropped categories have one as all others."""
+    """Return the code of a value; dropped categories have codes too."""
     labels = [label for label, _ in columns_of(train, options) if label != INFREQUENT]
     if value is None or value != value:
         return 0
@@ -55,7 +55,7 @@ def code_of(value: Any, train: list[Any], options: Options) -> int:
 
 @given(case=cases(VALUES))
 def test_codes_are_those_of_the_categories(case: tuple[list[Any], list[Any], Options]) -> None:
-    """0 is missing, 1 unknown, 2 infrequent; indices count on from column to column."""
+    """0 is missing, 1 unknown, 2 infrequent; indices continue from column to column."""
     train, rows, options = case
     encoder = encoder_of(train, options)
     if refused_row(rows, train, options) is not None:
@@ -88,7 +88,7 @@ def test_codes_are_those_of_the_categories(case: tuple[list[Any], list[Any], Opt
 def test_categorical_columns_hold_the_values(
     library: str, case: tuple[list[Any], list[Any], Options]
 ) -> None:
-    """What has no category of its own is named as its feature is; the dtype never changes."""
+    """Infrequent, unknown and missing values are named like their features; the dtype is fixed."""
     pl = pytest.importorskip("polars")
     pytest.importorskip(library)
     train, rows, options = case
@@ -122,7 +122,7 @@ def test_categorical_columns_hold_the_values(
     assert list(encoded["n"]) == list(make()["n"])
 
 
-def test_numbers_stay_numbers_where_a_library_has_such_categories() -> None:
+def test_numbers_stay_numbers_in_pandas() -> None:
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"k": [3, 1, 3]})
     encoder = Encoder(["k"], handle_unknown="ignore").fit(frame)
@@ -134,7 +134,7 @@ def test_numbers_stay_numbers_where_a_library_has_such_categories() -> None:
 
 
 @pytest.mark.parametrize(("n", "dtype"), [(253, np.uint8), (254, np.int16), (40_000, np.int32)])
-def test_codes_have_the_smallest_dtype_that_holds_them(n: int, dtype: Any) -> None:
+def test_codes_have_the_smallest_possible_dtype(n: int, dtype: Any) -> None:
     values = np.arange(n)
     encoder = Encoder(["c"]).fit({"c": values})
 
@@ -144,7 +144,7 @@ def test_codes_have_the_smallest_dtype_that_holds_them(n: int, dtype: Any) -> No
     np.testing.assert_array_equal(codes[:, 0], values[::-1] + 3)
 
 
-def test_names_and_pipelines_know_the_forms() -> None:
+def test_forms_in_names_and_set_output() -> None:
     table = {"n": np.arange(2.0), "s": ["a", "b"]}
     encoder = Encoder(["s"]).fit(table)
 

@@ -1,4 +1,4 @@
-"""References in values of object and string type: every one taken is given back."""
+"""References to values of object and string types are released."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_result_holds_one_reference_per_element(axis):
 @pytest.mark.parametrize("reverse", [False, True], ids=["contiguous", "reversed"])
 @pytest.mark.parametrize("axis", AXES)
 def test_out_releases_what_it_held(axis, reverse):
-    """What `out` held before is released, once; a second call changes nothing."""
+    """The former elements of `out` are released once; a second call changes nothing."""
     off, on, values = fresh()
     old = strategies.Opaque()
     shape = onehot_fast.one_hot(INDICES, 3, axis=axis).shape
@@ -56,7 +56,7 @@ def test_out_releases_what_it_held(axis, reverse):
 @pytest.mark.parametrize(
     "changed", [{"axis": 7}, {"out_of_range": "error"}, {"num_threads": 0}, {"depth": 4}], ids=repr
 )
-def test_error_keeps_nothing(changed):
+def test_an_error_releases_all_references(changed):
     off, on, values = fresh()
     old = strategies.Opaque()
     out = np.full((2, 3, 3), old, object)
@@ -70,7 +70,7 @@ def test_error_keeps_nothing(changed):
     assert (sys.getrefcount(off), sys.getrefcount(on), sys.getrefcount(old)) == before
 
 
-def test_decode_borrows():
+def test_decode_keeps_no_reference():
     off, on, values = fresh()
     tensor = onehot_fast.one_hot(INDICES, 3, **values)
     before = sys.getrefcount(off), sys.getrefcount(on)
@@ -79,7 +79,7 @@ def test_decode_borrows():
     assert (sys.getrefcount(off), sys.getrefcount(on)) == before
 
 
-def test_inputs_of_plain_values_are_borrowed():
+def test_inputs_of_numbers_keep_their_counts():
     arrays = np.zeros(5, ">i2"), np.array(1, "f8"), np.array(0, "f8"), np.empty((5, 3), "f8")
     before = [sys.getrefcount(each) for each in arrays]
     indices, on, off, out = arrays
@@ -90,10 +90,9 @@ def test_inputs_of_plain_values_are_borrowed():
 
 
 def leaks(call, n_calls=100, n_rounds=4):
-    """Tell whether many calls leave traced memory behind, round after round.
+    """Tell whether traced memory grows in every round of calls; a cache grows in one only.
 
-    What leaks, leaks in every round; a cache of the interpreter grows in one. One leaked object
-    per call would be at least 16 bytes; the interpreter takes less.
+    One leaked object for each call takes at least 16 bytes.
     """
     tracemalloc.start()
     try:
@@ -112,8 +111,7 @@ def _growth(call, n_calls):
     return tracemalloc.get_traced_memory()[0] - start
 
 
-def test_a_leak_is_seen():
-    """One object kept for each call is a leak; a cache that is filled once is none."""
+def test_leaks_and_caches_are_told_apart():
     kept, cache = [], {}
 
     assert leaks(lambda: kept.append(object()))
@@ -122,7 +120,7 @@ def test_a_leak_is_seen():
 
 @pytest.mark.parametrize("name", [*strategies.REFERENCE_VALUES, "float32", "S40", "padded record"])
 @pytest.mark.parametrize("reuse", [False, True], ids=["fresh", "out"])
-def test_many_calls_leak_nothing(name, reuse):
+def test_one_hot_does_not_leak(name, reuse):
     off, on = strategies.VALUES[name]
     indices = np.arange(50) % 7
     out = np.empty((50, 5), off.dtype) if reuse else None
@@ -146,6 +144,5 @@ def refused():
     ],
     ids=["rows", "planes of a converted copy", "decode", "error"],
 )
-def test_other_paths_leak_nothing(call):
-    """Neither results, conversions, decoding nor errors leave memory behind."""
+def test_other_calls_do_not_leak(call):
     assert not leaks(call)

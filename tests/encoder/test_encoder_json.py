@@ -1,4 +1,4 @@
-"""An encoder as text: everything comes back, and it can be read."""
+"""An encoder as JSON: a complete, readable text, and errors of others."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def identity(value):
 
 
 @EVERY_SCALAR
-def test_every_scalar_comes_back(value):
-    """Type, value, unit, zone, the sign of zero and NaN survive, and the text is plain JSON."""
+def test_scalars_are_restored(value):
+    """Type, value, unit, zone, the sign of zero and NaN are restored from plain JSON."""
     text = json.dumps(to_json(value), allow_nan=False)
 
     assert identity(from_json(json.loads(text))) == identity(value)
@@ -89,13 +89,12 @@ def test_every_scalar_comes_back(value):
     | st.decimals() | st.fractions() | st.dates() | st.datetimes() | st.timedeltas()
     | st.complex_numbers() | st.times().map(lambda time: time.replace(fold=0))
     | st.datetimes(
-        # Before time was standardised the offsets have odd seconds, which is no matter either.
+        # Early offsets have odd seconds.
         timezones=st.sampled_from([datetime.UTC, PARIS, ZoneInfo("Asia/Kathmandu")]),
         allow_imaginary=False,
     )
 )  # fmt: skip
-def test_scalars_of_any_value_come_back(value):
-    """It is not only the chosen ones."""
+def test_random_scalars_are_restored(value):
     text = json.dumps(to_json(value), allow_nan=False)
     back = from_json(json.loads(text))
 
@@ -112,8 +111,8 @@ CATEGORIES = {
 
 
 @pytest.mark.parametrize("value", CATEGORIES.values(), ids=CATEGORIES.keys())
-def test_every_category_comes_back(value):
-    """Declared or met, dropped or not, a category of any type encodes the same afterwards."""
+def test_categories_of_every_type_are_restored(value):
+    """Declared or observed, dropped or not, they encode the same values."""
     table = {"p": [value, None, "other", value]}
     encoder = Encoder(
         ["p"],
@@ -122,14 +121,14 @@ def test_every_category_comes_back(value):
         handle_missing="indicator",
         dtype=">f4",
     ).fit(table)
-    met = Encoder(["p"], handle_unknown={"p": "indicator"}, max_categories=5).fit(table)
+    observed = Encoder(["p"], handle_unknown={"p": "indicator"}, max_categories=5).fit(table)
 
     check_return(encoder, table)
-    check_return(met, table)
+    check_return(observed, table)
 
 
 def check_return(encoder, table):
-    """Compare an encoder with what comes back from its text."""
+    """Compare an encoder with the one from its text."""
     back = Encoder.from_json(encoder.to_json())
     new, old = back.transform(table), encoder.transform(table)
 
@@ -151,7 +150,7 @@ def check_return(encoder, table):
     ],
     ids=["options only", "names of any type", "no columns", "no rows", "declared"],
 )
-def test_encoders_come_back(encoder):
+def test_encoders_are_restored(encoder):
     assert Encoder.from_json(encoder.to_json()).to_json() == encoder.to_json()
     assert repr(Encoder.from_json(encoder.to_json())) == repr(encoder)
 
@@ -166,7 +165,7 @@ def test_encoders_come_back(encoder):
     ids=lambda values: str(np.asarray(values).dtype),
 )  # fmt: skip
 def test_a_column_without_categories_keeps_its_type(values):
-    """The SQL and ONNX exporters need it: NaN is missing in a column of floats."""
+    """SQL and ONNX need the type: NaN is missing in a column of floats."""
     encoder = Encoder(["x"], handle_unknown="indicator").fit({"x": values})
     back = Encoder.from_json(encoder.to_json())
     [known], [again] = ([column.known for column in e.schema.columns] for e in (encoder, back))
@@ -190,7 +189,7 @@ def test_nan_is_missing_in_sql_after_json():
         assert "nan" in written.lower()
 
 
-def test_learning_goes_on_afterwards():
+def test_a_restored_encoder_can_learn_more():
     declared = Column(np.array([0, 2], "i1"), np.array(["S", "M", "L"]), source="category")
     first = Encoder(max_categories=3).fit(declared)
     second = Encoder(max_categories=3).fit({"x0": ["M", "M", "A"]})
@@ -202,7 +201,6 @@ def test_learning_goes_on_afterwards():
 
 
 def test_the_text_is_readable():
-    """One sees the categories and their counts as they are."""
     document = json.loads(Encoder(drop="first").fit({"p": ["b", "ä", "b"]}).to_json())
 
     assert document == {
@@ -243,7 +241,7 @@ def test_the_text_is_readable():
         ),
     ],
 )
-def test_other_texts_are_refused(text, message):
+def test_other_texts_are_rejected(text, message):
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
 
@@ -298,15 +296,15 @@ UNREADABLE = [
 
 
 @pytest.mark.parametrize(("text", "message"), UNREADABLE)
-def test_other_documents_are_refused_by_value_errors(text, message):
-    """And by nothing else, at once, whatever they ask for; what is wrong and where is said."""
+def test_other_documents_raise_value_errors(text, message):
+    """The error is fast, and names the place and the problem."""
     with pytest.raises(ValueError, match=message):
         Encoder.from_json(text)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.float32("nan"), Decimal("NaN"), Decimal("sNaN")])
 def test_an_option_without_equal_equals_itself(value):
-    """NaN is unequal to NaN, and a signaling one has no hash."""
+    """NaN is unequal to NaN, and a signaling NaN has no hash."""
     encoder = Encoder(["a"], drop={"a": value})
 
     assert Encoder.from_json(encoder.to_json()) == encoder != Encoder(["a"], drop={"a": "x"})
@@ -319,7 +317,7 @@ def test_nan_as_a_name_is_the_same_name_each_time():
     assert Encoder.from_json(text) == Encoder.from_json(text)
 
 
-def test_what_no_fit_learns_is_refused():
+def test_impossible_statistics_are_rejected():
     encoder = Encoder.from_json(document(options={"categories": ["a"]}))
 
     with pytest.raises(ValueError, match="the learned category 'b' must be a declared"):
@@ -351,8 +349,8 @@ def places(document: Any) -> list[tuple[Any, Any]]:
 
 
 @given(st.data())
-def test_a_document_with_something_else_in_it_is_read_or_refused(data):
-    """Whatever stands anywhere, nothing but ValueError and TypeError comes out."""
+def test_a_changed_document_is_read_or_rejected(data):
+    """Errors are only ValueError and TypeError."""
     document = json.loads(DOCUMENT.to_json())
     for _ in range(data.draw(st.integers(1, 2))):
         container, key = data.draw(st.sampled_from(places(document)))
@@ -373,7 +371,7 @@ class Point:
         return "Point"
 
 
-def test_what_has_no_form_is_refused():
+def test_values_without_a_form_in_json_are_rejected():
     point = Point()
     encoder = Encoder().fit({"p": [point, point]})
 
@@ -400,13 +398,13 @@ TOO_LONG = [
 ]  # fmt: skip
 
 
-def test_the_scalars_that_are_too_long_cover_every_tag():
+def test_long_scalars_of_every_tag_are_tested():
     assert {next(iter(source)) for source in TOO_LONG} >= {*EXACT, *READERS}
 
 
 @pytest.mark.parametrize("source", TOO_LONG, ids=lambda source: str(source)[:30])
 def test_a_scalar_that_is_too_long_is_rejected_at_once(source):
-    """As a category, a name and an option; the error does not quote all of it."""
+    """As a category, a name and an option; the error quotes a part."""
     pytest.importorskip("pandas")
     document = json.loads(Encoder(["c"], drop={"c": "a"}).fit({"c": ["a", "b"]}).to_json())
     places = [
@@ -426,14 +424,14 @@ def test_a_scalar_that_is_too_long_is_rejected_at_once(source):
 
 @pytest.mark.parametrize("option", ["prefix", "prefix_sep"])
 def test_a_prefix_that_is_too_long_is_rejected(option):
-    """It is repeated in the name of every feature."""
+    """A prefix is repeated in the name of every feature."""
     text = Encoder(["c"], **{option: DIGITS}).fit({"c": ["a", "b"]}).to_json()
 
     with pytest.raises(ValueError, match="must have at most 10,000 letters, got 1,000,000"):
         Encoder.from_json(text)
 
 
-def test_pandas_scalars_come_back():
+def test_pandas_scalars_are_restored():
     pd = pytest.importorskip("pandas")
     values = [
         pd.Timestamp("2024-02-29 01:02:03.000000004"),
@@ -450,7 +448,7 @@ def test_pandas_scalars_come_back():
 
 
 def test_documents_of_the_first_version_are_read():
-    """They have no writer, and none of the options that came later."""
+    """They lack the version of the library and later options."""
     encoder = Encoder(drop="first").fit({"p": ["b", "a", "b"]})
     document = json.loads(encoder.to_json()) | {"version": 1}
     del document["written by"]
@@ -459,8 +457,8 @@ def test_documents_of_the_first_version_are_read():
 
 
 @pytest.mark.parametrize("kind", [str, Path])
-def test_a_file_is_written_whole_or_not_at_all(tmp_path, kind):
-    """An error leaves what was there, and nothing beside it; a link stays one."""
+def test_a_file_is_written_completely_or_not_at_all(tmp_path, kind):
+    """After an error the old file is unchanged, without other files; links are followed."""
     file, link = tmp_path / "encoder.json", kind(tmp_path / "link.json")
     Path(link).symlink_to(file)
     good = Encoder().fit({"p": ["a", "\ud800"]})
@@ -480,8 +478,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, kind):
         Encoder.from_json(file)
 
 
-def test_a_function_that_chooses_columns_has_no_form():
-    """Once it has chosen, the names have one."""
+def test_a_function_for_columns_has_no_form_in_json():
+    """After `fit` the names have one."""
     encoder = Encoder(lambda table: "p")
 
     with pytest.raises(TypeError, match="has no form in JSON before fit"):
@@ -507,12 +505,12 @@ SAME = Encoder("p", drop={"p": 1}).fit({"p": [1, 2, 2]})
     ],
 )
 def test_encoders_that_differ_are_not_equal(other):
-    """In what they learned, in the types of it, or in their options."""
+    """Their statistics, types or options differ."""
     assert other != SAME
 
 
 def test_encoders_that_do_the_same_are_equal():
-    """However they came to it; and all have one hash, as what they are equal to changes."""
+    """All encoders have the same hash, because they are mutable."""
     parts = [Encoder(["p"], drop={"p": 1}).fit({"p": values}) for values in ([2, 1], [2, 1])]
 
     assert parts[0].merge(parts[1]) == Encoder("p", drop={"p": 1}).fit({"p": [2, 2, 1, 1]})

@@ -1,4 +1,4 @@
-"""What an encoder tells of its features, and of the values of a table that it has not learned."""
+"""Reports of an encoder: its features, and the values of a table that it did not learn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rows_of(listing):
 
 @given(values=VALUES, drop=st.sampled_from([None, "first"]), least=st.sampled_from([None, 2, 3]))
 def test_features_are_those_of_the_matrix(library, values, drop, least):
-    """Names, categories and counts, which are the sums of the encoded rows of `fit`."""
+    """The counts are the sums of the encoded rows of `fit`."""
     table = library.table({"k": [*values, "b"]})
     encoder = Encoder(["k"], drop=drop, min_frequency=least, handle_missing="indicator").fit(table)
     features = encoder.features
@@ -43,7 +43,7 @@ def test_features_are_those_of_the_matrix(library, values, drop, least):
 
 
 def test_features_of_several_columns(library):
-    """One row for each, also of columns without any; unknown rows of `fit` are not counted."""
+    """Each feature has a row; unknown rows of `fit` are not counted."""
     encoder = Encoder(
         ["size", "n", "city"],
         categories={"n": [1, 9]},
@@ -66,7 +66,6 @@ def test_features_of_several_columns(library):
 
 @pytest.mark.parametrize("name", ["pandas", "polars", "pyarrow"])
 def test_a_listing_is_a_table_of_any_library(name):
-    """As every dict of arrays is."""
     module = pytest.importorskip(name)
     features = Encoder().fit(TRAIN).features
     frame = getattr(module, "DataFrame", None) or module.table
@@ -75,7 +74,6 @@ def test_a_listing_is_a_table_of_any_library(name):
 
 
 def test_a_listing_shows_its_first_rows():
-    """However long it is, and however strange its values."""
     shown = repr(Encoder().fit({"k": [f"v{i:03}" for i in range(900)] + ["a\nb" * 50]}).features)
 
     assert len(shown.splitlines()) == 22
@@ -84,8 +82,7 @@ def test_a_listing_shows_its_first_rows():
 
 
 @given(fitted=VALUES, values=VALUES, least=st.sampled_from([None, 2]))
-def test_check_counts_what_is_not_learned(library, fitted, values, least):
-    """By the oracle of what is infrequent, and by counting."""
+def test_check_counts_unknown_missing_and_infrequent_values(library, fitted, values, least):
     encoder = Encoder(["k"], min_frequency=least).fit({"k": fitted})
     check = encoder.check(library.table({"k": [*values, "zz"]}))
 
@@ -101,8 +98,7 @@ def test_check_counts_what_is_not_learned(library, fitted, values, least):
     assert check["share"].sum() < 1.001
 
 
-def test_equal_tables_are_said_to_be_equal(library):
-    """In a word, and without rows; what differs stands by column and count."""
+def test_check_of_a_known_and_of_another_table(library):
     encoder = Encoder(["size", "city"]).fit(library.table(TRAIN))
     alike = encoder.check(library.table({"size": ["S", "L"], "city": ["x", "y"], "n": [1, 2]}))
     differs = encoder.check(library.table(TEST))
@@ -119,8 +115,8 @@ def test_equal_tables_are_said_to_be_equal(library):
     ]
 
 
-def test_one_warning_tells_of_all_columns(library):
-    """It names columns, values and counts, and points at the line of the caller."""
+def test_one_warning_names_the_values_of_all_columns(library):
+    """The warning points at the line of the caller."""
     encoder = Encoder(["city", "size"], handle_unknown="warn").fit(library.table(TRAIN))
     table = library.table(TEST)
     ignoring = Encoder(["city", "size"], handle_unknown="ignore").fit(library.table(TRAIN))
@@ -143,29 +139,26 @@ def test_one_warning_tells_of_all_columns(library):
         encoder.transform(library.table(TRAIN))
 
 
-def test_warnings_of_parts_become_one(library):
-    """The command reads a file in parts, and warns once of all of them."""
+def test_warnings_of_parts_can_be_merged(library):
     encoder = Encoder(["p", "q"], handle_unknown="warn").fit(
         library.table({"p": ["a"], "q": ["b"]})
     )
     p, q = ["x", "y", "x", "y", "y"], ["b", "b", "b", "z", "b"]
-    said = []
+    messages = []
     for rows in (slice(0, 3), slice(3, 5), slice(0, 5)):
         with pytest.warns(UserWarning, match="unknown values") as caught:
             encoder.transform(library.table({"p": p[rows], "q": q[rows]}), "numpy")
-        said += [warning.message for warning in caught]
+        messages += [warning.message for warning in caught]
 
-    first, second, whole = said
+    first, second, whole = messages
     assert str(first.merge(second)) == str(whole)
 
 
-def test_one_column_alone_warns_too():
-    """In the forms of a Series, in expressions and in the batches of a reader."""
+def test_a_single_column_warns_too():
     pa = pytest.importorskip("pyarrow")
     pd = pytest.importorskip("pandas")
     arrow = pytest.importorskip("onehot_fast.integrations.arrow")
-    importorskip = pytest.importorskip("onehot_fast.integrations.pandas")
-    assert importorskip
+    pytest.importorskip("onehot_fast.integrations.pandas")
     encoder = Encoder(["size"], handle_unknown="warn", remainder="drop").fit(TRAIN)
     coded = pa.table({"size": pa.array(["S", "M"]).dictionary_encode()})
 
@@ -176,8 +169,8 @@ def test_one_column_alone_warns_too():
         pd.Series(["S", "M"], name="k").onehot.to_numpy(categories=["S"], handle_unknown="warn")
 
 
-def test_an_error_tells_of_all_unknown_values(library):
-    """What to do stands before the values, of which each column shows some; it is short."""
+def test_an_error_names_some_unknown_values_of_all_columns(library):
+    """The remedy comes first, and the message is short."""
     many = [f"a text that is rather long, number {i}" for i in range(1000)]
     columns = {f"c{i}": ["x", *many[:999]] for i in range(8)}
     encoder = Encoder([*columns], handle_unknown={"c7": "ignore"}).fit({c: many for c in columns})
@@ -194,7 +187,6 @@ def test_an_error_tells_of_all_unknown_values(library):
 
 
 def test_a_notebook_shows_a_table():
-    """What the text says, as cells; what looks like markup is text."""
     encoder = Encoder("k").fit({"k": [f"<b{i:02}>" for i in range(30)]})
 
     html = encoder.features._repr_html_()
@@ -204,8 +196,7 @@ def test_a_notebook_shows_a_table():
     assert encoder.check({"k": ["x"]})._repr_html_().startswith("&lt;Check of 1 row: some values")
 
 
-def test_a_column_of_many_unknown_values_is_summed_up():
-    """The most frequent first."""
+def test_an_error_names_the_most_frequent_unknown_values_first():
     encoder = Encoder(["k"]).fit({"k": [0]})
 
     with pytest.raises(ValueError, match=r"'k': 7 \(3 rows\), 1 \(1 row\), 2 \(1 row\), … \(5 v"):
@@ -216,8 +207,7 @@ N = 1500
 IDS = {"id": [f"id{i}" for i in range(N)], "size": ["S", "L"] * (N // 2), "n": [1] * N}
 
 
-def test_identifiers_are_warned_of(library):
-    """Where nobody named them: with their names and what to do."""
+def test_columns_like_identifiers_cause_a_warning(library):
     table = library.table(IDS)
 
     message = r"^column 'id' has 1,500 categories in 1,500 rows: an identifier\? Pass columns="
@@ -226,7 +216,7 @@ def test_identifiers_are_warned_of(library):
     assert [warning.filename for warning in caught] == [__file__]
     assert encoder.n_features == N + 2
     twice = Encoder().partial_fit(table).partial_fit(table)
-    assert twice.n_features == N + 2  # each occurs twice, as identifiers do not
+    assert twice.n_features == N + 2  # identifiers do not occur twice
     parts = [Encoder().merge(Encoder().partial_fit(table)), Encoder().partial_fit(table)]
     for part in parts:
         with pytest.warns(UserWarning, match="has 1,500 categories"):
@@ -238,14 +228,14 @@ def test_identifiers_are_warned_of(library):
     [{"columns": ["id"]}, {"columns": ["size"]}, {"max_categories": 9}, {"min_frequency": 2}],
     ids=str,
 )
-def test_what_was_meant_is_not_warned_of(library, options):
-    """Columns by name, and limits: a warning is an error in these tests."""
+def test_chosen_columns_and_limits_cause_no_warning(library, options):
+    """Warnings are errors in these tests."""
     encoder = Encoder(**options, remainder="drop").fit(library.table(IDS))
 
     assert Encoder.from_json(encoder.to_json()).transform(library.table(IDS), "csr").shape[0] == N
 
 
-def test_what_there_is_no_choice_about_is_not_warned_of(library):
+def test_other_tables_cause_no_warning(library):
     """One column, a plain array, many rows of few values, declared categories."""
     ids = IDS["id"]
     tables = [
@@ -256,13 +246,12 @@ def test_what_there_is_no_choice_about_is_not_warned_of(library):
 
     sizes = [Encoder().fit(table).n_features for table in tables]
     assert sizes == [N, 2 * N, N // 2 + 2]
-    if library.name != "arrow":  # whose dictionaries are no declarations
+    if library.name != "arrow":  # Arrow dictionaries do not declare categories
         table = library.table({**IDS, "id": library.coded(ids, ids)})
         assert Encoder().fit(table).n_features == N + 2
 
 
-def test_a_table_without_a_column_to_encode_is_warned_of(library):
-    """Nobody named one: the columns stay as they are, and the warning says what to type."""
+def test_a_table_without_a_column_to_encode_causes_a_warning(library):
     table = library.table({"n": [1, 2], "x": [0.5, 1.5]})
     message = r"^nothing is encoded: .*; pass columns=\['n', \.\.\.\] to choose"
 
@@ -274,8 +263,8 @@ def test_a_table_without_a_column_to_encode_is_warned_of(library):
     assert Encoder().fit(np.empty((2, 0))).n_features == 0
 
 
-def test_too_many_features_that_nobody_named_are_refused(library):
-    """Before anything is built; what was learned before stays, and a name makes it right."""
+def test_too_many_features_by_default_are_an_error(library):
+    """The encoder does not change; a chosen column has no limit."""
     n = 100_001
     table = library.table({"id": [f"id{i}" for i in range(n)], "size": ["S"] * n})
     encoder = Encoder().fit({"size": ["S"], "id": ["x"]})
@@ -313,7 +302,7 @@ class Page(HTMLParser):
 def test_summary_and_page_show_the_most_frequent_category(values, name, drop):
     encoder = Encoder([name], drop=drop).fit({name: values})
     counts = Counter(value for value in values if value is not None)
-    ordered = sorted(counts)  # of equal ones the first
+    ordered = sorted(counts)  # ties are in order
     top = max(ordered, key=counts.__getitem__, default=None)
 
     assert rows_of(encoder.summary()) == [

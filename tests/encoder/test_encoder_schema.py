@@ -1,4 +1,4 @@
-"""Which categories an encoder has, in which order and by which names; dropped and unknown ones."""
+"""The categories of an encoder: order, names, dropped and unknown ones."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from onehot_fast.encoder import Special
 from onehot_fast.table import ArrayTable
 
 
-def test_numbers_match_whatever_holds_them():
-    """A column of integers that becomes one of floats keeps its categories and their names."""
+def test_numbers_match_in_any_dtype():
+    """A column of integers that becomes floats keeps its categories and names."""
     encoder = Encoder(["p"]).fit({"p": np.array([3, 1], np.int8)})
     encoded = encoder.transform({"p": np.array([1.0, np.nan, 3.0], np.float32)})
 
@@ -22,7 +22,7 @@ def test_numbers_match_whatever_holds_them():
 
 
 def test_integers_match_categories_of_floats():
-    """Each integer is compared as it is: 2**53 + 1 is not the float next to it."""
+    """Integers are compared exactly: 2**53 + 1 is not the nearest float."""
     encoder = Encoder(["p"], handle_unknown="ignore", dtype="uint8")
     encoder.fit({"p": np.array([2.0, 0.5, 2.0**53])})
     rows = np.array([2, 2**53, 2**53 + 1, 2**63 - 1])
@@ -34,17 +34,17 @@ def test_integers_match_categories_of_floats():
     ("values", "dtype"),
     [
         *(([1j, 2j], "c16"), ([2, 2**63], object), ([2**64, 1], object), (["a", 1], object)),
-        # Of what a column may hold only what occurs is a category.
+        # Only the values that occur are categories.
         (Column(np.array([0], np.int8), np.array([-1, "a"], object)), "i8"),
     ],
     ids=repr,
 )
 def test_dtype_of_categories(values, dtype):
-    """Categories have NumPy's dtype where it has one for all of them."""
+    """Categories have a NumPy dtype if one fits all of them."""
     assert Encoder(["p"]).fit({"p": values}).categories["p"].dtype == dtype
 
 
-def test_times_match_whatever_their_unit():
+def test_times_match_in_any_unit():
     """One instant is one category in days, in nanoseconds and as a datetime."""
     days = np.array(["2024-02-29", "1969-12-31", "NaT"], "M8[D]")
     encoder = Encoder(["p"], dtype="uint8").fit({"p": days})
@@ -59,7 +59,7 @@ def test_times_match_whatever_their_unit():
 
 @pytest.mark.parametrize("unit", ["D", "M", "h", "s", "us", "ns"])
 def test_equal_times_of_a_column_of_objects(unit):
-    """NumPy's and Python's are one category, though their hashes may differ."""
+    """Equal times of NumPy and Python are one category, though their hashes may differ."""
     same = [np.datetime64("2020-01-01", unit), datetime.datetime(2020, 1, 1), "x"]
     encoder = Encoder(["p"], dtype="uint8").fit({"p": same})
 
@@ -86,7 +86,7 @@ def test_equal_times_of_a_column_of_objects(unit):
     ],
 )
 def test_names_of_times(time, name):
-    """A time is named as short as it can be, whatever its unit and its type."""
+    """A time has a short name, independent of its unit and type."""
     assert tuple(Encoder(["p"]).fit({"p": np.array([time])}).get_feature_names_out()) == (name,)
 
 
@@ -101,7 +101,7 @@ def test_names_of_times(time, name):
     ids=["agree", "another order", "another category", "no category"],
 )
 def test_merge_of_declared_categories(orders, expected):
-    """The declared order stays where all agree; otherwise the categories are sorted."""
+    """The declared order is kept if all agree; else the categories are sorted."""
     none = np.zeros(0, np.int8)
     columns = [Column(none, np.array(list(order), object), source="category") for order in orders]
     a, b, c = (Encoder().fit(column) for column in columns)
@@ -110,8 +110,8 @@ def test_merge_of_declared_categories(orders, expected):
     assert [m.categories["x0"].tolist() for m in merged] == [list(expected)] * 3
 
 
-def test_merge_of_declared_and_met_categories():
-    """Values met elsewhere keep the declared order if they are among the declared ones."""
+def test_merge_of_declared_and_observed_categories():
+    """The declared order is kept if all observed values were declared."""
     declared = Encoder().fit(
         Column(np.array([0], np.int8), np.array(["S", "M", "L"]), source="category")
     )
@@ -122,7 +122,7 @@ def test_merge_of_declared_and_met_categories():
     assert among.merge(declared, beyond).categories["x0"].tolist() == ["A", "L", "M", "S"]
 
 
-def test_merge_with_an_encoder_that_saw_nothing():
+def test_merge_with_an_encoder_that_is_not_fitted():
     fitted = Encoder(drop="first").fit({"p": ["a", "b"]})
     empty = Encoder(drop="first")
 
@@ -137,25 +137,18 @@ def test_merge_with_an_encoder_that_saw_nothing():
         (Encoder(drop="first").fit({"q": ["a"]}), r"the same columns, got \['p'\]"),
     ],
 )
-def test_merge_refuses_what_differs(other, message):
+def test_encoders_that_differ_cannot_be_merged(other, message):
     with pytest.raises(ValueError, match=message):
         Encoder(drop="first").fit({"p": ["a"]}).merge(other)
 
 
-def test_merge_takes_encoders():
-    with pytest.raises(TypeError, match="a dict cannot be merged into an Encoder"):
-        Encoder().merge({})
-
-
-def test_categories_that_do_not_occur_do_not_count():
-    """Unless they are declared: an encoding that has more of them is only an encoding."""
+def test_undeclared_categories_must_occur():
     column = Column(np.array([1, 1, -1]), np.array(["a", "b", "c"]), source="dictionary")
 
     assert tuple(Encoder().fit(column).get_feature_names_out()) == ("x0_b",)
 
 
 def test_fit_transform_reads_a_column_once():
-    """The columns are not hashed twice."""
     reads = []
 
     class CountingTable(ArrayTable):
@@ -168,7 +161,7 @@ def test_fit_transform_reads_a_column_once():
     assert reads == [0, 1]
 
 
-def test_names_that_collide_are_named():
+def test_the_error_of_equal_names_describes_both_features():
     table = {"a": ["b_c"], "a_b": ["c"]}
     message = "would be named 'a_b_c': that of column 'a', category 'b_c', and that of column 'a_b'"
 
@@ -187,7 +180,7 @@ def test_a_category_without_rows_is_not_unknown():
     assert encoder.transform(column).tolist() == [[True], [False]]
 
 
-def test_a_missing_value_is_named():
+def test_the_error_of_a_missing_value_has_its_row():
     encoder = Encoder(handle_missing={"p": "error"}).fit({"p": ["a"]})
 
     with pytest.raises(ValueError, match="column 'p', row 1: the value is missing"):
@@ -197,8 +190,7 @@ def test_a_missing_value_is_named():
     assert tuple(encoder.get_feature_names_out()) == ("p_a",)
 
 
-def test_dropped_and_unknown_are_told_apart():
-    """Unknown, missing and dropped values all have their own form, and come back."""
+def test_dropped_unknown_and_missing_values_are_restored():
     encoder = Encoder(drop="first", handle_unknown="indicator", handle_missing="indicator")
     encoded = encoder.fit({"p": ["a", "b"]}).transform({"p": ["a", "b", "z", None]})
 
