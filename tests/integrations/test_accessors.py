@@ -25,9 +25,6 @@ import polars_strategies as polars_columns  # noqa: E402
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402, F401
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast import column as column_module  # noqa: E402
-from onehot_fast._categories.categories import Categories  # noqa: E402
-from onehot_fast._schema.column_schema import ColumnSchema  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
@@ -176,18 +173,6 @@ def test_a_prefix_is_not_taken_for_categories(library):
         series(library, ["a"]).onehot("is")
 
 
-def test_codes_and_matrices_make_no_names(library, monkeypatch):
-    def fail(*_: object) -> None:
-        raise AssertionError("a name was made")
-
-    column = series(library, ["b", "a", None])
-    monkeypatch.setattr(Categories, "text_labels", fail)
-    monkeypatch.setattr(ColumnSchema, "labels", property(fail))
-
-    assert column.onehot.codes().tolist() == [1, 0, -1]
-    assert column.onehot.to_numpy().tolist() == [[0, 1], [1, 0], [0, 0]]
-
-
 @pytest.mark.parametrize(
     ("drop", "left"),
     [
@@ -262,23 +247,6 @@ def test_a_missing_library_is_named(library, missing, call, monkeypatch):
     assert column.onehot.to_numpy().tolist() == [[1.0], [0.0]]
 
 
-def test_texts_of_a_table_are_encoded_where_they_stand(library):
-    """What is not encoded keeps its place and its dtype."""
-    table = library.table(BARE)
-
-    frame = table.onehot(dtype="uint8")
-
-    assert library.columns(frame) == {
-        "n": [1, 2, 3],
-        "size_L": [0, 0, 1],
-        "size_S": [1, 0, 0],
-        "kind_x": [1, 0, 1],
-        "kind_y": [0, 1, 0],
-        "m": [0, 1, 2],
-    }
-    assert equal(frame[["n", "m"]], table[["n", "m"]])
-
-
 def test_options_may_differ_by_column(library):
     """Every one is a value for all columns, or a dict."""
     frame = library.table(BARE).onehot(
@@ -302,32 +270,6 @@ def test_a_table_is_what_an_encoder_gives(library, data, options):
 
     assert equal(actual, Encoder(["k"], **options).fit_transform(table))
     assert equal(table.onehot(table.onehot.fit(["k"], **options)), actual)
-
-
-def test_each_column_is_hashed_once(library, monkeypatch):
-    """Learning and encoding share what was read."""
-    hashed, looked_up = [], []
-    factorize = column_module.factorize_chunks
-    monkeypatch.setattr(
-        column_module, "factorize_chunks", lambda *read: hashed.append(1) or factorize(*read)
-    )
-    monkeypatch.setattr(Categories, "lookup", lambda *values: looked_up.append(1))
-    table = library.table(BARE)
-
-    (table.astype(object) if library.name == "pandas" else table).onehot(["size", "kind"])
-
-    assert (len(hashed), len(looked_up)) == (2, 0)
-
-
-def test_an_encoder_brings_its_columns_and_options(library):
-    """What it has learned from other rows is applied."""
-    train = library.table({"n": [3, 4, 5], "kind": list("xyx")})
-    encoder = train.onehot.fit(["kind"], handle_unknown="ignore", dtype="uint8")
-
-    frame = library.table({"kind": ["z", "y"], "n": [1, 2]}).onehot(encoder)
-
-    assert library.columns(frame) == {"n": [1, 2], "kind_x": [0, 0], "kind_y": [0, 1]}
-    assert list(library.columns(frame)) == ["n", "kind_x", "kind_y"]
 
 
 @pytest.mark.parametrize(

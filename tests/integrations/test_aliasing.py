@@ -14,7 +14,6 @@ pytest.importorskip("scipy")
 
 import onehot_fast  # noqa: E402  after the skips above
 from onehot_fast import Encoder  # noqa: E402
-from onehot_fast._encode import write  # noqa: E402
 from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
 N_ROWS = 100_001  # a block of so many rows is worth keeping when it dies
@@ -23,31 +22,6 @@ WIDE = pd.Series(
     pd.Categorical.from_codes(np.arange(N_ROWS) % 99, categories=list(map(str, range(99))))
 )
 BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "m": [0, 1, 2]})
-
-
-@pytest.mark.parametrize(
-    ("call", "kernel"),
-    [
-        (lambda of: of(dtype=float), "encode_block"),
-        (lambda of: of.to_numpy(), "encode"),
-        (lambda of: of.to_csr(), "csr"),
-        (lambda of: of.to_arrow(), "encode_bits"),
-    ],
-    ids=["frame", "array", "csr", "arrow"],
-)
-def test_category_codes_reach_the_kernel(call, kernel, monkeypatch):
-    """No copy and no hash stands between a categorical Series and the kernel."""
-    seen: list[Any] = []
-    run = getattr(write.dispatch, kernel)
-
-    def recording(codes: Any, *rest: Any, **options: Any) -> Any:
-        seen.append(codes[0] if isinstance(codes, list) else codes)
-        return run(codes, *rest, **options)
-
-    monkeypatch.setattr(write.dispatch, kernel, recording)
-    call(CODED.onehot)
-
-    assert [np.shares_memory(codes, CODED.array.codes) for codes in seen] == [True]
 
 
 def test_arrow_columns_lie_in_one_buffer():

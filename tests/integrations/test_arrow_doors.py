@@ -12,8 +12,7 @@ import pytest
 
 pa = pytest.importorskip("pyarrow")
 
-from onehot_fast import Encoder  # noqa: E402  after the skip above
-from onehot_fast._runtime import memory  # noqa: E402  after the skip above
+from onehot_fast import Encoder, cache_info  # noqa: E402  after the skip above
 from onehot_fast.integrations.arrow import OneHotArray, encode, one_hot  # noqa: E402
 from onehot_fast.integrations.arrow._read import as_column, as_table  # noqa: E402
 
@@ -226,7 +225,7 @@ LARGE = 1 << 18  # smaller memory is not counted
 def live() -> int:
     """Return how many blocks of our memory are in use."""
     gc.collect()
-    return memory.cache_info().n_live
+    return cache_info().n_live
 
 
 def a_column(result: OneHotArray) -> Any:

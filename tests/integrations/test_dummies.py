@@ -154,17 +154,16 @@ def test_odd_options_equal_pandas(options):
     assert_same(actual, outcome(pd.get_dummies, table, **options))
 
 
-def test_repeated_objects_equal_pandas():
-    """Few objects in many rows are hashed once each, equal ones of different types included."""
-    pool = np.array(["b", "a", None, 1, True, 1.0, float("nan"), ("t",)], dtype=object)
-    data = pd.Series(pool[np.arange(10_000) % len(pool)])
-
-    assert_same(get_dummies(data), pd.get_dummies(data))
-
-
-def test_distinct_objects_equal_pandas():
-    """A long column of ever new objects is left to pandas' hash."""
-    data = pd.Series([str(i % 50) for i in range(5_000)], dtype=object)
+@pytest.mark.parametrize(
+    "pool",
+    [["b", "a", None, 1, True, 1.0, float("nan"), ("t",)], [str(i % 50) for i in range(5_000)]],
+    ids=["repeated", "distinct"],
+)
+def test_many_objects_equal_pandas(pool):
+    """Equal objects of different types are one level; strings may be repeated or new objects."""
+    values = np.empty(len(pool), object)
+    values[:] = pool
+    data = pd.Series(values[np.arange(10_000) % len(pool)])
 
     assert_same(get_dummies(data), pd.get_dummies(data))
 
@@ -225,11 +224,14 @@ def test_masks_are_each_columns_own(dtype):
 
 
 def test_too_large_is_refused_before_it_is_allocated():
+    """The error names the arguments to type instead, of the function and of the accessor."""
     wide = pd.CategoricalDtype(range(10_000_000))
     data = pd.Series(pd.Categorical.from_codes(np.zeros(1_000_000, np.int32), dtype=wide))
 
-    with pytest.raises(MemoryError, match="TiB"):
+    with pytest.raises(MemoryError, match=r"; smaller: sparse=True \([0-9,]+ bytes"):
         get_dummies(data, dtype="float64")
+    with pytest.raises(MemoryError, match=r"smaller: output='csr' or \.onehot\.to_csr\(\) \("):
+        data.onehot()
 
 
 @pytest.mark.parametrize("dummy_na", [True, False])

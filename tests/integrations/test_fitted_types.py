@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import pickle
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,96 +16,76 @@ DAY = datetime.date(2024, 2, 29)
 NOON = datetime.datetime(2024, 2, 29, 12)
 
 
-def check_types(values, make, dtype_of, only_known=None):
-    """Fit, encode and decode a column in a library; also after JSON, pickle and merge."""
-    table = make(values)
+def pandas_table(values: list[Any], dtype: Any) -> Any:
+    import pandas as pd
+
+    if "Paris" in str(dtype):
+        values = [None if value is None else pd.Timestamp(value, tz="UTC") for value in values]
+    return pd.DataFrame({"c": pd.Series(values, dtype=dtype)})
+
+
+def polars_table(values: list[Any], dtype: Any) -> Any:
+    import polars as pl
+
+    return pl.DataFrame({"c": pl.Series(values, dtype=dtype)})
+
+
+def arrow_table(values: list[Any], dtype: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"c": pa.array(values).cast(dtype)})
+
+
+SIZES, NUMBERS, TEXTS = ["S", "L", None], [1, 2, None], ["a", None]
+REALS, NOONS, SPANS = [0.5, None], [NOON, None], [datetime.timedelta(1), None]
+PRICES = [Decimal("1.50"), None]
+PANDAS = [
+    (["S", "L"], lambda pd: pd.CategoricalDtype(["S", "M", "L"], ordered=True)),
+    ([3, 1], lambda pd: pd.CategoricalDtype(np.array([3, 1, 2], "i1"))),
+    ([1, -2], "int8"), (NUMBERS, "Int8"), ([True, None], "boolean"), (REALS, "float32"),
+    (TEXTS, "string"), (NOONS, "datetime64[s]"), (NOONS, "datetime64[ms, Europe/Paris]"),
+    (SPANS, "timedelta64[ms]"), (["2024-01", "2024-02"], "period[M]"),
+]  # fmt: skip
+ARROW = [
+    (SIZES, lambda pa: pa.dictionary(pa.int8(), pa.string(), ordered=True)),
+    (["S", "L"], lambda pa: pa.dictionary(pa.int32(), pa.large_string())),
+    (NUMBERS, lambda pa: pa.int8()), (REALS, lambda pa: pa.float32()),
+    ([DAY, None], lambda pa: pa.date32()), (NOONS, lambda pa: pa.timestamp("s")),
+    ([NOON.replace(tzinfo=datetime.UTC)], lambda pa: pa.timestamp("us", "Europe/Paris")),
+    (SPANS, lambda pa: pa.duration("ms")), (PRICES, lambda pa: pa.decimal128(7, 2)),
+    (TEXTS, lambda pa: pa.large_string()), ([b"ab", None], lambda pa: pa.binary(2)),
+]  # fmt: skip
+POLARS = [
+    (SIZES, lambda pl: pl.Enum(["S", "M", "L"])), (SIZES, lambda pl: pl.Categorical),
+    (NUMBERS, lambda pl: pl.Int8), (REALS, lambda pl: pl.Float32),
+    ([DAY, None], lambda pl: pl.Date),
+    (NOONS, lambda pl: pl.Datetime("ms")), (NOONS, lambda pl: pl.Datetime("us", "Europe/Paris")),
+    (SPANS, lambda pl: pl.Duration("ms")), (PRICES, lambda pl: pl.Decimal(7, 2)),
+]  # fmt: skip
+CASES = [
+    *(("pandas", pandas_table, *case) for case in PANDAS),
+    *(("pyarrow", arrow_table, *case) for case in ARROW),
+    *(("polars", polars_table, *case) for case in POLARS),
+]
+
+
+@pytest.mark.parametrize(("library", "make", "values", "dtype"), CASES)
+def test_a_decoded_table_is_the_fitted_one(library, make, values, dtype):
+    """Types and values, also after JSON, pickle and merge."""
+    module = pytest.importorskip(library)
+    table = make(values, dtype(module) if callable(dtype) else dtype)
     encoder = Encoder(["c"], handle_missing="indicator", drop="first").fit(table)
     encoded = encoder.transform(table)
-    for again in (
-        encoder,
-        Encoder.from_json(encoder.to_json()),
-        pickle.loads(pickle.dumps(encoder)),
-        encoder.merge(encoder),
-    ):
+    copies = [Encoder.from_json(encoder.to_json()), pickle.loads(pickle.dumps(encoder))]
+    for again in (encoder, *copies, encoder.merge(encoder)):
         decoded = again.inverse_transform(encoded)
-        assert dtype_of(decoded) == dtype_of(table)
-    return decoded
-
-
-PANDAS = {
-    "category": (["S", "L", "S"], lambda pd: pd.CategoricalDtype(["S", "M", "L"], ordered=True)),
-    "numbers": ([3, 1], lambda pd: pd.CategoricalDtype(np.array([3, 1, 2], "i1"))),
-    "int8": ([1, -2], lambda pd: "int8"),
-    "Int8": ([1, None, 2], lambda pd: "Int8"),
-    "boolean": ([True, None], lambda pd: "boolean"),
-    "float32": ([0.5, None, 0.1], lambda pd: "float32"),
-    "string": (["a", None], lambda pd: "string"),
-    "days": ([NOON, None], lambda pd: "datetime64[s]"),
-    "zone": ([NOON, None], lambda pd: "datetime64[ms, Europe/Paris]"),
-    "durations": ([datetime.timedelta(1), None], lambda pd: "timedelta64[ms]"),
-    "period": (["2024-01", "2024-02"], lambda pd: "period[M]"),
-}
-
-
-@pytest.mark.parametrize("name", PANDAS)
-def test_types_of_pandas(name):
-    pd = pytest.importorskip("pandas")
-    values, dtype = PANDAS[name]
-    if "zone" in name:
-        values = [None if value is None else pd.Timestamp(value, tz="UTC") for value in values]
-    decoded = check_types(
-        values,
-        lambda values: pd.DataFrame({"c": pd.Series(values, dtype=dtype(pd))}),
-        lambda frame: frame.dtypes["c"],
-    )
-
-    pd.testing.assert_series_equal(decoded["c"], pd.Series(values, dtype=dtype(pd), name="c"))
-
-
-def test_types_of_arrow():
-    pa = pytest.importorskip("pyarrow")
-    cases = [
-        (["S", "L", None], pa.dictionary(pa.int8(), pa.string(), ordered=True)),
-        (["S", "L"], pa.dictionary(pa.int32(), pa.large_string())),
-        ([1, 2, None], pa.int8()),
-        ([0.5, None], pa.float32()),
-        ([DAY, None], pa.date32()),
-        ([NOON, None], pa.timestamp("s")),
-        ([NOON.replace(tzinfo=datetime.UTC)], pa.timestamp("us", "Europe/Paris")),
-        ([datetime.timedelta(1)], pa.duration("ms")),
-        ([Decimal("1.50"), None], pa.decimal128(7, 2)),
-        (["a", None], pa.large_string()),
-        ([b"ab", None], pa.binary(2)),
-    ]
-    for values, kind in cases:
-        decoded = check_types(
-            values,
-            lambda values, kind=kind: pa.table({"c": pa.array(values).cast(kind)}),
-            lambda table: table.schema.field("c").type,
-        )
-        assert decoded["c"].to_pylist() == pa.array(values).cast(kind).to_pylist()
-
-
-def test_types_of_polars():
-    pl = pytest.importorskip("polars")
-    cases = [
-        (["S", "L", None], pl.Enum(["S", "M", "L"])),
-        (["S", "L", None], pl.Categorical),
-        ([1, 2, None], pl.Int8),
-        ([0.5, None], pl.Float32),
-        ([DAY, None], pl.Date),
-        ([NOON, None], pl.Datetime("ms")),
-        ([NOON, None], pl.Datetime("us", "Europe/Paris")),
-        ([datetime.timedelta(1)], pl.Duration("ms")),
-        ([Decimal("1.50"), None], pl.Decimal(7, 2)),
-    ]
-    for values, dtype in cases:
-        decoded = check_types(
-            values,
-            lambda values, dtype=dtype: pl.DataFrame({"c": pl.Series(values, dtype=dtype)}),
-            lambda frame: frame.schema["c"],
-        )
-        assert decoded["c"].to_list() == pl.Series(values, dtype=dtype).to_list()
+        if library == "pandas":
+            module.testing.assert_frame_equal(decoded, table)
+        else:
+            assert decoded.schema == table.schema
+            columns = [each["c"].to_pylist() if library == "pyarrow" else each["c"].to_list()
+                       for each in (decoded, table)]  # fmt: skip
+            assert columns[0] == columns[1]
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "+02:00"])

@@ -16,7 +16,7 @@ pytest.importorskip("scipy")
 from side_by_side import assert_same  # noqa: E402  after the skips above
 
 from onehot_fast import Encoder, Special  # noqa: E402
-from onehot_fast.integrations.pandas import from_dummies, get_dummies  # noqa: E402
+from onehot_fast.integrations.pandas import get_dummies  # noqa: E402
 
 SMALL = ["carrier", "origin", "dest", "month"]  # of 16, 3, 105 and 12 categories
 WIDE = "tailnum"  # 4043 categories, and 2512 missing values
@@ -61,24 +61,6 @@ def test_the_accessor_gives_the_frame_of_pandas(flights, name, kind):
     pd.testing.assert_frame_equal(series.onehot(), pd.get_dummies(series, dtype=bool))
 
 
-@pytest.mark.parametrize("name", ["carrier", "dest", WIDE])
-def test_all_forms_hold_what_pandas_has(some, name):
-    """Row-major, sparse and bit-packed; a missing tail number is off in all 4043 columns."""
-    series = some[name]
-    expected = pd.get_dummies(series, dtype="uint8").to_numpy()
-
-    codes = series.onehot.codes()
-    batch = series.onehot.to_arrow()
-    sparse = series.onehot.to_csr(dtype="uint8")
-
-    np.testing.assert_array_equal(series.onehot.to_numpy(dtype="uint8"), expected)
-    np.testing.assert_array_equal(sparse.toarray(), expected)
-    np.testing.assert_array_equal(codes[codes >= 0], expected.argmax(1)[expected.any(1)])
-    assert batch.schema.names == series.cat.categories.tolist()
-    assert [column.true_count for column in batch.columns] == expected.sum(0).tolist()
-    np.testing.assert_array_equal(batch.column(7).to_numpy(zero_copy_only=False), expected[:, 7])
-
-
 def test_all_tail_numbers_as_a_sparse_array(flights):
     """The whole year: 1.4 GB as Booleans, a few MB as what is on."""
     series = flights[WIDE]
@@ -113,25 +95,6 @@ def test_get_dummies_gives_what_pandas_gives(flights, kind, options):
     actual = get_dummies(table, columns=names, **options)
 
     assert_same(actual, pd.get_dummies(table, columns=names, **options))
-
-
-def test_sparse_tail_numbers_are_those_of_pandas(some):
-    """4043 sparse columns and one for missing values, which pandas takes its time for."""
-    series = some[WIDE].iloc[:300]
-
-    actual = get_dummies(series, sparse=True, dummy_na=True)
-
-    pd.testing.assert_frame_equal(actual, pd.get_dummies(series, sparse=True, dummy_na=True))
-
-
-def test_dummies_come_back_as_the_columns_they_were(flights):
-    table = flights[["carrier", "origin"]]
-    dummies = get_dummies(table)
-
-    actual = from_dummies(dummies, sep="_")
-
-    assert actual.astype(object).equals(table.astype(object))
-    pd.testing.assert_frame_equal(actual.iloc[:999], pd.from_dummies(dummies.iloc[:999], sep="_"))
 
 
 def test_the_frame_accessor_has_the_columns_of_pandas(flights):
@@ -188,23 +151,3 @@ def test_the_second_half_of_the_year_has_the_columns_of_the_first(year):
         decoded[~unseen],
         test[WIDE].astype(object).where(test[WIDE].notna(), None).to_numpy()[~unseen],
     )
-
-
-def test_encoders_of_the_months_are_that_of_the_year(flights):
-    names = ["carrier", "origin", "dest"]
-    months = [part for _, part in flights.groupby("month")]
-
-    merged = Encoder(names).merge(*(Encoder(names).fit(month) for month in months))
-
-    assert merged.to_json() == Encoder(names).fit(flights).to_json()
-
-
-def test_carriers_of_a_day_as_labels(some):
-    daily = some.groupby(["month", "origin"], observed=True)["carrier"].agg("|".join)
-
-    frame = daily.onehot.multi_hot("|", dtype="int64")
-
-    expected = daily.str.get_dummies("|")
-    np.testing.assert_array_equal(frame.to_numpy(), expected.to_numpy())
-    assert frame.columns.tolist() == expected.columns.tolist()
-    assert frame.index.equals(daily.index)

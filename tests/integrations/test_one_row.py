@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
-import warnings
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import hypothesis
-import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from strategies import examples
 
 from onehot_fast import Encoder
-from onehot_fast.integrations.pandas import get_dummies
 
 MAKERS = {
     "dict": dict,
@@ -51,82 +44,6 @@ def columns_of(table: Any) -> dict[str, list[Any]]:
 def row(columns: dict[str, list[Any]], i: int) -> dict[str, list[Any]]:
     """Return one row of columns."""
     return {name: values[i : i + 1] for name, values in columns.items()}
-
-
-TEXTS = ["a", "b", "", "a\0", "\0", "é", "a" * 40, "ab", None]
-DICTIONARY = pa.dictionary(pa.int8(), pa.string())
-# How a library keeps a column of texts.
-COLUMNS: dict[str, Callable[[list[Any]], Any]] = {
-    "list": list,
-    "objects": lambda texts: np.array([*texts, None], object)[:-1],
-    "pandas objects": lambda texts: pd.Series(texts, dtype=object),
-    "pandas str": lambda texts: pd.Series(texts, dtype="str"),
-    "pandas string": lambda texts: pd.Series(texts, dtype="string[python]"),
-    "pandas category": lambda texts: pd.Series(texts, dtype=pd.CategoricalDtype(TEXTS[:-1])),
-    "pandas over Arrow": lambda texts: pd.Series(texts, dtype=pd.ArrowDtype(pa.string())),
-    "pandas dictionary": lambda texts: pd.Series(texts, dtype=pd.ArrowDtype(DICTIONARY)),
-    "polars": lambda texts: pl.Series(texts, dtype=pl.String),
-    "polars Categorical": lambda texts: pl.Series(texts, dtype=pl.Categorical),
-    "polars Enum": lambda texts: pl.Series(texts, dtype=pl.Enum(TEXTS[:-1])),
-    "arrow": lambda texts: pa.chunked_array([pa.array(texts, pa.string())]),
-    "arrow views": lambda texts: pa.chunked_array([pa.array(texts, pa.string_view())]),
-    "arrow dictionary": lambda texts: pa.chunked_array([pa.array(texts, DICTIONARY)]),
-    "arrow nulls": lambda texts: pa.chunked_array([pa.nulls(len(texts))]),
-}
-
-
-@pytest.mark.parametrize("kind", COLUMNS)
-@pytest.mark.parametrize("unknown", ["indicator", "error", "warn"])
-@examples(0.2)
-@hypothesis.given(texts=st.lists(st.sampled_from(TEXTS), min_size=1, max_size=20))
-@hypothesis.example(texts=["a"])
-@hypothesis.example(texts=[None])
-def test_few_texts_are_those_of_many(kind: str, unknown: Any, texts: list[Any]) -> None:
-    """Up to 16 are objects of Python; of more the column is read."""
-    library = kind.split()[0]
-    table = MAKERS.get(library, dict)
-    encoder = Encoder(["x"], handle_missing="indicator", handle_unknown=unknown).fit(
-        {"x": TEXTS[1:]}
-    )
-
-    def outcome(values: list[Any]) -> Any:
-        try:
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                matrix = encoder.transform(table({"x": COLUMNS[kind](values)}), "numpy")
-            return matrix[: len(texts)].tolist(), len(caught)
-        except ValueError as error:
-            return str(error).split("; ")[0]  # after it, the number of rows
-
-    assert outcome(texts) == outcome(texts * 20)
-
-
-INTEGERS = [0, 1, -1, 5, 2**31, 2**53 + 1]
-NUMBERS: dict[str, tuple[list[Any], Any]] = {
-    "list": (INTEGERS, list),
-    "array": (INTEGERS, np.array),
-    "unsigned": ([0, 1, 2**63, 2**64 - 1], lambda rows: np.array(rows, np.uint64)),
-    "floats": ([0.0, -0.0, 0.1, np.nan, 1e300], np.array),
-    "single": ([0.0, 0.1, np.nan], lambda rows: np.array(rows, np.float32)),
-    "Booleans": ([True, False], np.array),
-    "mixed": ([1, None, 1.5, True, "1"], list),
-}
-
-
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("known", [[1, 5, 2**53 + 1], [0.1, 0.0], [np.float32(0.1)], [True], ["1"]])
-def test_few_numbers_are_those_of_many(kind: str, known: list[Any], make: Any) -> None:
-    """Whatever the types of the categories and of the rows are."""
-    values, column = NUMBERS[kind]
-    if kind == "mixed" and make not in (dict, pd.DataFrame):
-        return  # a column of polars or Arrow has one type
-    encoder = Encoder(["x"], handle_missing="indicator", handle_unknown="indicator")
-    encoder.fit({"x": known})
-    many = encoder.transform(make({"x": column(values * 20)}), "numpy")
-
-    for first, stop in itertools.combinations(range(len(values) + 1), 2):
-        few = encoder.transform(make({"x": column(values[first:stop])}), "numpy")
-        np.testing.assert_array_equal(few, many[first:stop])
 
 
 def test_few_values_that_are_no_texts() -> None:
@@ -324,12 +241,3 @@ def test_a_wrong_number_of_threads(output: str) -> None:
     with pytest.raises(ValueError, match="num_threads = 0"):
         encoder.transform(row(TRAIN, 0), output, num_threads=0)
     assert encoder.transform(row(TRAIN, 0), output, num_threads=2) is not None
-
-
-def test_what_one_can_type_instead_of_too_large_a_result(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`get_dummies` has no options of an encoder."""
-    monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 1 << 20)
-    series = pd.Series(range(20_000)).astype("category")
-    with pytest.raises(MemoryError, match=r"; smaller: sparse=True \(100,000 bytes") as caught:
-        get_dummies(series)
-    assert "output=" not in str(caught.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +12,6 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("pyarrow")
 from frame_strategies import TEXT, declared, typed  # noqa: E402  after the skip above
 
-from onehot_fast._runtime import system  # noqa: E402
 from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot  # noqa: E402
 
 BARE = pd.DataFrame({"n": [1, 2, 3], "size": ["S", None, "L"], "kind": list("xyx"), "m": [0, 1, 2]})
@@ -108,15 +106,6 @@ def test_the_function_is_the_accessor() -> None:
     assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)
     with pytest.raises(TypeError, match="data must be a DataFrame, Series"):
         onehot([1, 2])
-
-
-def test_a_series_too_large_names_the_sparse_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says can be typed after the Series itself."""
-    monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
-    series = pd.Series(np.arange(30_000))
-
-    with pytest.raises(MemoryError, match=r"smaller: output='csr' or \.onehot\.to_csr\(\) \("):
-        series.onehot()
 
 
 def test_the_function_is_the_namespace() -> None:
