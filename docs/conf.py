@@ -2,9 +2,11 @@
 
 import importlib
 import os
+import re
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from typing import Any
 from unittest.mock import MagicMock
 
 import onehot_fast
@@ -75,6 +77,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "gallery",
     "gallery_dirs": "auto_gallery",
     "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",  # the tutorial comes first
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
@@ -83,3 +86,15 @@ sphinx_gallery_conf = {
     "min_reported_time": 1_000,
     "abort_on_example_error": True,
 }
+
+
+def shorten_defaults(
+    app: Any, what: str, name: str, obj: object, options: Any, signature: str | None, returns: str
+) -> tuple[str | None, str]:
+    """Write ``dtype=bool`` for ``dtype=<class 'bool'>``, whose source autodoc does not find."""
+    return signature and re.sub(r"<class '([\w.]+)'>", r"\1", signature), returns
+
+
+def setup(app: Any) -> None:
+    """Register the function above."""
+    app.connect("autodoc-process-signature", shorten_defaults)

@@ -16,7 +16,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "tutorial_flights.py"
+TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
 
 
 def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
