@@ -19,8 +19,7 @@ from click.shell_completion import get_completion_class, shell_complete
 import onehot_fast
 from onehot_fast.adapter import reports
 from onehot_fast.cli.csv_reader import TextOptions
-from onehot_fast.cli.decode import run_decode
-from onehot_fast.cli.encode import EncoderSource, run_encode
+from onehot_fast.cli.encode import EncoderSource, run_decode, run_encode
 from onehot_fast.cli.errors import (
     CommandError,
     Exit,
@@ -225,7 +224,7 @@ OUTPUT = (
 COLUMN = _option("-c", "--column", "columns", multiple=True, shell_complete=_complete_column,
                  help="A column to encode; repeatable, or A,B. Default: all columns of"
                  " texts.")  # fmt: skip
-# What each option of the encoder takes, and its help.
+# The value of each option of the encoder, and its help.
 ENCODER_OPTIONS = {
     "drop": ("RULE",
         "Drop a feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
@@ -318,8 +317,8 @@ def inspect(**options: Any) -> None:
                 help="The maximum number of features if the columns are chosen by default, without"
                 " -c."),
         _option("--encoder", "encoder_file", metavar="FILE",
-                help="Use the encoder in a file, from --save-encoder or Encoder.to_json, instead"
-                " of learning one from IN."),
+                help="Use the encoder in a file, from --save-encoder or Encoder.to_json; default:"
+                " learn one from IN."),
         _option("--save-encoder", metavar="FILE",
                 help="Save the encoder to a file, for later files and for decode."),
         _option("--layout", type=click.Choice([*LAYOUTS, "csr"]),
@@ -422,7 +421,7 @@ def _outcome(arguments: list[str]) -> tuple[int, str]:
         # The interpreter flushes standard output at its end, which would fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.BROKEN_PIPE, ""
-    except OSError as error:  # of a temporary file, or of standard output
+    except OSError as error:  # a temporary file, or standard output
         if os.environ.get("ONEHOT_FAST_DEBUG"):
             raise
         name = error.filename or "standard output"

@@ -14,13 +14,19 @@ import pyarrow as pa
 
 from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
 from onehot_fast.cli.folders import MAX_OPEN, open_files
-from onehot_fast.cli.matrix import MatrixWriter
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
 from onehot_fast.cli.places import Format, place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, InputFiles
-from onehot_fast.cli.writers import ArrowWriter, ParquetWriter, TextWriter, WriteOptions, Writer
+from onehot_fast.cli.writers import (
+    ArrowWriter,
+    MatrixWriter,
+    ParquetWriter,
+    TextWriter,
+    WriteOptions,
+    Writer,
+)
 
 __all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows"]
 

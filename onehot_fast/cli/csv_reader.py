@@ -52,9 +52,8 @@ class TextReader(Reader):
         super().__init__(place, name, form)
         self._text = text
         self._file: Any = None
-        self._convert = csv.ConvertOptions(decimal_point=text.decimal)
-        if text.nulls:
-            self._convert.null_values = list(text.nulls)
+        self._nulls = list(text.nulls) or csv.ConvertOptions().null_values
+        self._types: dict[str, pa.DataType] = {}
         self._check_start()
         with _explained():
             self.set_types(self._infer())
@@ -88,7 +87,7 @@ class TextReader(Reader):
         types = {f.name: pa.string() for f in inferred if pa.types.is_binary(f.type)}
         numbers = {f.name: CODES[f.type] for f in inferred if f.type in CODES}
         if numbers:
-            self._convert.column_types = dict.fromkeys(numbers, pa.string())
+            self._types = dict.fromkeys(numbers, pa.string())
             with self.place.open() as file:
                 first = self._open(file, list(numbers), is_start=True).read_next_batch()
             for name, code in numbers.items():
@@ -104,31 +103,23 @@ class TextReader(Reader):
         kinds = [pa.int64(), pa.float64()] if self._text.decimal == "." else [pa.int64()]
         unique = {name: kind for name, kind in types.items() if schema.names.count(name) == 1}
         self._numbers = {name: kind for name, kind in unique.items() if kind in kinds}
-        self._convert.column_types = {**types, **dict.fromkeys(self._numbers, pa.string())}
+        self._types = {**types, **dict.fromkeys(self._numbers, pa.string())}
 
     def batches(
         self, rows: int, columns: Sequence[str] | None, coded: Sequence[str]
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows."""
         with self.place.open() as self._file, _explained():
-            chosen = columns and [name for name in self.schema.names if name in columns]
+            chosen = [name for name in self.schema.names if name in (columns or ())]
             blocks = self._open(self._file, chosen)
             # Before slicing: pyarrow 22 replaces texts in slices by other texts.
             made = (self._without_missing(self._with_numbers(block), coded) for block in blocks)
             yield from sliced(made, rows)
 
     def _open(
-        self, file: pa.NativeFile, columns: Sequence[str] | None = None, is_start: bool = False
+        self, file: pa.NativeFile, columns: Sequence[str] = (), is_start: bool = False
     ) -> csv.CSVStreamingReader:
-        """Start to parse the file; without threads if only its start is needed."""
-        convert = self._convert
-        if columns is not None:
-            convert = csv.ConvertOptions(
-                column_types=convert.column_types,
-                null_values=convert.null_values,
-                decimal_point=convert.decimal_point,
-                include_columns=list(columns),
-            )
+        """Start to parse columns, by default all; without threads if only the start is needed."""
         return csv.open_csv(
             unpacked(file, self.format),
             read_options=csv.ReadOptions(
@@ -140,7 +131,12 @@ class TextReader(Reader):
                 delimiter=self._text.delimiter or self.format.delimiter,
                 newlines_in_values=True,
             ),
-            convert_options=convert,
+            convert_options=csv.ConvertOptions(
+                column_types=self._types,
+                null_values=self._nulls,
+                decimal_point=self._text.decimal,
+                include_columns=list(columns),
+            ),
         )
 
     def _with_numbers(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -188,7 +184,7 @@ class TextReader(Reader):
 
     def _nullified(self, texts: pa.Array) -> pa.Array:
         """Return texts with null for marks of a missing value."""
-        marks = pa.array(self._convert.null_values, pa.string())
+        marks = pa.array(self._nulls, pa.string())
         present = pc.invert(pc.is_in(texts, marks))
         return pc.if_else(present, texts, pa.scalar(None, pa.string()))
 

@@ -1,9 +1,10 @@
-"""``onehot-fast encode``: learn the categories, then write the file with its columns encoded."""
+"""``onehot-fast encode`` and ``decode``: the columns of a file are replaced by others."""
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any
@@ -24,19 +25,22 @@ from onehot_fast.cli.encoders import (
     Encoders,
     has_lists,
     load_encoders,
+    parse_encoders,
     with_labels,
+    without_features,
 )
-from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, plural
-from onehot_fast.cli.matrix import matrix_rows, matrix_schema
+from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, one_line, plural
 from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
 from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell
 from onehot_fast.cli.source import Input, InputFiles, open_source
-from onehot_fast.integrations.arrow import encode, encoded_schema, read_table
+from onehot_fast.integrations.arrow import decode, encode, encoded_schema, read_table
 
-__all__ = ["EncoderSource", "chosen_columns", "learn", "notes_on", "run_encode"]
+__all__ = ["EncoderSource", "chosen_columns", "learn", "notes_on", "run_decode", "run_encode"]
 
+# The estimated size of a decoded text and its code.
+TEXT_BYTES = 40
 NOT_IN_TEXT = ("struct", "array", "tensor")
 
 
@@ -47,7 +51,7 @@ class EncoderSource:
     columns: Sequence[str]  # the columns to encode; if empty, all texts
     typed: dict[str, Sequence[str]]  # the options of the encoder as they were typed
     encoder_file: str | None = None  # a file with a fitted encoder
-    max_features: int = reports.MAX_DENSE_FEATURES  # of columns that were chosen by default
+    max_features: int = reports.MAX_DENSE_FEATURES  # if the columns are chosen by default
 
 
 def run_encode(
@@ -182,8 +186,8 @@ def learn(
 ) -> None:
     """Fit the encoders to all rows, and raise an error for too many features.
 
-    If `is_early`, learning stops as soon as there are also more than inspect counts. That requires
-    that more rows cannot reduce the number of features.
+    If `is_early`, learning stops as soon as there are also more than inspect counts. More rows must
+    not be able to reduce the number of features.
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
@@ -266,11 +270,11 @@ def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**(after.metadata or {}), **encoder})
     if layout == "csr":
-        after = matrix_schema(encoders, encoder)
+        after = _matrix_schema(encoders, encoder)
 
     def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
         if layout == "csr":
-            return matrix_rows(batches, encoders, new, after)
+            return _matrix_rows(batches, encoders, new, after)
         return with_labels(encode(batches, encoders.values, layout=layout), encoders.labels)
 
     # Booleans are bits only as columns.
@@ -302,3 +306,127 @@ def _schema_after(
             text = f"two columns of the output would be named {name!r}; pass --prefix to rename one"
             raise ValueError(text)
     return after, tuple(name for name in after.names if name in new)
+
+
+def _matrix_schema(encoders: Encoders, metadata: dict[bytes, bytes]) -> pa.Schema:
+    """Return the schema of rows of nonzeros: their columns, and their values."""
+    dtypes = [c.options.dtype for encoder in encoders.each for c in encoder.schema.columns]
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(bool)
+    if dtype.kind not in "biuf" or dtype == np.float16:
+        raise CommandError(Exit.USAGE, f"--dtype {dtype}: SciPy has no sparse matrix of this dtype")
+    kind = pa.from_numpy_dtype(dtype)
+    lists = {"indices": pa.list_(pa.int32()), "data": pa.list_(kind)}
+    return pa.schema(list(lists.items()), metadata)
+
+
+def _matrix_rows(
+    batches: Iterable[pa.RecordBatch], encoders: Encoders, names: Sequence[str], schema: pa.Schema
+) -> Iterator[pa.RecordBatch]:
+    """Yield the nonzeros of rows; `names` are the features in order."""
+    try:
+        from scipy import sparse
+    except ImportError as error:
+        raise CommandError(Exit.FAILED, "npz requires SciPy: pip install scipy") from error
+    found = [name for encoder in encoders.each for name in encoder.schema.names]
+    positions = {name: i for i, name in enumerate(found)}
+    order = [positions[name] for name in names]
+    kind = schema.field("data").type.value_type
+    features_alone = copy.copy(encoders.values).set_params(remainder="drop")
+    for batch in batches:
+        blocks = [features_alone.transform(batch, "csr")]
+        blocks += [column.rows(batch.column(column.name)) for column in encoders.labels]
+        rows = blocks[0] if len(blocks) == 1 else sparse.hstack(blocks, format="csr")
+        if order != sorted(order):
+            rows = rows[:, np.asarray(order)]
+            rows.sort_indices()
+        offsets = pa.array(rows.indptr.astype(np.int32))
+        indices = pa.array(rows.indices.astype(np.int32, copy=False))
+        lists = [
+            pa.ListArray.from_arrays(offsets, indices),
+            pa.ListArray.from_arrays(offsets, pa.array(rows.data).cast(kind)),
+        ]
+        yield pa.RecordBatch.from_arrays(lists, schema=schema)
+
+
+# --- the way back
+
+
+def run_decode(spec: Input, encoder_file: str | None, layout: str | None, output: Output) -> None:
+    """Decode a file."""
+    with ExitStack() as resources:
+        source = open_source(spec, resources)
+        output = output.prepared(source, spec.text.delimiter, encoder_file)
+        if output.format(source).kind == "npz":
+            raise CommandError(Exit.USAGE, "npz can only hold features; name another format")
+        encoders = _find_encoders(source, encoder_file)
+        layout = layout or _layout_of(source, encoders)
+        if source.format.is_text:
+            _set_types_of_empty(source, encoders, layout)
+        change = _decoding(source, encoders, layout)
+        if output.format(source).is_text:
+            source.keep_text([*change.old, *output.partition_by])
+            change = _decoding(source, encoders, layout)
+        n_rows = convert(source, change, output)
+    wrote = f"wrote {plural(n_rows, 'row')}, {plural(len(change.new), 'decoded column')}"
+    tell(f"{output.path}: {wrote}", output.is_quiet)
+
+
+def _find_encoders(source: InputFiles, encoder_file: str | None) -> Encoders:
+    """Return the encoder from a file, or that in the metadata of the source."""
+    if encoder_file is not None:
+        return load_encoders(encoder_file)
+    text = (source.schema.metadata or {}).get(ENCODER_KEY)
+    if text is None:
+        reason = f", and {source.format.kind} cannot" if source.format.is_text else ""
+        raise CommandError(
+            Exit.SCHEMA,
+            f"{source.name} does not contain its encoder{reason}; pass --encoder FILE, which"
+            " `encode --save-encoder FILE` wrote",
+        )
+    return parse_encoders(text, source.name)
+
+
+def _layout_of(source: InputFiles, encoders: Encoders) -> str:
+    """Return the layout of an encoded file, by the types of its columns."""
+    names = [str(name) for name in encoders.values.columns or ()]
+    if not names or not all(name in source.schema.names for name in names):
+        return "columns"
+    kind = source.schema.field(names[0]).type
+    if pa.types.is_struct(kind):
+        return "struct"
+    if isinstance(kind, pa.BaseExtensionType):
+        return "tensor"
+    return "array" if pa.types.is_nested(kind) else "dictionary"
+
+
+def _set_types_of_empty(source: InputFiles, encoders: Encoders, layout: str) -> None:
+    """Give columns of CSV the type of features or values if the first rows have no value."""
+    kind = pa.float64() if layout == "columns" else pa.string()
+    names = [n for e in encoders.each for n in e.schema.names]
+    names = names if layout == "columns" else encoders.columns
+    empty = [f.name for f in source.schema if pa.types.is_null(f.type) and f.name in names]
+    source.set_types(dict.fromkeys(empty, kind))
+
+
+def _decoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
+    """Return how decoding changes the columns of a file."""
+    values = encoders.values
+    is_wide = layout == "columns"
+    old_names = set(values.schema.names if is_wide else map(str, values.columns or ()))
+    of_labels = {n for one in encoders.labels for n in one.encoder.schema.names}
+    source.require(sorted(of_labels), Exit.SCHEMA)
+    old = tuple(name for name in source.schema.names if name in old_names | of_labels)
+
+    def apply(batches: pa.RecordBatchReader) -> Iterable[pa.RecordBatch]:
+        return without_features(decode(batches, values, layout=layout), encoders)
+
+    try:
+        empty = decode(no_rows(source.schema), values, layout=layout)
+        after = next(without_features([no_rows(empty.schema)], encoders)).schema
+    except (TypeError, ValueError) as error:
+        raise CommandError(Exit.SCHEMA, f"{source.name}: {one_line(error)}") from error
+    kept = {name for name in source.schema.names if name not in old}
+    new = tuple(name for name in after.names if name not in kept)
+    metadata = {k: v for k, v in (after.metadata or {}).items() if k != ENCODER_KEY}
+    row_bytes = TEXT_BYTES * len(new)
+    return Change(after.with_metadata(metadata or None), old, new, apply, row_bytes)

@@ -46,7 +46,7 @@ class LabelColumn:
 
     name: str
     sep: str | None  # the separator of labels in a text; None: the rows are lists
-    encoder: Encoder  # of a table with one column of this name, which contains the labels
+    encoder: Encoder  # its table has one column, the labels, with this name
 
     def learn(self, column: Any) -> None:
         """Learn from the labels of some rows, and from rows that are null."""
@@ -150,7 +150,7 @@ def _split(column: Any, sep: str, name: str) -> Any:
 class Encoders:
     """The encoders of the columns of a file."""
 
-    values: Encoder  # of the columns of one value a row
+    values: Encoder  # the columns with one value in each row
     labels: tuple[LabelColumn, ...] = ()
 
     @property
@@ -222,26 +222,20 @@ def _parsed(text: str | bytes) -> Encoders:
     if document["version"] != VERSION:
         raise ValueError(f"version must be {VERSION}, got {document['version']!r}")
     labels = [_label_column(**one) for one in document["labels"]]
-    names = [one.name for one in labels]
-    encoders = Encoders(_encoder(document["values"]), tuple(labels))
+    encoders = Encoders(Encoder.from_json(json.dumps(document["values"])), tuple(labels))
     if len(set(encoders.columns)) < len(encoders.columns):
-        raise ValueError(f"a column appears twice in {', '.join(names)}")
+        raise ValueError(f"a column appears twice in {', '.join(encoders.columns)}")
     return encoders
 
 
 def _label_column(column: Any, sep: Any, encoder: Any) -> LabelColumn:
     """Return a column of labels."""
-    found = _encoder(encoder)
-    if list(found.columns or ()) != [column] or not isinstance(column, str):
-        raise ValueError(f"the encoder of {column!r} must have this column, got {found.columns}")
+    made = Encoder.from_json(json.dumps(encoder))
+    if list(made.columns or ()) != [column] or not isinstance(column, str):
+        raise ValueError(f"the encoder of {column!r} must have this column, got {made.columns}")
     if not (sep is None or (isinstance(sep, str) and sep)):
         raise ValueError(f"sep must be a text, got {sep!r}")
-    return LabelColumn(column, sep, found)
-
-
-def _encoder(document: Any) -> Encoder:
-    """Return the encoder of a part of a document."""
-    return Encoder.from_json(json.dumps(document, ensure_ascii=False))
+    return LabelColumn(column, sep, made)
 
 
 def with_labels(

@@ -26,7 +26,7 @@ MAX_OPEN = 64
 MAX_WAITING_BYTES = 64 << 20
 # More folders are nearly always a mistake: the column is an identifier or a time.
 MAX_PARTITIONS = 10_000
-# What Hive, Spark, pyarrow, DuckDB and polars write for a missing value.
+# Hive, Spark, pyarrow, DuckDB and polars write this for a missing value.
 MISSING = "__HIVE_DEFAULT_PARTITION__"
 # The name of the positions beside the keys; no key may have this name.
 ROW = ""

@@ -52,7 +52,7 @@ class Output:
     is_quiet: bool = False
     may_replace: bool = False
     is_folder: bool = False
-    delimiter: str | None = None  # of CSV
+    delimiter: str | None = None  # for CSV
 
     @property
     def is_divided(self) -> bool:
@@ -243,7 +243,7 @@ def _packed(raw: pa.NativeFile, form: Format) -> Iterator[pa.NativeFile]:
 
 
 class _Unbuffered(io.FileIO):
-    """A pipe or a device; each write is complete, so that nothing is left to write at the end."""
+    """A pipe or a device; each write is complete, so that closing writes nothing."""
 
     def write(self, data: Any) -> int:
         """Write all of the data."""

@@ -119,7 +119,7 @@ class Place:
 
     system: fs.FileSystem
     path: str  # within the file system
-    address: str  # what the user calls it
+    address: str  # as the user typed it
 
     @property
     def local(self) -> Path | None:

@@ -37,7 +37,7 @@ Keys: TypeAlias = dict[str, str | None]
 class InputFiles:
     """Files of one schema, read one after the other, any number of times."""
 
-    name: str  # what the user calls it
+    name: str  # as the user typed it
     readers: list[Reader]  # one for each file, not empty
     folder: Place | None = None  # the folder of the files, if the user named it
     # The columns that are only in the names of folders, as in year=2013/, and their values for
@@ -92,8 +92,8 @@ class InputFiles:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows in batches of at most `rows`: all columns, or some of them.
 
-        Texts of the columns in `coded` are dictionaries where the format supports that, and marks
-        of missing values in CSV become null.
+        Texts of the columns in `coded` are dictionaries if the format supports that. In CSV, marks
+        for missing values become null.
         """
         n_rows = 0
         for i, reader in enumerate(self.readers):

@@ -1,12 +1,17 @@
-"""One file of each format, written a batch at a time."""
+"""Writers of one file of each format, batch by batch."""
 
 from __future__ import annotations
 
+import io
+import tempfile
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as text_format
@@ -15,13 +20,17 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
 
-__all__ = ["ArrowWriter", "ParquetWriter", "TextWriter", "WriteOptions", "Writer"]
+__all__ = ["ArrowWriter", "MatrixWriter", "ParquetWriter", "TextWriter", "WriteOptions", "Writer"]
 
 # The rows of a row group wait in memory while the one before is written. This is their size, in
 # all files that are written at the same time.
 GROUP_BYTES = 64 << 20
 GROUP_ROWS = 1 << 20
 MAX_GROUP_ROWS = 1 << 26  # pyarrow divides larger ones
+INT32_MAX = np.iinfo(np.int32).max
+COPY_BYTES = 1 << 20
+# The date of every member of an archive, so that the same rows have the same bytes.
+DATE = (1980, 1, 1, 0, 0, 0)
 # Types that pyarrow cannot write as text, and the types that replace them.
 VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 
@@ -36,7 +45,7 @@ class WriteOptions:
     new: Collection[str] = ()  # the names of the columns that the command makes
     plain: Collection[str] = ()  # the paths of columns without a dictionary in Parquet
     is_text: bool = False  # the other columns are texts of a text file, and do not change
-    delimiter: str | None = None  # of CSV
+    delimiter: str | None = None  # for CSV
     folder: str | None = None  # for the temporary files of a matrix
 
 
@@ -58,7 +67,7 @@ class Writer(ABC):
 
 
 class ParquetWriter(Writer):
-    """A Parquet file, a row group at a time."""
+    """A Parquet file, written row group by row group."""
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
         described = _leaves(schema, options.new)
@@ -246,7 +255,7 @@ def _type_as_text(field: pa.Field, options: WriteOptions) -> pa.DataType:
 def _require_text(schema: pa.Schema, form: Format) -> None:
     """Raise an error for a column that cannot be text, or if there is no column."""
     if not len(schema):
-        text = f"no column is left to write, and {form.kind} cannot hold rows without columns"
+        text = f"there is no column to write, and {form.kind} cannot hold rows without columns"
         raise pa.ArrowInvalid(text)
     for field in schema:
         column = pa.nulls(0, VIEWS.get(field.type, field.type))
@@ -255,3 +264,89 @@ def _require_text(schema: pa.Schema, form: Format) -> None:
         except pa.ArrowException as error:
             text = f"column {field.name!r} has type {field.type}, which {form.kind} cannot hold"
             raise pa.ArrowInvalid(text) from error
+
+
+class MatrixWriter(Writer):
+    """A sparse matrix in an npz file, which ``scipy.sparse.load_npz`` reads.
+
+    The archive needs the number of nonzeros before them. So they go to temporary files beside the
+    output first, and memory does not grow with the rows.
+    """
+
+    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
+        self._file, self._schema, self._names = file, schema, list(options.new)
+        kind = schema.field("data").type.value_type
+        # pyarrow's `to_pandas_dtype` requires pandas.
+        self._dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
+        self._temporary = ExitStack()
+        self._indices, self._data, self._ends = [
+            self._temporary.enter_context(tempfile.TemporaryFile(dir=options.folder))  # noqa: SIM115
+            for _ in range(3)
+        ]
+        self._ends.write(bytes(8))
+        self._n_nonzeros = 0
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write the nonzeros of some rows into the temporary files."""
+        indices, data = batch.column("indices"), batch.column("data")
+        ends = indices.offsets.to_numpy().astype(np.int64)
+        self._ends.write(ends[1:] - ends[0] + self._n_nonzeros)
+        self._n_nonzeros += int(ends[-1] - ends[0])
+        self._indices.write(indices.flatten().to_numpy())
+        self._data.write(data.flatten().to_numpy(zero_copy_only=False).astype(self._dtype))
+        self.n_rows += batch.num_rows
+
+    def close(self) -> None:
+        """Write the archive."""
+        is_small = max(self._n_nonzeros, len(self._names)) <= INT32_MAX
+        index = np.dtype(np.int32 if is_small else np.int64)
+        metadata = self._schema.metadata or {}
+        small = {
+            "format": np.array(b"csr"),
+            "shape": np.array([self.n_rows, len(self._names)], np.int64),
+            "_is_array": np.array(True),
+            "names": np.array(self._names, dtype=np.str_),
+            **{key.decode(): np.array(text.decode()) for key, text in metadata.items()},
+        }
+        with zipfile.ZipFile(_Unseekable(self._file), "w") as archive:
+            for name, array in small.items():
+                with archive.open(zipfile.ZipInfo(f"{name}.npy", DATE), "w") as member:
+                    np.lib.format.write_array(member, array)
+            _copy(archive, "indptr", self._ends, np.dtype(np.int64), index)
+            _copy(archive, "indices", self._indices, np.dtype(np.int32), index)
+            _copy(archive, "data", self._data, self._dtype, self._dtype)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Remove the temporary files."""
+        self._temporary.close()
+
+
+def _copy(
+    archive: zipfile.ZipFile, name: str, source: Any, old: np.dtype[Any], new: np.dtype[Any]
+) -> None:
+    """Write a temporary file as an array."""
+    n_items = source.tell() // old.itemsize
+    source.seek(0)
+    header = {"descr": new.str, "fortran_order": False, "shape": (n_items,)}
+    with archive.open(zipfile.ZipInfo(f"{name}.npy", DATE), "w", force_zip64=True) as member:
+        np.lib.format.write_array_header_1_0(member, header)
+        while block := source.read(COPY_BYTES):
+            member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
+
+
+class _Unseekable(io.RawIOBase):
+    """A file that is written from front to back, and that stays open."""
+
+    def __init__(self, file: pa.NativeFile) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write all of the data."""
+        view = memoryview(data).cast("B")
+        self._file.write(view)
+        return len(view)

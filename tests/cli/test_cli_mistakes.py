@@ -51,7 +51,7 @@ LINES = [
     ("encode numbers.parquet -o o.parquet", Exit.COLUMN, "no column contains texts"),
     ("encode lists.parquet -c n -o o.parquet", Exit.COLUMN, "column 'n'"),
     ("encode collide.parquet -c a -o o.parquet", Exit.VALUE, "'a_b'"),
-    ("encode nulls.csv -c c -c d -o o.csv", Exit.OUTPUT, "no column is left"),
+    ("encode nulls.csv -c c -c d -o o.csv", Exit.OUTPUT, "there is no column to write"),
     ("encode lists.parquet -c size -o o.csv", Exit.OUTPUT, "column 'n' has type list"),
     ("encode t.csv --text-column zip -o q.csv", Exit.COLUMN, "no column 'zip'"),
     # Values of options.

@@ -29,6 +29,8 @@ NAMES = ",".join(f"k{i}" for i in range(KEPT.count(",") + 1))
         # If a value needs quotation marks, all texts of the batch get them.
         ('a,x,"b,c"\n007,S,"x,y"\n1e3,L,NA\n" q ",S,"say ""hi"""\n',
          '"a","x_L","x_S","b,c"\n"007",0,1,"x,y"\n"1e3",1,0,"NA"\n" q ",0,1,"say ""hi"""\n'),
+        # Columns of one name that are not encoded.
+        ("n,n,x\n1,2,S\n", "n,n,x_S\n1,2,1\n"),
         # Bytes in any encoding.
         ("name,x\nJos\xe9,S\n,L\n", "name,x_L,x_S\nJos\xe9,0,1\n,1,0\n"),
     ],

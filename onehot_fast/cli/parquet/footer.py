@@ -1,8 +1,8 @@
 """The metadata of a Parquet file: headers of pages, column chunks and the footer.
 
 They are structures of Thrift's compact protocol. A structure is a dict of its fields, number →
-(type, value); a list is (type, values); `RAW` is a structure that is encoded already. The numbers
-of the fields are those of ``parquet.thrift``.
+(type, value); a list is (type, values); `RAW` is a structure that is encoded already. Fields have
+the numbers of ``parquet.thrift``.
 """
 
 from __future__ import annotations
