@@ -37,7 +37,7 @@ from onehot_fast._arrow.array import read as read_arrow
 from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.lists import Rows
-from onehot_fast._categories.literals import as_literal, literal_kind
+from onehot_fast._categories.literals import as_literal
 from onehot_fast._categories.strings import Strings
 from onehot_fast._encode import write
 from onehot_fast._encode.decode import DecodedLayout, classes_of
@@ -97,7 +97,6 @@ __all__ = [
     "code_column",
     "columns_only",
     "integration",
-    "literal_kind",
     "lookup",
     "map_columns",
     "number_dtype",

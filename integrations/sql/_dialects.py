@@ -51,8 +51,8 @@ def is_unicode(value: str) -> bool:
 class Dialect:
     """DuckDB's SQL, which the others change.
 
-    The methods named after a result of `literal_kind` write a value of that kind. They return None
-    if no column of the engine can hold the value.
+    The methods named after a result of `FeatureWriter.kind_of` write a value of that kind. They
+    return None if no column of the engine can hold the value.
     """
 
     title = "DuckDB"

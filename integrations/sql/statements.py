@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, check_choice, literal_kind
+from onehot_fast.adapter import ColumnSchema, FeatureWriter, as_literal, check_choice
 
 from ._dialects import DIALECTS, Dialect, is_unicode
 
@@ -82,7 +82,7 @@ def column_features(
     name : str
         The column in the query.
     kind : str, optional
-        The type of the values, as `literal_kind` names it; by default that of the categories.
+        A result of `FeatureWriter.kind_of`; by default that of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
@@ -110,7 +110,7 @@ class _Writer(FeatureWriter[str]):
     def _literal(self, item: object) -> str | None:
         dialect, kind = self.dialect, self.kind
         if dialect.mixes_kinds:
-            kind = literal_kind(item)
+            kind = FeatureWriter.kind_of(item)
         value = as_literal(item, kind) if kind else None
         if value is None or (kind == "text" and not is_unicode(value)):
             return None
@@ -167,8 +167,9 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
     ValueError
         The engine has no such values, or no column that has all of them.
     """
-    kinds = {item_kind: item for item in items if (item_kind := literal_kind(item)) in SUPPORTED}
-    unsupported = next((item for item in items if literal_kind(item) not in SUPPORTED), None)
+    every = [(FeatureWriter.kind_of(item), item) for item in items]
+    kinds = {kind: item for kind, item in every if kind in SUPPORTED}
+    unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)
     if unsupported is not None:
         kind = type(unsupported).__name__
         raise _unsupported(name, dialect, f"has no values like {unsupported!r} ({kind})")

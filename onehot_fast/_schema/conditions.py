@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from onehot_fast._categories.literals import literal_kind
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 
 Expression = TypeVar("Expression")
@@ -32,6 +33,9 @@ class FeatureWriter(ABC, Generic[Expression]):
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
+
+    # What a category is: "text", "integer", "zoned", …; None for types that no engine has.
+    kind_of = staticmethod(literal_kind)
 
     @abstractmethod
     def is_missing(self) -> Expression:
