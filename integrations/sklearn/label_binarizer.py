@@ -240,24 +240,18 @@ def label_binarize(
         One label a row, or an indicator matrix.
     classes : array-like of shape (n_classes,)
         The class of each column.
-    neg_label : int, default 0
-        The element for the other classes.
-    pos_label : int, default 1
-        The element for the class of a row.
-    sparse_output : bool, default False
-        Return a CSR matrix, and not an ndarray.
+    neg_label, pos_label, sparse_output
+        As for `LabelBinarizer`.
 
     Returns
     -------
     ndarray or csr_matrix of shape (n_samples, n_classes)
-        See `LabelBinarizer.transform`.
+        Two classes have one column.
 
     Raises
     ------
-    TypeError, ValueError
-        As scikit-learn words them.
-    MemoryError
-        A dense result does not fit into the free memory. Nothing has been allocated.
+    TypeError, ValueError, MemoryError
+        As for `LabelBinarizer.transform`.
 
     Examples
     --------

@@ -171,23 +171,9 @@ class OneHotEncoder(
         super().__init__()
         self._set(**self._input_kwargs)
 
-    @keyword_only
-    def setParams(
-        self,
-        *,
-        inputCols: list[str] | None = None,
-        outputCol: str | None = None,
-        outputCols: list[str] | None = None,
-        handleUnknown: str = "error",
-        handleMissing: str = "ignore",
-        minFrequency: float | None = None,
-        maxCategories: int | None = None,
-        drop: str | None = None,
-        dtype: str = "bool",
-        output: str = "vector",
-    ) -> OneHotEncoder:
+    def setParams(self, **parameters: Any) -> OneHotEncoder:
         """Set parameters by name; see the class."""
-        self._set(**self._input_kwargs)
+        self._set(**parameters)
         return self
 
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:

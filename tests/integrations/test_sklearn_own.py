@@ -1,4 +1,4 @@
-"""scikit-learn's own tests, from the installed scikit-learn, run against ours."""
+"""The tests of the installed scikit-learn pass with our classes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from onehot_fast.integrations.sklearn import (
 )
 
 METHODS = "fit", "fit_transform", "transform", "inverse_transform"
-# Each module with how many of its tests have to pass, and what answers at least ten calls.
+# The tests of the classes: how many must pass, and what must be called at least ten times.
 ABOUT_THEM = {
     "sklearn.preprocessing.tests.test_encoders": (
         250,
@@ -37,17 +37,17 @@ ABOUT_THEM = {
         [f"KBinsDiscretizer.{name}" for name in ("fit", "transform", "inverse_transform")],
     ),
     "sklearn.preprocessing.tests.test_target_encoder": (
-        50,  # 1.9 has 65
+        50,  # scikit-learn 1.9 has 65
         ["TargetEncoder.fit_transform", "TargetEncoder.transform"],
     ),
     "sklearn.preprocessing.tests.test_label": (
-        55,  # 1.6 has so many
+        55,  # as in scikit-learn 1.6
         [f"MultiLabelBinarizer.{name}" for name in METHODS]
         + [f"LabelBinarizer.{name}" for name in ("fit", "fit_transform", "inverse_transform")]
         + ["label_binarize"],
     ),
 }
-# Where others call them: an ensemble of one class against the others, a table's columns.
+# The tests of code that uses the classes.
 USING_THEM = {
     "sklearn.tests.test_multiclass": (50, ["LabelBinarizer.fit_transform", "label_binarize"]),
     "sklearn.compose.tests.test_column_transformer": (200, ["OneHotEncoder.fit_transform"]),
@@ -86,7 +86,7 @@ CHECKS = [
 @pytest.mark.long
 @pytest.mark.parametrize("module", ABOUT_THEM)
 def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
-    """Every test that scikit-learn has of the classes passes with ours in their place."""
+    """Every test of the classes passes with ours."""
     least, called = ABOUT_THEM[module]
 
     found = run_redirected("sklearn_redirect", tmp_path, module, SCIPY_ARRAY_API="1")
@@ -98,11 +98,10 @@ def test_scikit_learn_own_module_passes(module: str, tmp_path: Path) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("module", USING_THEM)
-def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
-    """What scikit-learn builds on the classes works on ours."""
+def test_code_of_scikit_learn_works_with_our_classes(module: str, tmp_path: Path) -> None:
     least, called = USING_THEM[module]
 
-    # Newer releases of polars and scikit-learn 1.8 do not get on with each other.
+    # scikit-learn 1.8 fails with newer releases of polars.
     found = run_redirected(
         "sklearn_redirect", tmp_path, module, "-k", "not polars and not libraries"
     )
@@ -113,15 +112,15 @@ def test_scikit_learn_works_on_ours(module: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.filterwarnings("ignore:Can't test estimator")  # of labels: they take no table
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # those of labels
 @pytest.mark.filterwarnings("ignore:Bins whose width|Feature . is constant")
 @pytest.mark.filterwarnings("ignore:`TargetEncoder.shuffle`:FutureWarning")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
-    """The estimator keeps to scikit-learn's contract: as many checks pass as for theirs."""
+    """The same checks pass as for scikit-learn's own class."""
     release = tuple(map(int, sklearn.__version__.split(".")[:2]))
     if isinstance(estimator, KBinsDiscretizer) and release < (1, 9):
-        pytest.skip("scikit-learn's own does not keep to it before 1.9")
+        pytest.skip("scikit-learn's own class fails before 1.9")
     theirs = getattr(preprocessing, type(estimator).__name__)(**estimator.get_params())
 
     outcomes, wanted = (
@@ -139,5 +138,5 @@ def test_scikit_learn_accepts_the_estimator(estimator: Any) -> None:
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
 @pytest.mark.parametrize("check", CHECKS)
 def test_parameters_are_those_of_an_estimator(check: str, estimator: Any) -> None:
-    """What scikit-learn checks of every estimator without fitting it holds for each of ours."""
+    """The checks of scikit-learn that need no fit pass."""
     getattr(estimator_checks, check)(type(estimator).__name__, estimator)

@@ -30,6 +30,6 @@ OWNERS |= {TargetEncoder: _target_encoder}
 for kind, module in OWNERS.items():
     for method in METHODS:
         if hasattr(kind, method):
-            put(method, counted(getattr(kind, method)), kind)
+            put(method, counted(getattr(kind, method), f"{kind.__name__}.{method}"), kind)
     put(kind.__name__, kind, preprocessing, module)
 put("label_binarize", counted(label_binarize), preprocessing, _label)
