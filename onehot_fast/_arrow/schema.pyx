@@ -13,8 +13,6 @@ from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport (
-    ARROW_FLAG_DICTIONARY_ORDERED,
-    ARROW_FLAG_NULLABLE,
     ArrowArray,
     ArrowSchema,
     ohf_arrow_make_schema,
@@ -137,34 +135,6 @@ cdef class ArrowField:
     def kind(self):
         """The kind of type, regardless of its width; "dictionary" for all dictionary-encoded types."""
         return self.type_kind
-
-    @property
-    def metadata(self):
-        """The metadata of the field, an empty dict by default."""
-        cdef const char *at
-        cdef int32_t _i, n_bytes
-        cdef dict found = {}
-        if self.packed_metadata is None:
-            return found
-        at = self.packed_metadata
-        for _i in range(read_count(&at)):
-            n_bytes = read_count(&at)
-            key = at[:n_bytes]
-            at += n_bytes
-            n_bytes = read_count(&at)
-            found[key] = at[:n_bytes]
-            at += n_bytes
-        return found
-
-    @property
-    def nullable(self):
-        """Whether the field declares that it may have nulls."""
-        return bool(self.flags & ARROW_FLAG_NULLABLE)
-
-    @property
-    def ordered(self):
-        """Whether the order of the dictionary has a meaning; False without a dictionary."""
-        return self.dictionary is not None and bool(self.flags & ARROW_FLAG_DICTIONARY_ORDERED)
 
     def __repr__(self):
         """Show the name, format and kind."""

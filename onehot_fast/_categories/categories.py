@@ -137,7 +137,7 @@ class Categories:
     def is_same(self, others: Categories) -> bool:
         """Tell whether both are the same values in the same order and of the same types."""
         if isinstance(self.values, Strings) and isinstance(others.values, Strings):
-            return self.values.equals(others.values)
+            return self.values == others.values
         mine, theirs = self.tolist(), others.tolist()
         are_times = self.family in ("instant", "duration")  # whose unit is part of the type
         return (

@@ -170,18 +170,16 @@ cdef class Strings:
             )
         return positions
 
-    def equals(self, other):
-        """Tell whether the other are Strings of the same items in the same order."""
-        if not isinstance(other, Strings) or self.is_text != (<Strings> other).is_text:
-            return False
-        mine, theirs = compact(self), compact(other)
-        return np.array_equal(mine.offsets, theirs.offsets) and np.array_equal(mine.data, theirs.data)
-
     def __eq__(self, other):
-        """Compare as `equals` does."""
+        """Tell whether the other are Strings of the same items in the same order."""
         if not isinstance(other, Strings):
             return NotImplemented
-        return self.equals(other)
+        mine, theirs = compact(self), compact(other)
+        return (
+            mine.is_text == theirs.is_text
+            and np.array_equal(mine.offsets, theirs.offsets)
+            and np.array_equal(mine.data, theirs.data)
+        )
 
     __hash__ = None
 

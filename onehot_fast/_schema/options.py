@@ -122,11 +122,11 @@ def resolve(passed: Mapping[str, Any]) -> Options:
     for option in NAMES:
         value = passed[option]
         if not isinstance(value, Mapping):
-            common[option] = _checked(option, value, option)
+            common[option] = CHECKS[option](value, option)
             continue
         for column, one in value.items():
             where = f"{option}[{column!r}]"
-            special.setdefault(column, {})[option] = _checked(option, one, where)
+            special.setdefault(column, {})[option] = CHECKS[option](one, where)
     check_choice(passed["remainder"], "remainder", REMAINDERS)
     return Options(ColumnOptions(**common), special, passed["remainder"])
 
@@ -164,13 +164,6 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
     if callable(names) or names is None:
         raise TypeError(f"columns={columns!r} must return names of columns, got {names!r}")
     return column_names(names)
-
-
-def _checked(option: str, value: Any, where: str) -> Any:
-    """Return the checked value of one option; `where` names it in an error."""
-    if option == "drop" and where != option:
-        return _drop_of_column(value)
-    return CHECKS[option](value, where)
 
 
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
@@ -216,25 +209,18 @@ def _hashable(value: Any, where: str) -> Hashable:
     return key
 
 
-def _drop(value: Any, where: str) -> str | None:
-    """Return the rule for the category to drop in all columns."""
+def _drop(value: Any, where: str) -> str | DropValue | None:
+    """Return a rule, or the category of a column; ``["first"]`` is a category."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
-    category = value[0] if isinstance(value, list | tuple) and len(value) else value
+    is_list = isinstance(value, list | tuple) and len(value)
+    if where != "drop":
+        return DropValue(plain(value[0] if type(value) is list and len(value) == 1 else value))
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
-        f"{where} must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
-        f" {where}={{'column': {shown(category)}}} for the category of a column"
+        f"drop must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
+        f" drop={{'column': {shown(value[0] if is_list else value)}}} for the category of a column"
     )
-
-
-def _drop_of_column(value: Any) -> str | DropValue | None:
-    """Return the rule or the category of a column; ``["first"]`` is a category."""
-    if isinstance(value, list) and len(value) == 1:
-        return DropValue(plain(value[0]))
-    if value is None or (isinstance(value, str) and value in DROP_RULES):
-        return value
-    return DropValue(plain(value))
 
 
 def _choice_of(choices: tuple[str, ...]) -> Callable[[Any, str], str]:
