@@ -30,12 +30,12 @@ _C_TYPES = dict(
         strict=True,
     )
 )
-# With more columns four partial histograms take longer to add up than they save.
+# For more codes, adding four partial histograms takes longer than they save.
 _MANY_COUNTS = 1 << 12
 
 
 def _bits(ignore_index: int | None) -> int | None:
-    """Return the 64-bit pattern by which the kernels compare the ignored index."""
+    """Return the 64-bit pattern of the ignored index."""
     return None if ignore_index is None else ignore_index & 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -70,7 +70,7 @@ def first_invalid(
     negative: bool,
     too_large: bool,
 ) -> int:
-    """Return the flat position of the first index a policy forbids, or -1."""
+    """Return the flat position of the first index that a policy rejects, or -1."""
     scan_for = scan.first_invalid[_C_TYPES[indices.dtype]]
     position: int = scan_for(
         indices.reshape(-1), depth, wrap, _bits(ignore_index), negative, too_large
@@ -95,10 +95,10 @@ def decode(
     default: int,
     num_threads: int,
 ) -> tuple[int, int, int]:
-    """Fill ``out`` with the position of each row's hot element; return the first of each fault.
+    """Fill ``out`` with the position of each row's hot element; return the first row of each fault.
 
-    The faults are a row without a hot element, one with several, and one without whose elements
-    are not all ``off``, or not all the same where ``off`` is None.
+    The faults are: no hot element; several; none, and elements that are not all ``off`` (all equal
+    if ``off`` is None).
     """
     if out.size == 0:
         return -1, -1, -1
@@ -122,8 +122,8 @@ def encode_matrix(
 ) -> None:
     """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
 
-    A table gives each local code its column of ``out``, -1 for none; its last entry is for what is
-    no code. Without one a code is its column. It is the same in all functions below.
+    A table has the column of ``out`` for each code, or -1, and a last entry for values that are no
+    codes. Without a table each code is its column. Both hold for all functions below.
     """
     if out.nbytes:
         columns = CodeColumns(list(codes), list(tables), 4)
@@ -139,13 +139,9 @@ def encode_block(
     num_threads: int = 1,
 ) -> None:
     """Fill the C-contiguous (columns, rows) ``out`` from one column of codes."""
-    if not out.nbytes:
-        return
-    if table is None or _keeps_codes(table, len(out)):
-        encode(codes, out, len(out), len(codes), on, off, num_threads=num_threads)
-        return
-    columns = CodeColumns([codes], [table], 1)
-    planes.encode_block(columns, _memory_of(out), len(out), on, off, num_threads)
+    if out.nbytes:
+        columns = CodeColumns([codes], [table], 1)
+        planes.encode_block(columns, _memory_of(out), len(out), on, off, num_threads)
 
 
 def encode_bits(
@@ -157,8 +153,8 @@ def encode_bits(
 ) -> None:
     """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first.
 
-    Bytes behind these bits stay as they are. ``result_bytes`` are those of all that the call is a
-    part of.
+    Bytes after these bits keep their values. ``result_bytes`` is the size of the whole result, of
+    which ``out`` may be a part.
     """
     if out.nbytes:
         columns = CodeColumns([codes], [table], 1)
@@ -196,7 +192,7 @@ def csc(
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
     sparse.csc_counts(columns, counts, num_threads)
-    # A column's rows are those of its parts one after the other.
+    # The rows of a column are those of its parts, in order.
     in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
     ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
     indptr = np.append(position.type(0), ends[:, -1])
@@ -205,7 +201,7 @@ def csc(
     places = np.ascontiguousarray(places)
     ends_of_parts = places + counts
     sparse.csc_rows(columns, places, indices, num_threads)
-    if not np.array_equal(places, ends_of_parts):  # else some of the rows were not written
+    if not np.array_equal(places, ends_of_parts):  # some rows were not written
         raise RuntimeError("another thread changed the codes while they were read")
     data = _ones(len(indices), data_dtype, indices.nbytes * 2)
     return data, indices, indptr
@@ -214,7 +210,7 @@ def csc(
 def recode(
     codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
 ) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return the entry of the table for each code, -1 for none, in as few bytes as hold them."""
+    """Return the entry of the table for each code, or -1, in the smallest dtype."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
     _recode(CodeColumns([codes], [table], 4), out, span, num_threads)
@@ -222,7 +218,7 @@ def recode(
 
 
 def count(codes: AnyArray, n_codes: int) -> npt.NDArray[np.int64]:
-    """Return how often each of the codes from 0 on occurs."""
+    """Return how often each code in [0, n_codes) occurs."""
     counts = np.zeros((4 if n_codes < _MANY_COUNTS else 1, n_codes + 1), np.int64)
     scan.count[_C_TYPES[codes.dtype]](codes, counts)
     total: npt.NDArray[np.int64] = counts.sum(axis=0)[:n_codes]
@@ -238,7 +234,7 @@ def multi_hot(
     off: npt.NDArray[np.uint8],
     num_threads: int = 1,
 ) -> None:
-    """Fill the C-contiguous (rows, columns) ``out``: on at each code of ``offsets[i:i + 2]``."""
+    """Fill the C-contiguous (rows, columns) ``out``; row i has codes ``offsets[i:i + 2]``."""
     columns = CodeColumns([codes], [table], 4)
     ragged.encode(offsets, columns, _memory_of(out), out.shape[1], on, off, num_threads)
 
@@ -263,7 +259,7 @@ def multi_hot_csr(
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
     columns = CodeColumns([codes], [table], 4)
-    # Offsets that do not lie within the codes the kernel refuses.
+    # The kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
     indices = np.empty(room, position)
@@ -275,9 +271,9 @@ def multi_hot_csr(
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
-    """Return into how many groups of how many parts, each with its counts, rows are divided."""
+    """Return the number of groups of rows, and of parts in a group, which have their own counts."""
     n_groups = 1 if num_threads == 1 else 4 * num_threads
-    # Counts of all parts and columns must cost less than the rows do.
+    # The counts of all parts and columns must cost less than the rows.
     affordable = n_rows // (8 * max(n_columns, 1))
     parts = sparse.GROUP_PARTS if affordable >= sparse.GROUP_PARTS else 1
     return max(1, min(n_groups, affordable // parts)), parts
@@ -288,22 +284,13 @@ def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
     return out.reshape(-1).view(np.uint8)
 
 
-def _keeps_codes(table: npt.NDArray[np.int32], n_columns: int) -> bool:
-    """Tell a table that numbers the columns as the codes are: its look-ups need not be made."""
-    return (
-        len(table) == n_columns + 1
-        and bool(table[-1] == -1)
-        and bool((table[:-1] == np.arange(n_columns)).all())
-    )
-
-
 def _position_dtype(*largest: int) -> np.dtype[Any]:
-    """Return int32 where the positions fit, else int64 (as SciPy chooses)."""
+    """Return int32 if the positions fit, else int64, as SciPy does."""
     return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return ones in recycled memory, written past the caches in a large result."""
+    """Return ones in recycled memory; the stores of a large result bypass the caches."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh

@@ -1,8 +1,8 @@
-"""How many threads a call uses.
+"""The number of threads of a call.
 
-By default as many as OpenMP says (``OMP_NUM_THREADS``, or what threadpoolctl set), within the CPU
-affinity and the control group's quota; one for small work, one inside anybody's parallel region,
-and no more than there are idle processors. An explicit ``num_threads`` is obeyed.
+The default is that of OpenMP (``OMP_NUM_THREADS``, threadpoolctl), limited by the CPU affinity, the
+quota of the control group and the idle processors; it is one for small work and inside another
+parallel region. An explicit ``num_threads`` is obeyed.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from onehot_fast._runtime import system
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Below this many bytes of output a second thread saves less than asking for it costs: 8 MiB take
-# 0.2 ms on one thread, a look at the load 0.01 ms, waking a sleeping thread up to 0.05 ms.
+# For less output, a second thread costs more than it saves: 8 MiB take 0.2 ms on one thread,
+# reading the load 0.01 ms, and waking a thread up to 0.05 ms.
 WORTH_THREADS = 8 << 20
 
-# More than any team is good for; GNU OpenMP crashes where the system refuses it a thread.
+# More threads are never useful, and GNU OpenMP crashes if the system refuses one.
 MAX_THREADS = 1024
 
 
-# Whether this thread starts no other thread, and whether its rows are a part of a table.
+# Whether this thread starts no others, and whether its rows are a part of a table.
 _is_single_threaded = ContextVar("is_single_threaded", default=False)
 _is_part = ContextVar("is_part", default=False)
 
@@ -40,8 +40,8 @@ _is_part = ContextVar("is_part", default=False)
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
     """Treat all rows as a part of a table: messages contain no row numbers and no counts.
 
-    By default no other thread starts, unless `num_threads` asks for it: an engine has one thread
-    for each processor.
+    By default no other thread starts without `num_threads`, because an engine has one thread for
+    each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
@@ -52,12 +52,12 @@ def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
 
 
 def is_part_of_table() -> bool:
-    """Tell whether the rows are a part of a table, so that their numbers mean nothing."""
+    """Tell whether the rows are a part of a table, so that their numbers are meaningless."""
     return _is_part.get()
 
 
 def available() -> int:
-    """Return how many threads a large call may use on an idle machine."""
+    """Return the number of threads of a large call on an idle machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(chunks.max_threads(), processors, _quota() or processors))
@@ -65,15 +65,15 @@ def available() -> int:
 
 @cache
 def _quota() -> int | None:
-    """Return the processors the control group grants this process, asked once."""
+    """Return the processor quota of the control group, read once."""
     return system.cpu_quota()
 
 
 def _idle_threads(requested: int) -> int:
-    """Return how many of the wanted threads would find an idle processor.
+    """Return how many of the requested threads have an idle processor.
 
-    The barrier at the end of a team waits for its slowest thread: one that shares its processor
-    with another process costs more than all the others save.
+    A team waits for its slowest thread at the end: a thread that shares its processor with another
+    process costs more than the others save.
     """
     if chunks.was_stalled():
         return 1
@@ -85,36 +85,33 @@ def _idle_threads(requested: int) -> int:
 
 
 def resolve(num_threads: int | None, n_bytes: int) -> int:
-    """Return the threads for an output of ``n_bytes``: as asked, or by the work and the machine."""
+    """Return the number of threads for an output of ``n_bytes``."""
     if num_threads is None:
         is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
-    kind = type(num_threads).__name__
-    if isinstance(num_threads, bool | np.bool_):
-        raise TypeError(f"num_threads must be an integer or None, not {kind}")
     try:
-        asked = operator.index(num_threads)
+        asked = operator.index(() if isinstance(num_threads, bool | np.bool_) else num_threads)
     except TypeError:
-        raise TypeError(f"num_threads must be an integer or None, not {kind}") from None
+        raise TypeError(f"num_threads must be an integer or None, got {num_threads!r}") from None
     if asked < 1:
-        raise ValueError(f"num_threads = {asked} must be at least 1")
+        raise ValueError(f"num_threads must be at least 1, got {asked}")
     return min(asked, MAX_THREADS)
 
 
 def parallel_map(
     work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int
 ) -> list[Result]:
-    """Return what the work makes of each item, side by side where it reads many bytes in all.
+    """Return the results for each item, computed in several threads if they read many bytes in all.
 
-    It is for work of libraries that release the GIL; an error is that of the first item with one.
+    It is for libraries that release the GIL. An error is that of the first item with one.
     """
     items = [*items]
     threads = min(resolve(None, n_bytes), len(items))
     if threads <= 1:
         return [*map(work, items)]
-    from concurrent.futures import ThreadPoolExecutor  # 3 ms that only large tables pay for
+    from concurrent.futures import ThreadPoolExecutor  # takes 3 ms
 
-    # Made for this call: a pool that stays would not survive a fork.
+    # A pool that is kept would not survive a fork.
     with ThreadPoolExecutor(threads) as pool:
         return [*pool.map(work, items)]

@@ -1,4 +1,4 @@
-"""Which integration serves which library. They are called by name and imported only when needed."""
+"""The integration of each library, called by name and imported when needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PACKAGE = "onehot_fast.integrations"
 
 # The top-level module of a type → the integration that reads it.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars", "narwhals": "narwhals"}
-# The same for tables in parts, which the engine that has them reads where they are.
+# The same for engines, which read their own tables in parts.
 ENGINES = {"dask": "dask", "pyspark": "spark"}
 # The library of an integration → its extra, and the oldest version that is tested.
 REQUIRED = {
@@ -26,14 +26,14 @@ REQUIRED = {
     "sklearn": ("sklearn", "1.6"),
     "torch": ("torch", "2.5"),
 }
-# Those that make expressions for frames of their library.
+# Integrations that make expressions for frames of their library.
 EXPRESSION_BACKENDS = ("polars", "narwhals")
-# By these any other object offers its data (the Arrow PyCapsule interface).
+# The Arrow PyCapsule interface of other objects.
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
 def integration(name: str) -> ModuleType:
-    """Return an integration module, imported only now."""
+    """Import and return an integration module."""
     return importlib.import_module(f"{PACKAGE}.{name}")
 
 
@@ -59,7 +59,7 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Return a module that only one method or option needs, or say which one needs it."""
+    """Return a module, or raise an error with the method or option that needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -68,7 +68,7 @@ def library(name: str, what: str) -> ModuleType:
 
 
 def _remedy(name: str) -> str:
-    """Return the command that installs a library in a version that will do."""
+    """Return the command that installs a library."""
     return (
         f'pip install "onehot-fast[{REQUIRED[name][0]}]"'
         if name in REQUIRED
@@ -82,7 +82,7 @@ def _release(version: str) -> tuple[int, ...]:
 
 
 def reader_of(source: object) -> str | None:
-    """Return the name of the integration that reads objects of this type, if there is one."""
+    """Return the name of the integration that reads an object, or None."""
     return _reader_of_type(type(source))  # type: ignore[arg-type]
 
 
@@ -97,7 +97,7 @@ def _reader_of_type(source: type) -> str | None:
 
 
 def engine_of(source: object) -> ModuleType | None:
-    """Return the integration of the engine that has a table in parts, None for other objects."""
+    """Return the integration of an engine's table, None for other objects."""
     name = _engine_of_type(type(source))  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
@@ -109,7 +109,7 @@ def _engine_of_type(source: type) -> str | None:
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:
-    """Return the integration that is named for the module of a type or of one that it extends."""
+    """Return the integration for the module of a type or of its bases."""
     for kind in source.__mro__:
         name = integrations.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):
@@ -119,10 +119,10 @@ def _named_in(integrations: dict[str, str], source: type) -> str | None:
 
 @cache
 def exists(name: str) -> bool:
-    """Tell whether this distribution has the integration; its library may be missing."""
+    """Tell whether this distribution contains the integration; its library may be missing."""
     return find_spec(f"{PACKAGE}.{name}") is not None
 
 
 def wrappers() -> list[str]:
-    """Return the integrations that wrap any table; narwhals wraps only what came in as its own."""
+    """Return the integrations that wrap any table; narwhals wraps only its own."""
     return sorted(name for name in {*READERS.values()} - {"narwhals"} if exists(name))

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from itertools import accumulate
 
-# For each version of control groups: the limit, the usage, and the part of the usage that is page
-# cache which the kernel drops on demand (without it, a container that has read files looks full).
+# For each version of control groups: the limit, the usage, and its part of page cache, which the
+# kernel drops on demand (otherwise a container that has read files looks full).
 MEMORY_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
@@ -16,10 +16,10 @@ UNLIMITED = 2**60  # version 1 says "no limit" with a number just below 2**63
 
 
 def available_memory(root: str = "") -> int | None:
-    """Return how many bytes a new array may take, None if unknown.
+    """Return the free memory in bytes, None if unknown.
 
-    On Linux that is ``MemAvailable`` plus ``SwapFree``, bounded by what the control groups of this
-    process (v2 and v1) leave; elsewhere it is all the physical memory.
+    On Linux that is ``MemAvailable`` plus ``SwapFree``, limited by the control groups of this
+    process (v2 and v1); on other systems it is the physical memory.
     """
     return min([*_machine_rooms(root), *_cgroup_rooms(root)], default=None)
 
@@ -32,14 +32,14 @@ def total_memory(root: str = "") -> int | None:
 
 
 def _physical_memory() -> int:
-    """Return the physical memory where there is no ``/proc``, 0 if unknown."""
+    """Return the physical memory of systems without ``/proc``, 0 if unknown."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return 0
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _machine_rooms(root: str) -> Iterator[int]:
-    """Yield what the whole machine has left: one number, or none."""
+    """Yield the free memory of the machine, if known."""
     meminfo = _fields(f"{root}/proc/meminfo")
     if "MemAvailable:" in meminfo:
         yield 1024 * (meminfo["MemAvailable:"] + meminfo.get("SwapFree:", 0))
@@ -48,7 +48,7 @@ def _machine_rooms(root: str) -> Iterator[int]:
 
 
 def _cgroup_rooms(root: str) -> Iterator[int]:
-    """Yield what each control group around this process has left."""
+    """Yield the free memory of each control group of this process."""
     for folder, limit, (usage_name, cache_name) in _cgroup_limits(root):
         usage = _number(f"{folder}/{usage_name}")
         if usage is not None:
@@ -77,26 +77,26 @@ def _cpu_quotas(root: str) -> Iterator[tuple[int, int]]:
 
 
 def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
-    """Yield the version and the folder of each control group around this process."""
+    """Yield the version and the folder of each control group of this process."""
     for line in _lines(f"{root}/proc/self/cgroup"):
         controllers, group = line.split(":", 2)[1:]
         if controllers and controller not in controllers.split(","):
             continue
         mount = f"sys/fs/cgroup/{controller}" if controllers else "sys/fs/cgroup"
-        # Any ancestor may set a limit; inside a container only the top of the path may exist.
+        # Any ancestor may set a limit; in a container only the top of the path may exist.
         parts = [f"{root}/{mount}", *filter(None, group.split("/"))]
         for folder in accumulate(parts, "{}/{}".format):
             yield 1 if controllers else 2, folder
 
 
 def _fields(path: str) -> dict[str, int]:
-    """Return the lines ``name number …`` of a file as a table."""
+    """Return the lines ``name number …`` of a file as a mapping."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 
 
 def _number(path: str) -> int | None:
-    """Return the number a file holds; None for the word ``max`` or for no file."""
+    """Return the number in a file; None for ``max`` or if there is no file."""
     text = "".join(_lines(path))
     return int(text) if text.isdigit() else None
 
@@ -111,14 +111,14 @@ def _lines(path: str) -> list[str]:
 
 
 def cpu_quota(root: str = "") -> int | None:
-    """Return the processors that the control groups grant, rounded up, None without a quota."""
+    """Return the processor quota of the control groups, rounded up, None without one."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
 
 def running_threads() -> int | None:
-    """Return how many threads of the machine run or wait for a processor, None if unknown."""
+    """Return the number of running and waiting threads of the machine, None if unknown."""
     try:
-        file = os.open("/proc/loadavg", os.O_RDONLY)  # a third of the time that open() takes
+        file = os.open("/proc/loadavg", os.O_RDONLY)  # takes a third of the time of open()
     except OSError:
         return None
     try:

@@ -238,6 +238,6 @@ def test_features_that_are_dictionaries() -> None:
 def test_a_wrong_number_of_threads(output: str) -> None:
     """It is refused, however small the result is."""
     encoder = Encoder().fit(TRAIN)
-    with pytest.raises(ValueError, match="num_threads = 0"):
+    with pytest.raises(ValueError, match="num_threads must be at least 1"):
         encoder.transform(row(TRAIN, 0), output, num_threads=0)
     assert encoder.transform(row(TRAIN, 0), output, num_threads=2) is not None

@@ -51,9 +51,8 @@ def test_an_explicit_number_is_obeyed(asked, n_bytes, machine):
 
 @pytest.mark.parametrize("asked", [True, False, np.True_, 2.0, "2", [2], (), np.array([1, 2])])
 def test_a_wrong_kind_of_number(asked):
-    """What is no integer is refused, by its type."""
-    kind = type(asked).__name__
-    with pytest.raises(TypeError, match=f"num_threads must be an integer or None, not {kind}"):
+    """Only integers are accepted."""
+    with pytest.raises(TypeError, match="num_threads must be an integer or None, got"):
         parallel.resolve(asked, 0)
     with pytest.raises(TypeError, match="num_threads"):
         onehot_fast.one_hot([0], 1, num_threads=asked)
@@ -61,7 +60,7 @@ def test_a_wrong_kind_of_number(asked):
 
 @pytest.mark.parametrize("asked", [0, -1, np.int8(-128), -(2**70)])
 def test_less_than_one(asked):
-    with pytest.raises(ValueError, match=f"num_threads = {asked} must be at least 1"):
+    with pytest.raises(ValueError, match=f"num_threads must be at least 1, got {asked}"):
         parallel.resolve(asked, 0)
     with pytest.raises(ValueError, match="num_threads"):
         onehot_fast.one_hot([0], 1, num_threads=asked)

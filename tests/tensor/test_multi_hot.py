@@ -175,7 +175,7 @@ def test_sets_of_any_dtype_with_one_and_zero(dtype):
         ({"rows": np.array([0]), "offsets": [1, 0], "depth": 1}, ValueError, "less than the one"),
         ({"rows": np.array([0]), "offsets": [0.0, 1.0]}, ValueError, "got dtype float64"),
         ({"rows": np.array([0]), "offsets": []}, ValueError, "one more than rows"),
-        ({"rows": [[0]], "num_threads": 0}, ValueError, "num_threads = 0"),
+        ({"rows": [[0]], "num_threads": 0}, ValueError, "num_threads must be at least 1"),
     ],
 )  # fmt: skip
 def test_refusals(arguments, error, message):
