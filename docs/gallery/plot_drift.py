@@ -2,8 +2,8 @@
 Detect drift before it reaches a model
 ======================================
 
-``Encoder.check`` compares a table with what ``fit`` saw: unknown values, and changed shares of
-known categories. The encoder below saw the flights of January; each later month is checked.
+``Encoder.check`` reports the values of a table that ``fit`` did not see, with their share. The
+encoder below is fitted on the flights of January; then every month is checked.
 """
 
 # %%
@@ -24,21 +24,17 @@ encoder = Encoder(columns).fit(flights[flights.month == 1])
 
 # %%
 # New aircraft arrive every month, and new destinations in summer:
-unknown = pd.DataFrame(
-    {
-        month: {
-            column: 100 * (~rows[column].dropna().isin(encoder.categories[column])).mean()
-            for column in columns
-        }
-        for month, rows in flights.groupby("month")
-    }
-).T
+unknown = {}
+for month, rows in flights.groupby("month"):
+    report = pd.DataFrame(encoder.check(rows[columns])).query("kind == 'unknown'")
+    unknown[month] = 100 * report.groupby("column")["share"].sum()
+unknown = pd.DataFrame(unknown).reindex(columns).fillna(0).T
 figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
 unknown.plot(ax=axes, marker="o")
 axes.set(xlabel="month", ylabel="% of rows with an unknown value", xticks=range(1, 13))
 axes.grid(alpha=0.3)
 
 # %%
-# ``check`` names the values, so that a report or an alert can be written:
+# The report of a month names the values:
 july = encoder.check(flights.loc[flights.month == 7, columns])
 july
