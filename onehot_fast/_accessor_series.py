@@ -83,6 +83,52 @@ class SeriesAccessor(Generic[Frame]):
         forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
         return f"<onehot of a column: call it for its features, or {forms}>"
 
+    def __call__(
+        self,
+        categories: Categories = None,
+        *,
+        prefix: str | None = None,
+        prefix_sep: str = "_",
+        dtype: Any = bool,
+        num_threads: int | None = None,
+        **options: Unpack[ColumnKeywords],
+    ) -> Frame:
+        """Encode as a frame with one column per category.
+
+        Parameters
+        ----------
+        categories : sequence of scalars or Encoder, optional
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
+            the Series.
+        prefix : str, optional
+            Name the columns ``f"{prefix}{prefix_sep}{category}"``. The default is that of the
+            library: no prefix in pandas, the name of the Series in polars.
+        prefix_sep : str, default "_"
+            The separator of prefix and category.
+        dtype : dtype, default bool
+            Boolean, integer or floating dtype of every column, in NumPy or in the library.
+        num_threads : int, optional
+            By default as many as the size of the result makes worthwhile.
+        **options
+            See the class.
+
+        Returns
+        -------
+        DataFrame of shape (n_rows, n_columns)
+            Its columns share one block of memory.
+
+        Raises
+        ------
+        TypeError
+            The values cannot be categories, `dtype` is not numeric, or an option is unknown or has
+            a wrong type.
+        ValueError
+            An option or a value is rejected, or two columns would have one name.
+        MemoryError
+            The result does not fit in memory. Nothing has been allocated.
+        """
+        raise NotImplementedError
+
     def to_numpy(
         self,
         categories: Categories = None,

@@ -177,7 +177,8 @@ def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
         sorted_array = pa.LargeStringArray.from_buffers(len(texts), offsets, data)
         if array.type != sorted_array.type:
             sorted_array = sorted_array.cast(array.type)
-        return pd.Index(cast(Any, series.dtype).__from_arrow__(sorted_array))
+        restored: pd.Index[Any] = pd.Index(cast(Any, series.dtype).__from_arrow__(sorted_array))
+        return restored
 
     return _sorted(column, levels)
 

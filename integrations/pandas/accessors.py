@@ -47,6 +47,11 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     also be a category; write ``["first"]`` if it has the name of a rule. The columns of infrequent,
     unknown and missing values are labelled "(infrequent)", "(unknown)" and "(missing)".
 
+    A frame has the Series' index and, without options, equals that of `pandas.get_dummies`; the
+    default dtype is a NumPy bool for nullable and Arrow columns, too. A `dtype` may be one of
+    pandas, e.g. "Int8" or "bool[pyarrow]". ``sparse=True`` returns `pandas.arrays.SparseArray`
+    columns, which need a few bytes for each row, whatever the number of columns.
+
     Parameters
     ----------
     data : pandas.Series or pandas.Index of n_rows
@@ -60,6 +65,11 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     0   False    True
     1    True   False
     2   False   False
+    >>> sizes.onehot(["S", "M", "L"], drop="M", handle_missing="indicator", dtype="uint8")
+       S  L  (missing)
+    0  1  0          0
+    1  0  1          0
+    2  0  0          1
     >>> sizes.onehot.to_numpy()
     array([[0., 1.],
            [1., 0.],
@@ -70,7 +80,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
     _library = "pandas"
 
-    def __call__(
+    def __call__(  # noqa: D102  inherits its docstring
         self,
         categories: Any = None,
         *,
@@ -81,59 +91,6 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pd.DataFrame:
-        """Encode as a frame with one column per category.
-
-        Parameters
-        ----------
-        categories : sequence of scalars or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
-            the Series.
-        prefix : str, optional
-            Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
-            are the categories themselves, as in `pandas.get_dummies`.
-        prefix_sep : str, default "_"
-            The separator of prefix and category.
-        dtype : NumPy or pandas dtype, default bool
-            Boolean, integer, floating or complex dtype of every column, e.g. "uint8", "Int8" or
-            "bool[pyarrow]". The default is a NumPy bool for nullable and Arrow columns, too.
-        sparse : bool, default False
-            Return `pandas.arrays.SparseArray` columns: a few bytes for each row, whatever the
-            number of columns.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-        **options
-            See the class.
-
-        Returns
-        -------
-        pandas.DataFrame of shape (n_rows, n_columns)
-            With the Series' index, in one block of memory. Without options equal to
-            ``pandas.get_dummies(series, prefix, prefix_sep, dtype=dtype, sparse=sparse)``.
-
-        Raises
-        ------
-        TypeError
-            If the values cannot be hashed, if `dtype` is not numeric or Boolean, if `prefix` or
-            `prefix_sep` is not a string, or if an option is unknown or of the wrong kind.
-        ValueError
-            If an option or a value is rejected.
-        MemoryError
-            If the result cannot fit in memory, before it is allocated.
-
-        Examples
-        --------
-        >>> sizes = pd.Categorical(["S", "L", None], categories=["S", "M", "L"])
-        >>> pd.Series(sizes).onehot(prefix="size", dtype="uint8")
-           size_S  size_M  size_L
-        0       1       0       0
-        1       0       0       1
-        2       0       0       0
-        >>> pd.Series(sizes).onehot(drop="M", handle_missing="indicator", dtype="uint8")
-           S  L  (missing)
-        0  1  0          0
-        1  0  1          0
-        2  0  0          1
-        """
         element = self._element(dtype) if sparse else frame_dtype(dtype)
         in_numpy = element if isinstance(element, np.dtype) else np.dtype(bool)
         column, labels_of = self._coded(categories, in_numpy, options, prefix, prefix_sep)
@@ -210,7 +167,9 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 class FrameAccessor(TableAccessor[pd.DataFrame]):
     """The one-hot form of a DataFrame, as ``frame.onehot``.
 
-    Neighbouring new columns of one dtype are one block of memory.
+    Neighbouring new columns of one dtype are one block of memory. As in `pandas.get_dummies`,
+    `prefix` and `prefix_sep` may be lists in the order of the columns, and ``sparse=True`` returns
+    `pandas.arrays.SparseArray` columns. A `dtype` may be one of pandas, e.g. "bool[pyarrow]".
 
     Parameters
     ----------
@@ -236,7 +195,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
     """
 
     @columns_only
-    def __call__(
+    def __call__(  # noqa: D102  inherits its docstring
         self,
         columns: Any = None,
         *,
@@ -244,30 +203,6 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> pd.DataFrame:
-        """Replace some columns by their features.
-
-        Without a fitted encoder the columns of the result depend on the rows.
-
-        Parameters
-        ----------
-        columns : iterable of column names or Encoder, optional
-            The columns to encode; by default those of texts, objects and categories. Or a fitted
-            `onehot_fast.Encoder`, which has its own columns and options.
-        sparse : bool, default False
-            The new columns are `pandas.arrays.SparseArray`, as with ``get_dummies(sparse=True)``.
-        num_threads : int, optional
-            By default as many as the size of dense columns makes worthwhile.
-        **options
-            The options of `onehot_fast.Encoder`. Each may be a dict from columns to values. As in
-            `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order of the
-            columns, and `dtype` a dtype of pandas, e.g. "Int8" or "bool[pyarrow]".
-
-        Returns
-        -------
-        pandas.DataFrame of n_rows
-            Other columns are shared as pandas shares them. Errors are those of
-            `onehot_fast.Encoder`.
-        """
         dtype = options.get("dtype", bool)
         element = None if isinstance(dtype, Mapping) else frame_dtype(dtype)
         if isinstance(element, np.dtype) or element is None:

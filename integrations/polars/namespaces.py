@@ -54,11 +54,16 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     Every form except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
     also be a category; write ``["first"]`` if it has the name of a rule. A `dtype` is one of polars
-    or NumPy.
+    or NumPy; Booleans are bit-packed. A polars.Enum may declare the `categories`.
 
     Examples
     --------
     >>> letters = pl.Series("is", ["b", "a", None])
+    >>> sizes = pl.Series("size", ["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))
+    >>> sizes.onehot(dtype=pl.UInt8).to_dict(as_series=False)
+    {'size_S': [1, 0, 0], 'size_M': [0, 0, 0], 'size_L': [0, 1, 0]}
+    >>> sizes.onehot(prefix="is", drop="M", handle_missing="indicator").columns
+    ['is_S', 'is_L', 'is_(missing)']
     >>> letters.onehot.to_numpy()
     array([[0., 1.],
            [1., 0.],
@@ -73,7 +78,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
     _library = "polars"
 
-    def __call__(
+    def __call__(  # noqa: D102  inherits its docstring
         self,
         categories: Any = None,
         *,
@@ -83,48 +88,6 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pl.DataFrame:
-        """Encode as a frame with one column per category.
-
-        Parameters
-        ----------
-        categories : sequence of scalars, polars.Enum or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
-            the Series.
-        prefix : str, optional
-            The columns are named ``f"{prefix}{prefix_sep}{category}"`` as by ``to_dummies``; by
-            default the prefix is the name of the Series.
-        prefix_sep : str, default "_"
-            The separator of prefix and category.
-        dtype : polars or NumPy dtype, default Boolean
-            Boolean, integer or floating dtype of every column.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-        **options
-            See the class.
-
-        Returns
-        -------
-        polars.DataFrame of shape (n_rows, n_columns)
-            Its columns share one block of memory, in which Booleans are bit-packed.
-
-        Raises
-        ------
-        TypeError
-            If the dtype of the Series or `dtype` is not supported, or an option is of the wrong
-            kind.
-        ValueError
-            If an option or a value is rejected, or two columns would have one name.
-        MemoryError
-            If the result cannot fit in memory, before it is allocated.
-
-        Examples
-        --------
-        >>> sizes = pl.Series("size", ["S", "L", None], dtype=pl.Enum(["S", "M", "L"]))
-        >>> sizes.onehot(dtype=pl.UInt8).to_dict(as_series=False)
-        {'size_S': [1, 0, 0], 'size_M': [0, 0, 0], 'size_L': [0, 1, 0]}
-        >>> sizes.onehot(prefix="is", drop="M", handle_missing="indicator").columns
-        ['is_S', 'is_L', 'is_(missing)']
-        """
         element = self._element(dtype)
         column, names = self._coded(categories, element, options, prefix, prefix_sep)
         outputs = Outputs(tuple(names()), (column,), element)
