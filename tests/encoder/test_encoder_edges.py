@@ -18,6 +18,13 @@ from onehot_fast.adapter import CodedColumn, write
 FORMS = ("numpy", "csr", "csc")
 
 
+def in_form(array, form):
+    """Return an array as a matrix of a form."""
+    if form == "numpy":
+        return array
+    return getattr(pytest.importorskip("scipy.sparse"), f"{form}_array")(array)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -256,13 +263,10 @@ def test_repr(encoder, text):
 )
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_refuses(encoded, message, form):
-    sparse = pytest.importorskip("scipy.sparse")
     encoder = Encoder(handle_missing="error").fit({"p": ["a", "b"]})
-    array = np.array(encoded)
-    given_form = array if form == "numpy" else getattr(sparse, f"{form}_array")(array)
 
     with pytest.raises(ValueError, match=message):
-        encoder.inverse_transform(given_form)
+        encoder.inverse_transform(in_form(np.array(encoded), form))
 
 
 ODD = [
@@ -278,19 +282,15 @@ ODD = [
 @pytest.mark.parametrize("form", [*FORMS, "table", "object", "columns"])
 def test_inverse_rejects_scores(encoded, message, form):
     """A row without a 1 holds 0, or null in a table; a 1 decides alone. The error names argmax."""
-    sparse = pytest.importorskip("scipy.sparse")
-    encoder = Encoder().fit({"p": ["a", "b"]})
-    array = np.array(encoded)
-    given_forms = {
-        "numpy": array,
-        "table": {"p_a": array[:, 0], "p_b": array[:, 1]},
-        "object": array.astype(object),
-        "columns": {"p_a": array[:, 0].astype(object), "p_b": array[:, 1].astype("f4")},
-    }
-    given_form = given_forms.get(form)
-    if given_form is None:
-        given_form = getattr(sparse, f"{form}_array")(array)
-    is_null = message is not None and "nan" in message and form in ("table", "object", "columns")
+    encoder, array = Encoder().fit({"p": ["a", "b"]}), np.array(encoded)
+    if form == "object":
+        given_form = array.astype(object)
+    elif form in ("table", "columns"):
+        dtypes = (object, "f4") if form == "columns" else (float, float)
+        given_form = {f"p_{x}": c.astype(t) for x, c, t in zip("ab", array.T, dtypes, strict=True)}
+    else:
+        given_form = in_form(array, form)
+    is_null = form not in FORMS and message is not None and "nan" in message
     if message is None or is_null:
         wanted = [None, None] if is_null else [None, "a"]
         assert encoder.inverse_transform(given_form)["p"].tolist() == wanted
