@@ -149,16 +149,6 @@ def test_arrow_strings_in_slices_and_chunks(dtype):
     pd.testing.assert_frame_equal(data.onehot(), pd.get_dummies(data, dtype=bool))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "float32"])
-def test_frame_is_one_block(dtype):
-    """The frame is a transposed view of what the kernel wrote: contiguous columns, no copy."""
-    frame = pd.Series(list("abcab"), dtype="category").onehot(dtype=dtype)
-    values = frame.to_numpy()  # a view exactly where the frame is one block
-
-    assert values.flags.f_contiguous
-    assert np.shares_memory(frame["c"].to_numpy(), values)
-
-
 def test_accessor_keeps_no_state():
     """An accessor that was kept sees the Series as it is when it is called."""
     data = pd.Series(["a", "a"])
@@ -167,17 +157,6 @@ def test_accessor_keeps_no_state():
     data.iloc[0] = "b"
 
     assert kept().columns.tolist() == ["a", "b"]
-
-
-@pytest.mark.parametrize(
-    "data",
-    [pd.Series([["a"], ["b"]]), pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int8())))],
-    ids=["lists", "arrow lists"],
-)
-@pytest.mark.parametrize("form", ["__call__", "to_numpy", "codes"])
-def test_lists_are_no_categories(data, form):
-    with pytest.raises(TypeError, match="hash"):
-        getattr(data.onehot, form)()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One body over everything that hands out Arrow data, and everything that takes it."""
+"""Arrow data from every library, and results in every library: values, memory and lifetimes."""
 
 from __future__ import annotations
 
