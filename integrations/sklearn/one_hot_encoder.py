@@ -79,7 +79,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         array([[0., 1.]])
         """
         check_one_hot_encoder(encoder)
-        return _copied(encoder, cls())
+        own = cls()
+        vars(own).update(copy.deepcopy(vars(encoder)))
+        return own
 
     def to_sklearn(self) -> Any:
         """Return a copy of the fitted encoder as scikit-learn's own class.
@@ -95,7 +97,9 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
             The encoder is not fitted.
         """
         check_is_fitted(self)
-        return _copied(self, preprocessing.OneHotEncoder())
+        theirs = preprocessing.OneHotEncoder()
+        vars(theirs).update(copy.deepcopy(vars(self)))
+        return theirs
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
         """Return the matrix of coded rows, and warn of unknown values in them."""
@@ -173,12 +177,6 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return word == "warn" or (self.drop is not None and word != "error")
 
 
-def _copied(encoder: Any, other: Any) -> Any:
-    """Return another encoder with copies of the attributes of an encoder."""
-    vars(other).update(copy.deepcopy(vars(encoder)))
-    return other
-
-
 def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
     """Return the values of a CSR matrix of ones, or None if scikit-learn has to decode it."""
     widths = np.array(encoder._n_features_outs)
@@ -206,7 +204,7 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
     except ValueError:  # scikit-learn names the rows
         return None
     decoded = decoded.astype(values.dtype, copy=False)
-    for i in np.flatnonzero(has_zeros):
+    for i in np.flatnonzero(has_zeros).tolist():
         decoded[is_zero[i], i] = values[i]
     return decoded
 
