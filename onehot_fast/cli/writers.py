@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import tempfile
 import zipfile
 from abc import ABC, abstractmethod
@@ -308,7 +307,7 @@ class MatrixWriter(Writer):
             "names": np.array(self._names, dtype=np.str_),
             **{key.decode(): np.array(text.decode()) for key, text in metadata.items()},
         }
-        with zipfile.ZipFile(_Unseekable(self._file), "w") as archive:
+        with zipfile.ZipFile(self._file, "w") as archive:
             for name, array in small.items():
                 with archive.open(zipfile.ZipInfo(f"{name}.npy", DATE), "w") as member:
                     np.lib.format.write_array(member, array)
@@ -333,20 +332,3 @@ def _copy(
         np.lib.format.write_array_header_1_0(member, header)
         while block := source.read(COPY_BYTES):
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
-
-
-class _Unseekable(io.RawIOBase):
-    """A file that is written from front to back, and that stays open."""
-
-    def __init__(self, file: pa.NativeFile) -> None:
-        self._file = file
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Write all of the data."""
-        view = memoryview(data).cast("B")
-        self._file.write(view)
-        return len(view)
