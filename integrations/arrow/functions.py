@@ -95,7 +95,7 @@ def register(
         if _registered.get(name) == function.digest:
             return name
         if name in _registered or name in pc.list_functions():
-            raise ValueError(f"name must be unused, got {name!r}, another compute function")
+            raise ValueError(f"name must not be that of another compute function, got {name!r}")
         pc.register_scalar_function(
             function,
             name,

@@ -160,12 +160,12 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return what a column holds, None if nothing tells.
+    """Return the kind of the categories of a column, None if there are none.
 
     Raises
     ------
     ValueError
-        The engine has no such values, or no column that has all of them.
+        No column of the engine can hold all categories.
     """
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}

@@ -146,7 +146,7 @@ def _pandas_to_json(value: Any) -> Json:
 
 
 def _pandas() -> Any:
-    """Return pandas, which is only needed for its own categories."""
+    """Import pandas, which only categories of pandas' types need."""
     return importlib.import_module("pandas")
 
 

@@ -187,7 +187,7 @@ def test_a_name_that_is_taken_is_refused(name):
     """By another function of ours, or by one of pyarrow's."""
     register(["a", "b"], "test.taken")
 
-    with pytest.raises(ValueError, match=f"name must be unused, got '{name}'"):
+    with pytest.raises(ValueError, match=f"another compute function, got '{name}'"):
         register(["a", "b", "c"], name)
 
 
