@@ -38,7 +38,8 @@ cdef struct Job:
     const unsigned char *on
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
-    bint is_words            # elements can be read in place as integers of their width
+    bint is_words            # elements can be read in place as integers of their width,
+    uint64_t on_word         # and this is the on value as one
     int64_t default
     const unsigned char *off     # each element of a row without a hot one; NULL: the first of the row
     Py_ssize_t *empty        # per chunk: the first row without a hot element, with several, and with others
@@ -89,21 +90,14 @@ cdef Found find_bytes(
 
 cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
     """Find the hot elements of a contiguous row."""
-    cdef uint16_t on16
-    cdef uint32_t on32
-    cdef uint64_t on64
     if job.is_words and job.depth < 0x7fffffff:
         if job.width == 1:
-            return find_word(<const uint8_t *> row, job.depth, job.on[0])
+            return find_word(<const uint8_t *> row, job.depth, <uint8_t> job.on_word)
         if job.width == 2:
-            memcpy(&on16, job.on, 2)
-            return find_word(<const uint16_t *> row, job.depth, on16)
+            return find_word(<const uint16_t *> row, job.depth, <uint16_t> job.on_word)
         if job.width == 4:
-            memcpy(&on32, job.on, 4)
-            return find_word(<const uint32_t *> row, job.depth, on32)
-        if job.width == 8:
-            memcpy(&on64, job.on, 8)
-            return find_word(<const uint64_t *> row, job.depth, on64)
+            return find_word(<const uint32_t *> row, job.depth, <uint32_t> job.on_word)
+        return find_word(<const uint64_t *> row, job.depth, job.on_word)
     return find_bytes(row, job.depth, job.width, job.on, job.width)
 
 
@@ -155,20 +149,14 @@ cdef void mark_class(
     const Job *job, const unsigned char *plane, Py_ssize_t n, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
     """Note the hot elements of one class, by the width of its words."""
-    cdef uint16_t on16
-    cdef uint32_t on32
-    cdef uint64_t on64
     if job.width == 1:
-        mark_plane(<const uint8_t *> plane, n, job.on[0], label, first, several)
+        mark_plane(<const uint8_t *> plane, n, <uint8_t> job.on_word, label, first, several)
     elif job.width == 2:
-        memcpy(&on16, job.on, 2)
-        mark_plane(<const uint16_t *> plane, n, on16, label, first, several)
+        mark_plane(<const uint16_t *> plane, n, <uint16_t> job.on_word, label, first, several)
     elif job.width == 4:
-        memcpy(&on32, job.on, 4)
-        mark_plane(<const uint32_t *> plane, n, on32, label, first, several)
+        mark_plane(<const uint32_t *> plane, n, <uint32_t> job.on_word, label, first, several)
     else:
-        memcpy(&on64, job.on, 8)
-        mark_plane(<const uint64_t *> plane, n, on64, label, first, several)
+        mark_plane(<const uint64_t *> plane, n, job.on_word, label, first, several)
 
 
 cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
@@ -299,6 +287,23 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
                 begin += TILE
 
 
+cdef uint64_t word_of(const unsigned char *element, Py_ssize_t width) noexcept nogil:
+    """Return an element as an integer of its width."""
+    cdef uint16_t word16
+    cdef uint32_t word32
+    cdef uint64_t word64
+    if width == 2:
+        memcpy(&word16, element, 2)
+        return word16
+    if width == 4:
+        memcpy(&word32, element, 4)
+        return word32
+    if width == 8:
+        memcpy(&word64, element, 8)
+        return word64
+    return element[0]
+
+
 cdef tuple first_faults(const Job *job, Py_ssize_t n_chunks):
     """Return the first row without a hot element, with several, and with others instead; -1 for none."""
     cdef Py_ssize_t chunk, empty = -1, multiple = -1, uneven = -1
@@ -335,6 +340,7 @@ def decode(
     job.depth = depth
     # NumPy calls texts of 8 bytes aligned anywhere, and complex64 at every 4 bytes.
     job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
+    job.on_word = word_of(job.on, width)
     job.inner = inner
     job.n_groups = out.shape[0] // inner
     job.default = default

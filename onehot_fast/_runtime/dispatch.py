@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from onehot_fast._kernels import chunks, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels import decode as _decode
-from onehot_fast._kernels.code_columns import INDEX_DTYPES, CodeColumns
+from onehot_fast._kernels.code_columns import INDEX_DTYPES as INDEX_DTYPES
+from onehot_fast._kernels.code_columns import CodeColumns
 from onehot_fast._kernels.code_columns import recode as _recode
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._version import __version__

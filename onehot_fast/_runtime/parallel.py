@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -90,8 +90,9 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
         is_one = n_bytes < WORTH_THREADS or _is_single_threaded.get()
         requested = 1 if is_one else available()
         return requested if requested == 1 else _idle_threads(requested)
+    number: Any = None if isinstance(num_threads, bool | np.bool_) else num_threads
     try:
-        asked = operator.index(() if isinstance(num_threads, bool | np.bool_) else num_threads)
+        asked = operator.index(number)
     except TypeError:
         raise TypeError(f"num_threads must be an integer or None, got {num_threads!r}") from None
     if asked < 1:

@@ -249,60 +249,17 @@ static int64_t class_of(uint64_t raw, int is_signed, const ohf_policy *policy)
     return raw < policy->depth ? (int64_t)raw : -1;
 }
 
-#define TEST_NARROW(KIND, T, WIDE, IS_SIGNED)                                                                 \
-    do {                                                                                                      \
-        T indices[300] = {0};                                                                                 \
-        for (size_t i = 0; i < n; i++)                                                                        \
-            indices[i] = draw(6) ? (T)(draw(2 * policy.depth + 2) - policy.depth) : (T)draw(0);               \
-        microkernels->narrow8[KIND](indices, n, &policy, small);                                                    \
-        microkernels->narrow32[KIND](indices, n, &wide, codes);                                                     \
-        for (size_t i = 0; i < n; i++) {                                                                      \
-            const int64_t k = class_of((uint64_t)(WIDE)indices[i], IS_SIGNED, &policy);                       \
-            const int64_t window = k - (int64_t)policy.base;                                                  \
-            if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))    \
-                fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                           \
-            if (codes[i] != (int32_t)k)                                                                       \
-                fail(microkernels, "narrow32 " #T, 0, policy.depth, n, i);                                          \
-        }                                                                                                     \
-        n_compared += 2;                                                                                      \
-    } while (0)
-
-static void test_narrow(const ohf_microkernels *microkernels)
-{
-    const size_t n = PICK(counts);
-    uint8_t small[300 + OHF_PAD];
-    int32_t codes[300];
-    ohf_policy policy = {.depth = PICK(depths)}, wide;
-    policy.wrap = (int)draw(2);
-    policy.has_ignored = (int)draw(2);
-    policy.ignored = draw(policy.depth);
-    wide = policy;
-    wide.span = policy.depth;
-    policy.base = draw(policy.depth);
-    policy.span = policy.depth - policy.base < OHF_SPAN8 ? policy.depth - policy.base : OHF_SPAN8;
-    TEST_NARROW(OHF_I8, int8_t, int64_t, 1);
-    TEST_NARROW(OHF_I16, int16_t, int64_t, 1);
-    TEST_NARROW(OHF_I32, int32_t, int64_t, 1);
-    TEST_NARROW(OHF_I64, int64_t, int64_t, 1);
-    TEST_NARROW(OHF_U8, uint8_t, uint64_t, 0);
-    TEST_NARROW(OHF_U16, uint16_t, uint64_t, 0);
-    TEST_NARROW(OHF_U32, uint32_t, uint64_t, 0);
-    TEST_NARROW(OHF_U64, uint64_t, uint64_t, 0);
-}
-
-/* Truncated towards zero; what int64 cannot hold has no class. */
-#define TEST_NARROW_FLOAT(KIND, T)                                                                             \
+/* Indices of type T: DRAWN at random, and CLASS is the class of an index x. */
+#define TEST_NARROW(KIND, T, DRAWN, CLASS)                                                                     \
     do {                                                                                                       \
         T indices[300] = {0};                                                                                  \
         for (size_t i = 0; i < n; i++)                                                                         \
-            indices[i] = (T)(draw(4) ? ((double)draw(8 * policy.depth + 8) - 4.0 * (double)policy.depth) / 4   \
-                                     : PICK(hostile_floats));                                                  \
+            indices[i] = (T)(DRAWN);                                                                           \
         microkernels->narrow8[KIND](indices, n, &policy, small);                                               \
         microkernels->narrow32[KIND](indices, n, &wide, codes);                                                \
         for (size_t i = 0; i < n; i++) {                                                                       \
-            const int fits = indices[i] >= (T)-0x1p63 && indices[i] < (T)0x1p63;                               \
-            const int64_t k = fits ? class_of((uint64_t)(int64_t)indices[i], 1, &policy) : -1;                 \
-            const int64_t window = k - (int64_t)policy.base;                                                   \
+            const T x = indices[i];                                                                            \
+            const int64_t k = (CLASS), window = k - (int64_t)policy.base;                                      \
             if (small[i] != (k >= 0 && window >= 0 && window < (int64_t)policy.span ? window : OHF_NONE8))     \
                 fail(microkernels, "narrow8 " #T, 0, policy.depth, n, i);                                      \
             if (codes[i] != (int32_t)k)                                                                        \
@@ -310,8 +267,16 @@ static void test_narrow(const ohf_microkernels *microkernels)
         }                                                                                                      \
         n_compared += 2;                                                                                       \
     } while (0)
+#define NARROW_INTEGERS(KIND, T, WIDE, IS_SIGNED)                                                              \
+    TEST_NARROW(KIND, T, draw(6) ? draw(2 * policy.depth + 2) - policy.depth : draw(0),                        \
+                class_of((uint64_t)(WIDE)x, IS_SIGNED, &policy))
+/* Floats are truncated towards zero; those that int64 cannot hold have no class. */
+#define NARROW_FLOATS(KIND, T)                                                                                 \
+    TEST_NARROW(KIND, T, draw(4) ? ((double)draw(8 * policy.depth + 8) - 4.0 * (double)policy.depth) / 4       \
+                                 : PICK(hostile_floats),                                                       \
+                x >= (T)-0x1p63 && x < (T)0x1p63 ? class_of((uint64_t)(int64_t)x, 1, &policy) : -1)
 
-static void test_narrow_floats(const ohf_microkernels *microkernels)
+static void test_narrow(const ohf_microkernels *microkernels)
 {
     static const double hostile_floats[] = {NAN, -NAN, INFINITY, -INFINITY, -0.0, -0.75, 0.999, -0x1p63, 0x1p63,
                                             -0x1.1p63, 0x1.fffffep62, 0x1p32, 0x1p31, 1e30, -1e30, 1e-40};
@@ -326,8 +291,16 @@ static void test_narrow_floats(const ohf_microkernels *microkernels)
     wide.span = policy.depth;
     policy.base = draw(policy.depth);
     policy.span = policy.depth - policy.base < OHF_SPAN8 ? policy.depth - policy.base : OHF_SPAN8;
-    TEST_NARROW_FLOAT(OHF_F32, float);
-    TEST_NARROW_FLOAT(OHF_F64, double);
+    NARROW_INTEGERS(OHF_I8, int8_t, int64_t, 1);
+    NARROW_INTEGERS(OHF_I16, int16_t, int64_t, 1);
+    NARROW_INTEGERS(OHF_I32, int32_t, int64_t, 1);
+    NARROW_INTEGERS(OHF_I64, int64_t, int64_t, 1);
+    NARROW_INTEGERS(OHF_U8, uint8_t, uint64_t, 0);
+    NARROW_INTEGERS(OHF_U16, uint16_t, uint64_t, 0);
+    NARROW_INTEGERS(OHF_U32, uint32_t, uint64_t, 0);
+    NARROW_INTEGERS(OHF_U64, uint64_t, uint64_t, 0);
+    NARROW_FLOATS(OHF_F32, float);
+    NARROW_FLOATS(OHF_F64, double);
 }
 
 enum { MOST_ENTRIES = 65537 + 1, MOST_MAPPED = 2 * OHF_MAP_BLOCK + 3 };
@@ -408,7 +381,6 @@ int main(void)
     for (int v = 0; v < n_variants; v++) {
         for (int round = 0; round < ROUNDS; round++) {
             test_narrow(found[v]);
-            test_narrow_floats(found[v]);
             test_map(found[v]);
             test_writers(found[v]);
             test_bits(found[v]);
