@@ -987,7 +987,7 @@ class Encoder(SklearnProtocol):
         complete = {
             column.name
             for column, learned in zip(schema.columns, state.columns, strict=True)
-            if learned.counts.sum() == state.n_rows
+            if learned.counts.sum() == state.n_rows > 0  # from_sklearn knows no rows
         }
         return integration("sklearn").to_sklearn(self, complete)
 

@@ -198,3 +198,14 @@ def test_scikit_learn_drops_no_infrequent_category(values: Any) -> None:
 
     with pytest.raises(ValueError, match="no category that is infrequent"):
         encoder.to_sklearn()
+
+
+def test_an_encoder_without_counts_may_have_seen_missing_values():
+    """It was converted, and knows the dropped category NaN only as a row of zeros."""
+    frame = pd.DataFrame({"c": [0.5, np.nan]})
+    fitted = OneHotEncoder(drop="if_binary", max_categories=2).fit(frame)
+    converted = Encoder.from_sklearn(fitted)
+
+    assert converted.transform(frame).to_numpy().tolist() == [[1], [0]]
+    with pytest.raises(ValueError, match="a missing value is unknown to scikit-learn"):
+        converted.to_sklearn()
