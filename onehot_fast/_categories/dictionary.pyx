@@ -154,42 +154,38 @@ cdef class Dictionary:
 
     # ---- Threads ----
 
-    cdef int begin_reading(self) except -1:
-        """Start looking up in this thread."""
-        cdef bint was_learning
+    cdef int enter(self, bint learning) except -1:
+        """Start learning in this thread, which must be the only one, or start looking up."""
+        cdef bint is_used
         ohf_lock()
-        was_learning = self.is_learning
-        self.n_readers += not was_learning
+        is_used = self.is_learning or (learning and self.n_readers > 0)
+        if not is_used:
+            self.is_learning = learning
+            self.n_readers += not learning
         ohf_unlock()
-        if was_learning:
-            raise RuntimeError("another thread is adding values to this dictionary")
+        if is_used:
+            raise RuntimeError("while a thread adds values to a dictionary, no other thread may use it")
         return 0
 
-    cdef void end_reading(self) noexcept:
-        """End looking up in this thread."""
+    cdef void leave(self, bint learning) noexcept:
+        """End what `enter` started."""
         ohf_lock()
-        self.n_readers -= 1
-        ohf_unlock()
-
-    cdef int begin_learning(self) except -1:
-        """Start learning in this thread, which must be the only one."""
-        cdef bint was_used
-        ohf_lock()
-        was_used = self.is_learning or self.n_readers > 0
-        if not was_used:
-            self.is_learning = True
-        ohf_unlock()
-        if was_used:
-            raise RuntimeError("another thread is using this dictionary, so that no values can be added")
-        return 0
-
-    cdef void end_learning(self) noexcept:
-        """End learning in this thread."""
-        ohf_lock()
-        self.is_learning = False
+        if learning:
+            self.is_learning = False
+        else:
+            self.n_readers -= 1
         ohf_unlock()
 
     # ---- The table ----
+
+    cdef cnp.ndarray code(self, object values, object missing, bint learning):
+        """Return the codes of values, which are learned or looked up."""
+        cdef Source source = source_of(values, self.kind, tuple(missing))
+        self.enter(learning)
+        try:
+            return self.run(source, learning)
+        finally:
+            self.leave(learning)
 
     cdef cnp.ndarray run(self, Source source, bint learning):
         """Return the codes of all rows, which are learned or looked up."""
@@ -263,12 +259,7 @@ cdef class Dictionary:
             The dictionary cannot hold the values, or one of them; malformed buffers; other threads. Some rows may
             have been added: do not use the dictionary after an error.
         """
-        cdef Source source = source_of(values, self.kind, tuple(missing))
-        self.begin_learning()
-        try:
-            return self.run(source, True)
-        finally:
-            self.end_learning()
+        return self.code(values, missing, True)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
         """Return ``(offsets, codes)`` of the pieces of texts between separators, and add new pieces.
@@ -291,7 +282,7 @@ cdef class Dictionary:
         split.separator = <const uint8_t *> PyBytes_AS_STRING(separator)
         split.separator_bytes = len(separator)
         split.keeps_empty = keep_empty
-        self.begin_learning()
+        self.enter(True)
         try:
             while done < source.n_rows:
                 reach = min(source.n_rows, done + TEXTS_BETWEEN_SIGNALS)
@@ -307,25 +298,20 @@ cdef class Dictionary:
             return offsets, codes
         finally:
             free(split.codes)
-            self.end_learning()
+            self.leave(True)
 
     def lookup(self, values, *, missing=()):
         """Return the codes of values as `encode` does, -2 for an unknown one."""
-        cdef Source source = source_of(values, self.kind, tuple(missing))
-        self.begin_reading()
-        try:
-            return self.run(source, False)
-        finally:
-            self.end_reading()
+        return self.code(values, missing, False)
 
     @property
     def values(self):
         """The distinct values in order of first appearance: Strings or a read-only ndarray."""
-        self.begin_reading()
+        self.enter(False)
         try:
             return self.read_values()
         finally:
-            self.end_reading()
+            self.leave(False)
 
     cdef object read_values(self):
         """Return the values of the table."""

@@ -13,7 +13,7 @@ from onehot_fast._arguments.choices import check_separator, with_article
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.dictionary import Dictionary, number_labels
 from onehot_fast._categories.factorize import Factorized, concatenated, factorize
-from onehot_fast._categories.keys import is_missing
+from onehot_fast._categories.keys import as_objects, is_missing
 from onehot_fast._categories.strings import Strings
 from onehot_fast._runtime.registry import integration, reader_of
 
@@ -116,11 +116,7 @@ def _array(elements: Any) -> AnyArray:
     if isinstance(elements, np.ndarray):
         return elements
     items = list(elements)
-    if set(map(type, items)) <= INTEGERS:
-        return _integers(items)
-    array = np.empty(len(items), object)
-    array[:] = items
-    return array
+    return _integers(items) if set(map(type, items)) <= INTEGERS else as_objects(items)
 
 
 def _integers(items: list[Any]) -> AnyArray:
@@ -150,24 +146,17 @@ def _separated(rows: Any, sep: str) -> Rows:
         if library is not None:
             values = integration(library).read_column(rows)
             chunks = getattr(values, "chunks", ())
-            if chunks and all(_is_text(chunk) for chunk in chunks):
+            if chunks and all(isinstance(c, Array) and c.schema.kind == "string" for c in chunks):
                 return Rows.split(chunks, sep)
             column = values.encode()
             codes, distinct = column.codes, column.stored
         else:
-            texts = np.empty(len(rows), object)
-            texts[:] = list(rows)
-            codes, distinct, _ = factorize(texts)
+            codes, distinct, _ = factorize(as_objects(list(rows)))
     except TypeError as error:
         raise TypeError(
             "with sep= every row must be a str or None; omit sep= for rows of lists"
         ) from error
     return Rows.split([_texts(distinct)], sep).take(codes)
-
-
-def _is_text(chunk: Any) -> bool:
-    """Tell whether a chunk of a column holds texts in an Arrow layout."""
-    return isinstance(chunk, Array) and chunk.schema.kind == "string"
 
 
 def _texts(distinct: Any) -> Strings:
