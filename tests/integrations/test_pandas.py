@@ -304,3 +304,23 @@ def test_times_that_python_has_not(values: list[int], kind: Any, says: str, libr
     )
     with pytest.raises(ValueError, match=says):
         Encoder(["c"]).fit(table)
+
+
+@pytest.mark.parametrize("kind", ["category", "dictionary"])
+def test_nan_among_categories_in_arrow_memory_is_missing(kind):
+    floats = pa.array([1.0, float("nan"), 2.0])
+    arrays = {"category": floats, "dictionary": floats.dictionary_encode()}
+    series = pd.Series(pd.arrays.ArrowExtensionArray(arrays[kind]))
+    frame = pd.DataFrame({"c": series.astype("category") if kind == "category" else series})
+
+    encoded = Encoder(["c"], handle_missing="indicator").fit_transform(frame, output="numpy")
+
+    assert encoded.tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+
+
+@pytest.mark.parametrize("form", ["__call__", "to_numpy", "codes"])
+def test_lists_in_arrow_memory_are_no_categories(form):
+    series = pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int8())))
+
+    with pytest.raises(TypeError, match="cannot be hashed"):
+        getattr(series.onehot, form)()
