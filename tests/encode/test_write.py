@@ -1,4 +1,4 @@
-"""What `write` makes of columns of codes, against one row and one column at a time."""
+"""The functions of `write` against a matrix that is filled cell by cell."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_every_form_holds_the_same(given_columns: list[CodedColumn]) -> None:
     np.testing.assert_array_equal(ends, [0, *np.cumsum(matrix.sum(axis=0))])
 
 
-def test_long_bits_begin_with_cache_lines() -> None:
-    """The bytes that fill the last line are 0, in recycled memory too."""
+def test_long_bits_start_at_cache_lines() -> None:
+    """Padding bytes are 0, in recycled memory too."""
     codes = np.random.default_rng(0).integers(-1, 60, 8 * write.LONG_BITS + 3).astype(np.int8)
     for _ in range(2):
         packed = write.bits([CodedColumn(codes, None, 60)])

@@ -1,4 +1,4 @@
-"""The encoder against its slow twin: properties over drawn tables."""
+"""The encoder against a slow oracle: properties of random tables."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def build(options, columns=None):
     return Encoder(list(options), categories=declared, dtype="float32", **chosen)
 
 
-def refusal(columns):
-    """Return the column and the row that `fit`, or else `transform`, refuses first."""
+def rejected_value(columns):
+    """Return the column and the row that `fit` or `transform` rejects first."""
     for step in (0, 1):
         for name, (fitted, rows, options) in columns.items():
             row = encoder_oracle.refused_row((fitted, rows)[step], fitted, options)
@@ -96,14 +96,14 @@ def refusal(columns):
 
 
 @given(cases(), st.sampled_from(["list", "objects", "column"]), st.sampled_from(FORMS))
-def test_encoder_is_its_slow_twin(columns, form, output):
-    """Names, rows, and the column and row of a refused value are those of the twin."""
+def test_results_equal_the_oracle(columns, form, output):
+    """Names, rows, and the column and row of a rejected value are those of the oracle."""
     encoder = build({name: options for name, (_, _, options) in columns.items()})
     train = {name: to_array(fitted, form) for name, (fitted, _, _) in columns.items()}
     test = {name: to_array(rows, form) for name, (_, rows, _) in columns.items()}
-    refused = refusal(columns)
-    if refused is not None:
-        with pytest.raises(ValueError, match=re.escape("column {!r}, row {}: ".format(*refused))):
+    rejected = rejected_value(columns)
+    if rejected is not None:
+        with pytest.raises(ValueError, match=re.escape("column {!r}, row {}: ".format(*rejected))):
             encoder.fit(train).transform(test, output)
         return
     encoded = encoder.fit(train).transform(test, output)
@@ -124,7 +124,7 @@ def part_of(columns, deal, part):
 
 
 @given(cases(), st.randoms(use_true_random=False))
-def test_merge_has_no_order_and_no_grouping(columns, random):
+def test_merge_is_commutative_and_associative(columns, random):
     options = {
         name: replace(o, handle_unknown="ignore", handle_missing="indicator")
         for name, (_, _, o) in columns.items()
@@ -154,7 +154,7 @@ LOSSLESS = st.sampled_from(
 
 @given(st.data(), LOSSLESS, st.sampled_from(FORMS))
 def test_inverse_gives_the_values_back(data, options, output):
-    """Where each kind of value has its own form, the decoder tells all of them apart."""
+    """If each kind of value is encoded in its own way, decoding restores it."""
     pool = POOLS[data.draw(st.sampled_from(sorted(POOLS)))]
     fitted, rows = data.draw(values_of(pool)), data.draw(values_of(pool))
     encoder = Encoder(["p"], dtype="float32", **options).fit({"p": fitted})

@@ -1,4 +1,4 @@
-"""What an encoder refuses, what it leaves alone, and the forms of its results."""
+"""Options and tables that an encoder rejects, and the forms of its results."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ def in_form(array, form):
         ),
     ],
 )
-def test_fit_refuses(options, message):
-    """What does not suit the table is refused, and what was learned before is still there."""
+def test_fit_rejects_options_that_do_not_suit_the_table(options, message):
     encoder = Encoder(**options)
 
     with pytest.raises(ValueError, match=message):
@@ -106,8 +105,7 @@ def test_fit_refuses(options, message):
         ({"prefix_sep": None}, TypeError, "prefix_sep must be a str, got None"),
     ],
 )
-def test_constructor_refuses(options, error, message):
-    """An option is checked when it is given."""
+def test_the_constructor_checks_options(options, error, message):
     with pytest.raises(error, match=message):
         Encoder(**options)
 
@@ -122,12 +120,12 @@ def test_constructor_refuses(options, error, message):
         lambda e: e.inverse_transform(np.zeros((1, 1))),
     ],
 )
-def test_an_encoder_that_is_not_fitted_says_so(call):
+def test_an_encoder_that_is_not_fitted_raises_an_error(call):
     with pytest.raises(RuntimeError, match="the encoder is not fitted"):
         call(Encoder())
 
 
-def test_output_that_is_not_available():
+def test_unknown_outputs_are_rejected():
     with pytest.raises(ValueError, match=r"output must be one of 'numpy', 'csr'.*, got 'xml'"):
         Encoder().fit({"p": ["a"]}).transform({"p": ["a"]}, "xml")
 
@@ -135,7 +133,7 @@ def test_output_that_is_not_available():
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("n_rows", [1, 100])
 def test_sparse_dtypes_are_those_of_scipy(form, n_rows):
-    """SciPy would take a matrix of others, and fail with it later."""
+    """SciPy would accept a matrix of other dtypes and fail later."""
     pytest.importorskip("scipy.sparse")
     table = {"p": ["a", None] * n_rows}
     for dtype in "?" + np.typecodes["AllInteger"] + "fdgFDG":
@@ -163,7 +161,7 @@ def test_dtypes_of_columns_are_promoted_in_one_matrix():
 @pytest.mark.parametrize(
     "table", [{"p": []}, {"p": [None, None]}, {}], ids=["no rows", "no values", "no columns"]
 )
-def test_nothing_to_encode(table, output):
+def test_tables_without_rows_values_or_columns(table, output):
     encoder = Encoder([*table]).fit(table)
     encoded = encoder.transform(table, output)
 
@@ -209,7 +207,7 @@ def test_estimate_of_bits(n_rows, n_bytes):
     assert write.bits([CodedColumn(np.zeros(n_rows, np.int8), None, 2)]).nbytes == n_bytes
 
 
-def test_fit_keeps_nothing_of_the_data():
+def test_fit_keeps_no_reference_to_the_data():
     codes, labels = np.zeros(5, np.int8), np.array(["a"], object)
     column = Column(codes, labels)
     gone = [weakref.ref(codes), weakref.ref(labels), weakref.ref(column)]
@@ -262,7 +260,7 @@ def test_repr(encoder, text):
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
-def test_inverse_refuses(encoded, message, form):
+def test_inverse_rejects_matrices(encoded, message, form):
     encoder = Encoder(handle_missing="error").fit({"p": ["a", "b"]})
 
     with pytest.raises(ValueError, match=message):
@@ -303,7 +301,7 @@ def test_inverse_rejects_scores(encoded, message, form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_where_missing_values_are_nan(form):
-    """A row of NaN is a missing value; scores beside it still raise an error."""
+    """A row of NaN is a missing value; scores still raise an error."""
     pytest.importorskip("scipy")
     encoder = Encoder(handle_missing="propagate", drop="first", dtype="f4")
     encoded = encoder.fit_transform({"p": ["a", None, "b", "c"]}, output=form)
@@ -316,7 +314,7 @@ def test_inverse_where_missing_values_are_nan(form):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_inverse_where_nothing_holds_nan(form):
-    """A column without any output has missing values alone, and gives them back."""
+    """A column without features has missing values only."""
     pytest.importorskip("scipy")
     table = {"p": np.array([None, None]), "q": np.array(["x", "y"], object)}
     encoder = Encoder(["p", "q"], handle_missing="propagate", dtype="f4").fit(table)
@@ -325,13 +323,13 @@ def test_inverse_where_nothing_holds_nan(form):
     assert {n: c.tolist() for n, c in decoded.items()} == {"p": [None, None], "q": ["x", "y"]}
 
 
-def test_inverse_of_texts():
+def test_inverse_rejects_strings():
     with pytest.raises(TypeError, match="encoded must hold Booleans or numbers, got dtype <U1"):
         Encoder().fit({"p": ["a"]}).inverse_transform(np.array([["x"]]))
 
 
 def test_inverse_of_named_columns():
-    """A table of outputs is decoded by their names; its other columns stay."""
+    """A table of features is decoded by their names; other columns are unchanged."""
     encoder = Encoder(dtype="uint8").fit({"p": ["a", "b"], "q": [1, 2, 1][:2], "r": ["x", "y"]})
     table = {"price": np.array([5.5]), "r_y": [1], "p_b": [0], "r_x": [0], "p_a": [1]}
     decoded = encoder.inverse_transform(table)

@@ -1,4 +1,4 @@
-"""What the encoder does alike on the tables of every library."""
+"""The encoder gives the same results for the tables of every library."""
 
 from __future__ import annotations
 
@@ -112,8 +112,7 @@ def test_an_encoder_serves_every_library(library, train, test):
 
 
 @given(parts=st.lists(COLUMNS, min_size=1, max_size=4))
-def test_parts_teach_what_the_whole_teaches(library, parts):
-    """Learned in parts, in any library, and merged: the same categories, counts and features."""
+def test_merged_encoders_of_parts_equal_an_encoder_of_the_whole(library, parts):
     parts = [{name: part[name] for name in ("text", "number")} for part in parts]
     whole = {name: [value for part in parts for value in part[name]] for name in parts[0]}
     if library.name == "pandas":  # a part with a missing integer holds floats, another integers
@@ -146,7 +145,7 @@ def test_declared_categories_keep_their_order(library):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 1000])
-def test_sizes_from_no_row_on(library, rows):
+def test_tables_of_no_one_and_many_rows(library, rows):
     encoder = Encoder(["text"]).fit({"text": ["a", "b"]})
     values = np.array(["a", "b"], object)[np.arange(rows) % 2].tolist()
     table = library.table({"text": library.coded(values, ["a", "b"])})
@@ -154,8 +153,7 @@ def test_sizes_from_no_row_on(library, rows):
     assert encoder.transform(table, "numpy").tolist() == [[v == "a", v == "b"] for v in values]
 
 
-def test_null_and_what_is_not_one_is_off(library):
-    """In the outputs that are decoded, whatever dtype the library gives them."""
+def test_null_and_numbers_other_than_one_decode_as_zeros(library):
     encoder = Encoder(["c"], dtype="uint8").fit({"c": ["a", "b", "d"]})
     outputs = {"c_a": [None, 2, 1], "c_b": [1, 0, 0], "c_d": [0, 1, None]}
     decoded = encoder.inverse_transform(library.table(outputs))
@@ -171,7 +169,7 @@ def test_an_unknown_value_is_named_with_its_row(library):
 
 @pytest.mark.parametrize("output", ["numpy", "pandas", "polars", "arrow"])
 def test_a_table_of_one_library_becomes_that_of_another(library, output):
-    """Its outputs, and the columns that stay, with their missing values."""
+    """Features and other columns, with their missing values."""
     other = LIBRARIES[output]()
     source = library.table({"p": ["a", None, "b"], "n": [1.5, None, 2.5]})
     encoder = Encoder(["p"]).fit(source)
@@ -189,8 +187,8 @@ def test_a_table_of_one_library_becomes_that_of_another(library, output):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
-def test_a_column_alone_is_a_table_of_its_name(library):
-    """It needs no frame; without a name it is called like an array's."""
+def test_a_series_is_a_table_of_one_column(library):
+    """Without a name, the column is named like that of an array."""
     column = library.table({"size": ["a"]})["size"]
     unnamed = [column.alias("")] if library.name == "polars" else [column.rename(None)]
     unnamed += [pytest.importorskip("pandas").Index(["a"])] if library.name == "pandas" else []
@@ -200,7 +198,7 @@ def test_a_column_alone_is_a_table_of_its_name(library):
 
 
 def test_unsigned_values_are_looked_up_among_signed_categories():
-    """Those beyond int64 are unknown."""
+    """Values beyond int64 are unknown."""
     encoder = Encoder(["n"], handle_unknown="ignore").fit({"n": np.array([1, 2])})
 
     encoded = encoder.transform({"n": np.array([2, 2**63, 1], np.uint64)}, "numpy")
@@ -224,7 +222,7 @@ COLUMNS = {"number": [1, 2], "city": ["b", "a"], "size": ["S", "L"]}
     ids=["name", "names", "function", "function of a name", "none", "default"],
 )
 def test_columns_are_chosen_by_name_names_or_a_function(library, columns, names):
-    """The function is called with the very table."""
+    """A function is called with the table itself."""
     table = library.table(COLUMNS)
     encoder = Encoder(columns).fit(table)
 
@@ -242,7 +240,7 @@ def test_columns_are_chosen_by_name_names_or_a_function(library, columns, names)
     ],
 )
 def test_parameters_of_a_fitted_encoder_change(library, change, kept):
-    """It is as if it had been fitted with them, or forgets."""
+    """The encoder equals one that was fitted with them, or is no longer fitted."""
     table = library.table(COLUMNS)
     encoder = Encoder(handle_unknown="ignore").fit(table).set_params(**change)
 
@@ -254,5 +252,5 @@ def test_parameters_of_a_fitted_encoder_change(library, change, kept):
 @pytest.mark.parametrize("name", IN_ONE_PROCESS)
 @examples(0.5)
 @given(train=PARTS, test=PARTS, names=CHOICES, options=ENGINE_OPTIONS)
-def test_one_process_teaches_what_parts_teach(name, train, test, names, options):
+def test_an_engine_learns_the_same_as_one_process(name, train, test, names, options):
     check_engine(IN_ONE_PROCESS[name](), train, test, names, options)

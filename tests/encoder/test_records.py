@@ -62,7 +62,7 @@ def test_a_mapping_of_scalars_is_one_record(record):
     assert encoder.transform({"c": np.str_("UA")}, "numpy").tolist() == [[False, True]]
 
 
-def test_a_key_that_no_record_has():
+def test_a_column_that_no_record_has_is_absent():
     encoder = Encoder(["c"], remainder="drop").fit({"c": ["UA", "AA"]})
 
     with pytest.raises(ValueError, match="the table has no column 'c'"):
