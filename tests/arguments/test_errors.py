@@ -105,7 +105,7 @@ ONE_HOT = [
     ("changed", "error", "message"), [row[1:] for row in ONE_HOT], ids=[row[0] for row in ONE_HOT]
 )
 def test_one_hot_refuses(changed, error, message):
-    """Every wrong argument is refused by the error of its kind, and nothing large is allocated."""
+    """Every wrong argument raises an error before anything large is allocated."""
     assert np.ma  # which NumPy imports at its first use, in memory that is not the function's
     arguments = {"indices": INDICES, "depth": 4} | changed
     tracemalloc.start()
@@ -176,7 +176,7 @@ def test_out_is_untouched_after_an_error(changed, dtype, order):
 @pytest.mark.parametrize("first", [0, 1, 3, 24, 25])
 @pytest.mark.parametrize("step", [1, -1])
 def test_out_that_shares_memory_with_the_indices(first, step, convert):
-    """An overlap is refused, even where a copy of the indices would be read."""
+    """An overlap is an error, even if a copy of the indices would be read."""
     memory = np.zeros(50, np.int32)
     indices = convert(memory[first : first + 3])
     before = memory.copy()

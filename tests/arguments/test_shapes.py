@@ -1,4 +1,4 @@
-"""Axis, shape and size of a result, and what is inferred of it before there is data."""
+"""The size of a result, and the inference of its shape."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_rank_too_high():
     ],
 )
 def test_larger_than_the_free_memory(shape, dtype, message, free):
-    """A result above the free memory is refused with its size and with smaller forms."""
+    """The error names the size of the result, the free memory and smaller forms."""
     free(GIB)
     with pytest.raises(MemoryError, match=message):
         check_size(shape, dtype)
@@ -85,8 +85,8 @@ def test_fits_into_the_free_memory(n_bytes, free):
     assert check_size((GIB,), "u1") == GIB
 
 
-def test_small_results_ask_nobody(monkeypatch):
-    """The system is asked about large results only."""
+def test_small_results_do_not_read_the_free_memory(monkeypatch):
+    """The free memory is read for large results only."""
     monkeypatch.delattr(system, "available_memory")
 
     assert check_size((shapes.ASK_ABOVE,), "u1") == shapes.ASK_ABOVE

@@ -346,7 +346,7 @@ def test_strings_of_any_length(length):
 
 @NEEDS_STRINGS
 def test_strings_with_a_missing_value():
-    """The missing value of a StringDType is one of its values; others are refused."""
+    """The missing value of a StringDType is one of its values; others are errors."""
     dtype = np.dtypes.StringDType(na_object=None)
 
     result = onehot_fast.one_hot([1], 2, on_value="a", off_value=None, dtype=dtype)
@@ -373,7 +373,7 @@ def test_strings_with_a_missing_value():
     ],
 )
 def test_registered_dtypes(name, value, expected):
-    """Floats are rounded; what `ml_dtypes` would saturate, wrap or turn into NaN is refused."""
+    """Floats are rounded; `ml_dtypes` never saturates, wraps or gives NaN silently."""
     dtype = np.dtype(getattr(pytest.importorskip("ml_dtypes"), name))
     if expected is None:
         with pytest.raises(ValueError, match="does not fit"):

@@ -184,7 +184,7 @@ def test_codes_that_change_between_two_looks_are_noticed(monkeypatch):
 @pytest.mark.parametrize("lowest", [0, -1], ids=["full rows", "rows with gaps"])
 @pytest.mark.parametrize("num_threads", [1, 2])
 def test_positions_of_64_bits(lowest, num_threads, monkeypatch):
-    """Those of results with more than 2**31 ons, made of fewer: they are the ones of 32 bits."""
+    """64-bit positions, as for more than 2**31 nonzeros, equal those of 32 bits."""
     n, depth = 40_000, 21
     rng = np.random.default_rng(0)
     codes = [rng.integers(lowest, depth, n).astype(dtype) for dtype in ("i1", "i8")]

@@ -56,7 +56,7 @@ def columns(draw):
     return codes, tables, first
 
 
-def ons(codes, tables, n_columns):
+def nonzeros(codes, tables, n_columns):
     """Return the Boolean matrix: the slow and obvious way."""
     is_on = np.zeros((len(codes[0]), n_columns), dtype=bool)
     for column, table in zip(codes, tables, strict=True):
@@ -83,7 +83,7 @@ def test_matrix(mode, width, drawn):
 
     dispatch.encode_matrix(codes, tables, out, on, off, num_threads=2)
 
-    expected = np.where(ons(*drawn)[..., None], on, off)
+    expected = np.where(nonzeros(*drawn)[..., None], on, off)
     assert expected.astype(np.uint8).tobytes() == out.tobytes()
 
 
@@ -99,7 +99,7 @@ def test_block(mode, width, drawn):
 
     dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2)
 
-    is_on = ons(codes[:1], tables[:1], n_columns).T
+    is_on = nonzeros(codes[:1], tables[:1], n_columns).T
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
 
 
@@ -114,7 +114,7 @@ def test_block_without_table(mode, drawn):
 
     dispatch.encode_block(codes[0], None, out, on, off)
 
-    is_on = ons(codes[:1], [identity], len(out)).T
+    is_on = nonzeros(codes[:1], [identity], len(out)).T
     assert np.array_equal(np.where(is_on, on, off), out)
 
 
@@ -131,7 +131,7 @@ def test_bits(mode, drawn, line):
 
     dispatch.encode_bits(codes[0], tables[0], out, num_threads=2)
 
-    is_on = ons(codes[:1], tables[:1], n_columns).T
+    is_on = nonzeros(codes[:1], tables[:1], n_columns).T
     assert np.array_equal(np.packbits(is_on, axis=1, bitorder="little"), out[:, :n_bytes])
     assert (out[:, n_bytes:] == 255).all()
 
@@ -141,9 +141,9 @@ def test_bits(mode, drawn, line):
 @few
 @given(drawn=columns())
 def test_sparse(mode, threads, form, drawn):
-    """CSR holds the ons row by row, CSC column by column, sorted, whatever rows lack some."""
+    """CSR has the nonzeros row by row, CSC column by column, sorted, also with empty rows."""
     codes, tables, n_columns = drawn
-    is_on = ons(*drawn) if form == "csr" else ons(*drawn).T
+    is_on = nonzeros(*drawn) if form == "csr" else nonzeros(*drawn).T
 
     data, indices, indptr = getattr(dispatch, form)(codes, tables, n_columns, np.float32, threads)
 
@@ -235,13 +235,13 @@ def test_bad_offsets_are_refused(offsets):
 @some
 @given(drawn=columns(), threads=st.sampled_from((1, 2)))
 def test_recode(mode, drawn, threads):
-    """Codes become the entries of their table; what is no code finds the last one."""
+    """Codes become the entries of their table; other values become the last entry."""
     codes, tables, n_columns = drawn
 
     found = [dispatch.recode(c, t, threads) for c, t in zip(codes, tables, strict=True)]
 
     is_on = np.stack(found)[..., None] == np.arange(n_columns)
-    assert np.array_equal(is_on.any(axis=0), ons(*drawn))
+    assert np.array_equal(is_on.any(axis=0), nonzeros(*drawn))
 
 
 @some

@@ -80,7 +80,7 @@ def test_callers_decode(num_threads):
 
 
 def test_an_error_in_one_caller_is_its_own():
-    """A refused call neither fails nor changes the others."""
+    """An error neither stops nor changes the other calls."""
 
     def call(number):
         indices = np.full(5000, number)
@@ -276,7 +276,7 @@ else:
 def test_threads_work_beside_a_second_interpreter(kind):
     """It shares the GIL or has its own, and may import the package as little as NumPy.
 
-    Python cannot tell any more who holds the GIL once there was one; nobody asks.
+    After a second interpreter, Python no longer knows which thread holds the GIL.
     """
     program = f"""
         from threading import Thread

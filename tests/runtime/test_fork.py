@@ -41,10 +41,10 @@ def test_fork_again_and_again(num_threads):
     """
     program = f"""{PRELUDE}
 import warnings
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as warned:
     warnings.simplefilter("always")
     ended = [encode(2) and child(lambda: encode({num_threads}) and encode(2)) for _ in range(8)]
-assert len(told) < 4, told
+assert len(warned) < 4, warned
 print(ended)
 """
 

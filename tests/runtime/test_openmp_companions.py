@@ -68,11 +68,11 @@ ORDERS = [
 @needs_openmp
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_threads_of_each_beside_the_others(order):
-    """In a child of fork ours is asked alone: GNU's OpenMP of the others hangs there by itself."""
+    """A forked child calls only ours, because GNU's OpenMP of the others hangs there."""
     for name in order:
         if find_spec(name) is None:
             pytest.skip(f"{name} is not installed")
-    # Ours is where its name stands in the order; one library may have several works.
+    # The position of ours follows from the order; one library may have several works.
     ours = "[works[-1]]" if order[-1] == "onehot_fast" else "[works[0]]"
     program = PROGRAM.format(imports="".join(map(WORK.get, order)), after_fork=ours)
 

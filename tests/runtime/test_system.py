@@ -1,4 +1,4 @@
-"""What the machine can give, read from made-up systems."""
+"""Memory and processors, read from files of invented systems."""
 
 from __future__ import annotations
 
@@ -94,7 +94,8 @@ def write(root, files):
 
 
 @pytest.mark.skipif(
-    "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}), reason="sysconf tells no memory here"
+    "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}),
+    reason="sysconf has no memory size here",
 )
 def test_without_proc(tmp_path):
     """Without /proc, the physical memory is the bound."""
@@ -104,7 +105,7 @@ def test_without_proc(tmp_path):
 
 
 def test_unknown(tmp_path, monkeypatch):
-    """Where nothing tells, nothing is claimed."""
+    """Without any source the memory is unknown."""
     monkeypatch.delattr(os, "sysconf_names", raising=False)
 
     assert available_memory(str(tmp_path)) is None
@@ -181,7 +182,7 @@ def test_quota(files, expected, tmp_path):
     ],
 )
 def test_running(text, expected, monkeypatch):
-    """The fourth field tells how many threads run; what cannot be read tells nothing."""
+    """The fourth field is the number of running threads; unreadable text gives None."""
     closed = []
     fake = SimpleNamespace(
         O_RDONLY=os.O_RDONLY, open=lambda *_: 99, read=lambda *_: text, close=closed.append

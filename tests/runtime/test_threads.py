@@ -1,4 +1,4 @@
-"""How many threads a call uses: what was asked, the work, the limits and the load."""
+"""The number of threads: the argument, the work, the limits and the load."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def test_an_explicit_number_is_obeyed(asked, n_bytes, machine):
 
 
 @pytest.mark.parametrize("asked", [True, False, np.True_, 2.0, "2", [2], (), np.array([1, 2])])
-def test_a_wrong_kind_of_number(asked):
-    """Only integers are accepted."""
+def test_only_integers_are_accepted(asked):
     with pytest.raises(TypeError, match="num_threads must be an integer or None, got"):
         parallel.resolve(asked, 0)
     with pytest.raises(TypeError, match="num_threads"):
@@ -59,7 +58,7 @@ def test_a_wrong_kind_of_number(asked):
 
 
 @pytest.mark.parametrize("asked", [0, -1, np.int8(-128), -(2**70)])
-def test_less_than_one(asked):
+def test_fewer_threads_than_one_are_an_error(asked):
     with pytest.raises(ValueError, match=f"num_threads must be at least 1, got {asked}"):
         parallel.resolve(asked, 0)
     with pytest.raises(ValueError, match="num_threads"):

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import onehot_fast
 
-# Values that tell on from off; NaN and -0.0 are compared by their bits.
+# Pairs of different values; NaN and -0.0 are compared by their bits.
 DISTINCT = {name: pair for name, pair in strategies.VALUES.items() if name != "equal"}
 
 
 @given(strategies.cases(DISTINCT))
 def test_round_trip(case):
-    """What `one_hot` lit, `decode` finds; an index that names no class comes back as -1."""
+    """`decode` returns the indices of `one_hot`, and -1 for an index out of range."""
     tensor = onehot_fast.one_hot(case.indices, case.depth, **case.options)
     actual = onehot_fast.decode(tensor, case.axis, on_value=case.on)
     found = [
@@ -60,7 +60,7 @@ def test_equals_oracle(call, default):
 
 @given(tensors(), st.sampled_from([-1, "error"]))
 def test_refuses_what_is_not_one_hot(call, default):
-    """The call fails exactly when a row has several ons, or none where that is an error."""
+    """A row with several on values, or with none and default="error", raises an error."""
     tensor, axis, on = call
     try:
         expected = oracle.decode(tensor, on, axis, default, "error")
@@ -126,7 +126,7 @@ def test_multiple_names_the_row(tensor, axis, position):
     ],
 )
 def test_empty(shape, axis, expected):
-    """Without classes every row is all off; without rows the result is empty."""
+    """Without classes every row has the default; without rows the result is empty."""
     actual = onehot_fast.decode(np.zeros(shape, np.float32), axis)
 
     assert isinstance(actual, np.ndarray)
@@ -135,7 +135,7 @@ def test_empty(shape, axis, expected):
 
 @pytest.mark.parametrize("width", strategies.WIDTHS)
 def test_last_byte_decides(width):
-    """Elements that differ in their last byte only are told apart."""
+    """Elements that differ only in their last byte are distinguished."""
     off = np.zeros((), f"V{width}")
     on = np.frombuffer(bytes(width - 1) + b"\x01", f"V{width}").reshape(())
     for n_rows in (1, 63, 64, 65, 4095, 4097):
@@ -168,7 +168,6 @@ def test_the_largest_element_is_numpys(data):
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_the_largest_element_of_more_than_a_block(axis):
-    """Blocks end where they end, and have no influence."""
     tensor = np.random.default_rng(0).random((90, 70, 80), np.float32)
 
     oracle.assert_same(onehot_fast.decode(tensor, axis, rule="argmax"), np.argmax(tensor, axis))
@@ -264,7 +263,7 @@ def test_argmax_of_no_rows():
 @pytest.mark.parametrize("name", ["S2", "S4", "S8", "U1", "U2", "V4", "V8", "complex64"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_elements_at_any_address_that_numpy_calls_aligned(name, axis):
-    """Texts and raw bytes lie anywhere, complex64 at every 4 bytes; `make sanitize` looks on."""
+    """Texts and raw bytes need no alignment, complex64 needs 4 bytes (for `make sanitize`)."""
     dtype = np.dtype(name)
     wide = np.zeros(4096, np.uint8)
     start = -wide.ctypes.data % 8 + dtype.alignment

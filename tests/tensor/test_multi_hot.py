@@ -39,7 +39,7 @@ every_output = pytest.mark.parametrize("output", ["numpy", "csr", "csr_matrix", 
     dtype=st.sampled_from(DTYPES),
 )
 def test_lists_of_classes(rows, depth, mode, output, dtype):
-    """Negative and too large integers are no class; None is a row without any."""
+    """Negative and too large integers are skipped; None is an empty row."""
     encoded = multi_hot(rows, depth, mode=mode, output=output, dtype=dtype)
 
     assert encoded.dtype == dtype
@@ -68,7 +68,7 @@ def test_lists_of_labels(rows, categories, mode, output):
     sep=st.sampled_from(["|", ", ", "--"]),
 )
 def test_separated_texts(rows, sep, mode):
-    """Texts are split at the separator; empty labels are none."""
+    """Texts are split at the separator; empty labels are skipped."""
     texts = [None if row is None else sep.join(row) for row in rows]
     labels = sorted({label for row in rows for label in row or [] if label})
 

@@ -144,3 +144,41 @@ def test_highest_rank(dtype):
 def test_depth_none(indices):
     """Without a depth there is one class more than the largest index."""
     assert onehot_fast.one_hot(indices, None).shape == (*np.shape(indices), 5)
+
+
+@pytest.mark.parametrize("shape", [(), (0, 3), 7, (3, 4, 5), (512, 1024)])
+@pytest.mark.parametrize("dtype", ["bool", np.float32, "datetime64[s]", "U3", object])
+def test_a_buffer_is_what_was_asked_for(shape, dtype):
+    """It has the shape and the dtype, and can be written to."""
+    buffer = onehot_fast.empty(shape, dtype)
+
+    assert (buffer.shape, buffer.dtype) == (np.empty(shape, dtype).shape, np.dtype(dtype))
+    assert buffer.flags.c_contiguous
+    assert buffer.flags.writeable
+    if np.dtype(dtype) != object and buffer.size:
+        assert buffer.ctypes.data % 64 == 0
+
+
+def test_a_buffer_takes_a_result():
+    """The default dtype is that of `one_hot`."""
+    buffer = onehot_fast.empty((2, 3))
+
+    assert onehot_fast.one_hot([2, 0], 3, out=buffer) is buffer
+    assert buffer.tolist() == [[0, 0, 1], [1, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype", "error", "message"),
+    [
+        ((2, -1), float, ValueError, "negative dimension"),
+        ((2, 1.5), float, TypeError, "shape must be an integer, got 1.5"),
+        (2.5, float, TypeError, "not iterable"),
+        ((2**40, 2**40), float, ValueError, "too big"),
+        ((2**45,), np.uint8, MemoryError, "35184372088832"),
+        (3, "no dtype", TypeError, "not understood"),
+    ],
+)
+def test_what_is_no_buffer(shape, dtype, error, message):
+    """The error comes before anything is allocated."""
+    with pytest.raises(error, match=message):
+        onehot_fast.empty(shape, dtype)

@@ -102,7 +102,7 @@ def test_policy(negative, out_of_range, data):
     ],
 )  # fmt: skip
 def test_message_names_position_value_and_range(indices, options, accepted):
-    """The message says which index of the caller's array offends and what is accepted."""
+    """The message has the position in the original array, the range and the value."""
     with pytest.raises(ValueError, match=accepted):
         onehot_fast.one_hot(indices, **{"depth": 3} | options)
 
@@ -119,7 +119,7 @@ def test_scan_finds_one_offender_anywhere(dtype, position):
 
 @given(strategies.index_arrays(21), st.lists(st.integers(-3, 300) | st.just(2**63 - 1), max_size=4))
 def test_several_ignored_indices(indices, ignored):
-    """They are off wherever one of them stands, whatever the policies say of the others."""
+    """Ignored indices become rows of zeros under every policy."""
     before = indices.copy()
     rows = [math.trunc(k) if math.isfinite(k) else k for k in indices.ravel().tolist()]
     expected = np.array([[k == c and k not in ignored for c in range(21)] for k in rows], bool)
