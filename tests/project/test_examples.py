@@ -19,10 +19,12 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
 
 
-def load_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def load_example(name: str, monkeypatch: pytest.MonkeyPatch, *libraries: str) -> ModuleType:
     """Import a script of the examples, with short measurements."""
     if not EXAMPLES.exists():
         pytest.skip("the examples are not beside the tests")
+    for library in libraries:
+        pytest.importorskip(library)
     monkeypatch.syspath_prepend(EXAMPLES)
     for module in ("flights_data", "printed", name):
         monkeypatch.delitem(sys.modules, module, raising=False)
@@ -61,8 +63,7 @@ def flights(year):
 @pytest.fixture
 def late(year, monkeypatch):
     """Return the example of a scikit-learn pipeline, with few flights."""
-    pytest.importorskip("sklearn")
-    example = load_example("late_flights", monkeypatch)
+    example = load_example("late_flights", monkeypatch, "sklearn")
     monkeypatch.setattr(example, "EVERY", 100)
     return example
 
@@ -129,31 +130,18 @@ def test_other_columns_and_rows_raise_an_error(demo: ModuleType) -> None:
         demo.check_train_and_test(encoder, tables, [encoded, ~encoded])
 
 
-def test_the_tensor_is_checked_against_numpy(demo, capsys):
-    """Label masks become channels first, in three ways."""
+def test_the_tensor_is_checked_against_numpy(demo, capsys, monkeypatch):
+    """Label masks become channels first, in three ways; a wrong tensor raises an error."""
     demo.show_tensor((2, 20, 12))
     printed = capsys.readouterr().out
 
     assert "(2, 20, 12) uint8 label masks" in printed
     assert "(2, 21, 20, 12) float32" in printed
     assert printed.count("0.0 MB") == 3
-
-
-def test_a_wrong_tensor_raises_an_error(demo: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        demo, "one_hot", lambda masks, depth, axis, out=None: np.ones((1, depth, 8, 8), np.float32)
-    )
-
+    ones = np.ones((1, 21, 8, 8), np.float32)
+    monkeypatch.setattr(demo, "one_hot", lambda masks, depth, axis, out=None: ones)
     with pytest.raises(AssertionError, match="the tensor differs from that of NumPy"):
         demo.show_tensor((1, 8, 8))
-
-
-def test_label_masks_are_reproducible(demo: ModuleType) -> None:
-    masks = demo.label_masks((4, 100, 101))
-
-    assert masks.shape == (4, 100, 101)
-    assert np.unique(masks).tolist() == [*range(21), 255]
-    np.testing.assert_array_equal(masks, demo.label_masks((4, 100, 101)))
 
 
 def test_the_command_encodes_and_decodes_a_file(demo, flights, capfd):
@@ -182,30 +170,10 @@ def test_a_wrong_file_raises_an_error(demo: ModuleType, flights: Any, fault: str
         demo.check_files(flights, encoded, again)
 
 
-def test_the_fastest_run_counts(demo, monkeypatch):
-    """A measurement has three runs, more if they are short. The result is that of the last run."""
-    clock = iter([0, 5, 10, 12, 20, 23, 30, 34])
-    rounds = iter("abcd")
-    printed = sys.modules["printed"]
-    monkeypatch.setattr(printed.time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(printed, "SECONDS", 11)
-
-    assert demo.fastest(lambda: next(rounds)) == (2, "d")
-
-
-@pytest.mark.parametrize(
-    ("n_bytes", "spelled"), [(0, "0.0 MB"), (999_900_000, "999.9 MB"), (1_361_585_368, "1.36 GB")]
-)
-def test_sizes_are_readable(demo: ModuleType, n_bytes: int, spelled: str) -> None:
-    assert demo.size(n_bytes) == spelled
-
-
 @pytest.fixture
 def scored(year, monkeypatch):
     """Return the model that is exported, on few flights."""
-    pytest.importorskip("skl2onnx")
-    pytest.importorskip("onnxruntime")
-    example = load_example("onnx_flights", monkeypatch)
+    example = load_example("onnx_flights", monkeypatch, "skl2onnx", "onnxruntime")
     for name, value in {"EVERY": 100, "SCORED": 500, "MILLION": 2000}.items():
         monkeypatch.setattr(example, name, value)
     return example
@@ -234,8 +202,7 @@ def test_a_wrong_onnx_result_raises_an_error(scored, monkeypatch, part):
 
 
 def test_openvino_calls_the_operator(monkeypatch, capsys):
-    pytest.importorskip("openvino")
-    load_example("openvino_operator", monkeypatch).main()
+    load_example("openvino_operator", monkeypatch, "openvino").main()
 
     assert capsys.readouterr().out.endswith("The results are equal.\n")
 
@@ -260,39 +227,26 @@ def test_different_scores_raise_an_error(late, monkeypatch):
         late.main()
 
 
-@pytest.fixture
-def engines(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Return the example of SQL and expressions."""
-    for library in ("duckdb", "polars"):
-        pytest.importorskip(library)
-    return load_example("sql_flights", monkeypatch)
+def test_all_engines_give_equal_features(year: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQL and expressions return the same features; a difference raises an error."""
+    engines = load_example("sql_flights", monkeypatch, "duckdb", "polars")
+    encoder = engines.fitted(year)
 
-
-def test_all_engines_give_equal_features(engines: ModuleType, year: Any) -> None:
-    times = engines.compare(engines.fitted(year), year.iloc[::100])
-
+    times = engines.compare(encoder, year.iloc[::100])
     assert [name.split(":")[0] for name, _ in times][1:] == ["DuckDB", "polars"]
-
-
-def test_a_different_engine_raises_an_error(
-    engines: ModuleType, year: Any, monkeypatch: Any
-) -> None:
     monkeypatch.setattr(engines, "in_polars", lambda encoder, flights: np.zeros((1, 1)))
-
     with pytest.raises(AssertionError, match=r"polars: .* differs from transform"):
-        engines.compare(engines.fitted(year), year.iloc[:10])
+        engines.compare(encoder, year.iloc[:10])
 
 
 @pytest.fixture
 def in_parts(year, flights, monkeypatch):
     """Return the example of Dask, with few flights, in one process."""
-    distributed = pytest.importorskip("distributed")
-    example = load_example("dask_flights", monkeypatch)
+    example = load_example("dask_flights", monkeypatch, "distributed")
+    client = example.Client
     monkeypatch.setattr(example, "load_flights", lambda columns: flights)
     monkeypatch.setattr(example, "FEWEST_FLIGHTS", 2)
-    monkeypatch.setattr(
-        example, "Client", lambda **options: distributed.Client(**options, processes=False)
-    )
+    monkeypatch.setattr(example, "Client", functools.partial(client, processes=False))
     return example
 
 
@@ -333,9 +287,7 @@ def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_linear_models_have_the_loss_of_their_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("pyarrow")
-    pytest.importorskip("scipy")
-    example = load_example("linear_models", monkeypatch)
+    example = load_example("linear_models", monkeypatch, "pyarrow", "scipy")
     monkeypatch.setattr(sys.modules["printed"], "ROUNDS", 1)
     results = {name: loss for name, _, loss in example.compare(6000)}
     for model in ("logistic", "ridge"):
@@ -348,15 +300,14 @@ def test_linear_models_have_the_loss_of_their_peers(monkeypatch: pytest.MonkeyPa
 def test_a_file_in_batches_gives_the_coefficients_of_all_rows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pa = pytest.importorskip("pyarrow")
-    example = load_example("linear_models", monkeypatch)
-    path, encoder = (
-        tmp_path / "sales.parquet",
-        example.Encoder([*example.CATEGORIES], remainder="drop"),
-    )
+    example = load_example("linear_models", monkeypatch, "pyarrow")
+    path = tmp_path / "sales.parquet"
+    encoder = example.Encoder([*example.CATEGORIES], remainder="drop")
     example.write_file(path, encoder, n_batches=3, batch_rows=700)
     parts = [example.draw(700, seed) for seed in range(3)]
-    matrix = encoder.transform(pa.concat_tables([table for table, _, _ in parts]), "implicit")
+    matrix = encoder.transform(
+        example.pa.concat_tables([table for table, _, _ in parts]), "implicit"
+    )
     whole = example.ridge(matrix, np.concatenate([price for _, _, price in parts]))
 
     np.testing.assert_allclose(example.ridge_of_file(path, encoder, "price", 500), whole, atol=1e-9)
