@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from onehot_fast import Encoder
-from onehot_fast._runtime import parallel
 
 pd = pytest.importorskip("pandas")
 dask = pytest.importorskip("dask")
@@ -335,20 +334,19 @@ def test_errors_name_column_and_value(frame):
         strict.check(frame)
 
 
-def test_a_thread_of_dask_starts_no_others(frame, monkeypatch):
-    """A worker has a thread for each processor, so that a partition uses one thread."""
-    asked = []
-    monkeypatch.setattr(parallel, "available", lambda: asked.append(1) or 2)
-    rows = 1 << 17
-    large = dd.from_map(
-        lambda i: pd.DataFrame({"a": np.arange(rows) % 100}), range(2), meta={"a": "int64"}
-    )
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no sched_getaffinity")
+def test_a_task_of_dask_starts_no_threads(monkeypatch):
+    """A worker has a thread for each processor: a partition does not ask how many there are."""
+    asked, affinity = [], os.sched_getaffinity
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: asked.append(pid) or affinity(pid))
+    rows = pd.DataFrame({"a": np.arange(1 << 17) % 100})
+    large = dd.from_map(lambda i: rows, range(2), meta=rows.iloc[:0])
     encoder = Encoder(["a"], dtype="float64").fit(large)
     get_dummies(large, columns=["a"]).persist(scheduler="threads")
     encoder.transform(large, "numpy").persist(scheduler="threads")
 
     assert asked == []
-    encoder.transform(large.partitions[0].compute(), "numpy")
+    encoder.transform(rows, "numpy")
     assert asked
 
 
