@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onehot_fast._arrow.block import ArrowBlock
+from onehot_fast.adapter import ArrowBlock
 
 
 def bits() -> Any:
@@ -69,7 +69,7 @@ class TestImport:
         assert array.to_pylist() == [{"a": 1}, {"a": 2}, {"a": 3}]
 
     def test_our_own_reader(self):
-        from onehot_fast._arrow.array import read
+        from onehot_fast.adapter import read_arrow as read
 
         (array,) = read(ArrowBlock(["a", "b"], np.array([[1, 2], [3, 4]], "u1"), 2, "C", 8))
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from programs import run
 
-from onehot_fast._arrow.array import Array, read
+from onehot_fast.adapter import read_arrow as read
 
 pa = pytest.importorskip("pyarrow", minversion="18")
 pc = pytest.importorskip("pyarrow.compute")
@@ -23,13 +23,13 @@ ROWS = ["b", "a", None, "b", "c", "a"]
 TEXTS = pa.array(ROWS).dictionary_encode()
 
 
-def columns_of(source: object) -> Iterator[Array]:
+def columns_of(source: object) -> Iterator[Any]:
     """Yield the chunks of a column, of the first column where the source is a table."""
     for chunk in read(source):
         yield chunk.child(0) if chunk.schema.kind == "struct" else chunk
 
 
-def values_of(array: Array) -> list[Any]:
+def values_of(array: Any) -> list[Any]:
     """Return the values of a chunk by its codes; pyarrow reads the dictionary."""
     codes = array.codes().tolist()
     if array.dictionary is not None:
@@ -323,7 +323,7 @@ def test_arrays_may_outlive_the_interpreter():
     assert run("""
         import threading
         import pyarrow as pa
-        from onehot_fast._arrow.array import read
+        from onehot_fast.adapter import read_arrow as read
         table = pa.table({"x": pa.array(list("abcd") * 5000).dictionary_encode()})
         stream = read(table)
         column = next(stream).child(0)

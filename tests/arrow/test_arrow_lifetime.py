@@ -24,12 +24,12 @@ from arrow_producer import (
     producer,
 )
 
-from onehot_fast._arrow.array import Array, read
+from onehot_fast.adapter import read_arrow as read
 
 __all__ = ["producer"]
 
 
-def chunk_of(producer: Producer) -> Array:
+def chunk_of(producer: Producer) -> Any:
     """Return a struct of texts by their index, nested once more, and with nulls above."""
     texts = producer.array([None, *TEXTS], length=2)
     codes = np.arange(64, dtype=np.int8) % 2
@@ -56,7 +56,7 @@ def released(structure: Any) -> bool:
     return structure.release is None
 
 
-def columns(array: Array) -> tuple[Array, Array]:
+def columns(array: Any) -> tuple[Any, Any]:
     """Return the column at the bottom of `chunk_of`, and its dictionary."""
     column = array.child(0).child(0)
     assert column.dictionary is not None
@@ -64,7 +64,7 @@ def columns(array: Array) -> tuple[Array, Array]:
 
 
 # Each takes a chunk, and gives what is kept of it: that alone must keep the memory.
-KEPT: dict[str, Callable[[Array], Any]] = {
+KEPT: dict[str, Callable[[Any], Any]] = {
     "the array": lambda array: array,
     "a column": lambda array: columns(array)[0],
     "the dictionary": lambda array: columns(array)[1],

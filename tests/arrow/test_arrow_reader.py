@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from arrow_producer import INTEGERS, Producer, dictionary_pair, packed, producer
 
-from onehot_fast._arrow.array import Array, read
+from onehot_fast.adapter import read_arrow as read
 
 __all__ = ["producer"]
 
 
-def read_one(producer: Producer, format: bytes, buffers: list[Any], **fields: Any) -> Array:
+def read_one(producer: Producer, format: bytes, buffers: list[Any], **fields: Any) -> Any:
     """Make an array without children, and read it."""
     (array,) = read(producer.pair(producer.schema(format), producer.array(buffers, **fields)))
     return array

@@ -17,6 +17,7 @@ from dictionary_values import (
     TEXT_TYPES,
     arrow,
     columns,
+    every_variant,
     instruction_set,
     learned,
     numbered,
@@ -25,7 +26,6 @@ from dictionary_values import (
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehot_fast._arrow.array import read
 from onehot_fast._categories.dictionary import (
     Dictionary,
     UnsupportedValueError,
@@ -34,8 +34,8 @@ from onehot_fast._categories.dictionary import (
 )
 from onehot_fast._categories.strings import Strings
 from onehot_fast._kernels import simd
+from onehot_fast.adapter import read_arrow as read
 
-every_variant = pytest.mark.parametrize("variant", simd.variants())
 pa = pytest.importorskip("pyarrow")
 
 INTEGERS = [np.dtype(name) for name in ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")]

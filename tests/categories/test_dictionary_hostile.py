@@ -9,17 +9,21 @@ from typing import Any
 import numpy as np
 import pytest
 from arrow_producer import Producer, packed, producer
-from dictionary_values import LENGTHS, Guarded, instruction_set, learned
+from dictionary_values import (
+    LENGTHS,
+    Dictionary,
+    Guarded,
+    every_variant,
+    instruction_set,
+    learned,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from onehot_fast._arrow.array import read
-from onehot_fast._categories.dictionary import Dictionary
-from onehot_fast._kernels import simd
+from onehot_fast.adapter import read_arrow as read
 
 __all__ = ["producer"]
 
-every_variant = pytest.mark.parametrize("variant", simd.variants())
 needs_pages = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs mprotect")
 
 

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from onehot_fast._arrow.array import read
 from onehot_fast._categories.dictionary import Dictionary
 from onehot_fast._kernels import simd
+from onehot_fast.adapter import read_arrow as read
 
 pa = pytest.importorskip("pyarrow")
+every_variant = pytest.mark.parametrize("variant", simd.variants())
 
 # Lengths around every bound of the loops: inline, views, one key, two, four and more vectors.
 LENGTHS = (0, 1, 2, 3, 4, 7, 8, 9, 11, 12, 13, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 79, 80, 200)
@@ -61,7 +62,7 @@ def arrow(rows: Sequence[Any], kind: Any, skipped: int = 0) -> Any:
 
 @contextmanager
 def instruction_set(name: str) -> Iterator[None]:
-    """Make what is built meanwhile use one instruction set."""
+    """Use one instruction set for new dictionaries."""
     before = simd.activate(name)
     try:
         yield
@@ -70,7 +71,7 @@ def instruction_set(name: str) -> Iterator[None]:
 
 
 def learned(kind: str, values: Any) -> Dictionary:
-    """Return a dictionary that learned values."""
+    """Return a dictionary of values."""
     dictionary = Dictionary(kind)
     dictionary.encode(values)
     return dictionary
