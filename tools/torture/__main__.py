@@ -35,18 +35,18 @@ PARTS = {
     "processes": 6,
     "files": 60,
 }
-# Of faults of files, some of which are processes of their own.
+# Cases of a fault of files in one process.
 FAULTS_AT_ONCE = 10
-# Of these a case takes a second or more.
+# Parts whose cases take a second or more.
 SLOW = {"shared", "memory", "processes"}
-# Longer than any batch takes on a busy machine; what takes longer hangs.
+# Seconds; a batch that takes longer hangs.
 HANG = 1800
 CACHES = ("0", "1", "100", "4000")
 
 
 @dataclass
 class Result:
-    """What came of the cases of a part."""
+    """The results of the cases of a part."""
 
     cases: int = 0
     failures: int = 0
@@ -78,7 +78,7 @@ def environment(seed: int) -> dict[str, str]:
 def run_batch(
     part: str, seed: int, cases: int, chosen: dict[str, str], result: Result, counting: Lock
 ) -> None:
-    """Run cases in a process of their own; tell of a failure how it is replayed."""
+    """Run cases in a process of their own; print how to replay a failure."""
     started = time.monotonic()
     with tempfile.NamedTemporaryFile("w+") as note:
         arguments = ["--work", part, str(seed), str(cases), note.name]
@@ -105,7 +105,7 @@ def run_batch(
 
 
 def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) -> None:
-    """Run batches of all parts, so many at a time, each part for as long as the others."""
+    """Run batches of all parts, `jobs` at the same time, with equal time for each part."""
     end, seeds, choosing = time.monotonic() + seconds, itertools.count(seed, 1000), Lock()
     running: Counter[str] = Counter()
 
@@ -125,7 +125,7 @@ def run_for(seconds: float, seed: int, results: dict[str, Result], jobs: int) ->
 
 
 def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
-    """Run so many cases of each fault of files, or until Ctrl-C; each in processes of its own."""
+    """Run a number of cases of each fault of files, or until Ctrl-C, in processes of their own."""
     faults = importlib.import_module("torture.files").FAULTS
     results, counting = {fault: Result() for fault in faults}, Lock()
     pool, batches = ThreadPoolExecutor(jobs), []
@@ -138,7 +138,7 @@ def run_faults(cases: int, seed: int, jobs: int) -> dict[str, Result]:
     with contextlib.suppress(KeyboardInterrupt):
         for batch in batches:
             batch.result()
-    with contextlib.suppress(KeyboardInterrupt):  # a second one: what is counted is not lost
+    with contextlib.suppress(KeyboardInterrupt):  # a second one must not lose the counts
         pool.shutdown(cancel_futures=True)
     return results
 
@@ -158,18 +158,22 @@ def table(results: dict[str, Result]) -> str:
 
 
 def main() -> int:
-    """Run what was asked for; 1 where something failed."""
+    """Run the parts; return 1 if something failed."""
     parser = argparse.ArgumentParser(prog="python -m torture", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
-    parser.add_argument("--jobs", type=int, default=2, help="so many processes at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="the number of processes")
     parser.add_argument(
         "--only", action="append", choices=[*PARTS, "soak"], help="a part; may be repeated"
     )
     parser.add_argument("--seed", type=int, help="of the first case; by default a random one")
     parser.add_argument(
-        "--cases", type=int, help="so many of each part, of slow ones a tenth, in place of minutes"
+        "--cases",
+        type=int,
+        help="the number of cases for each part (a tenth for slow ones), instead of minutes",
     )
-    parser.add_argument("--faults", type=int, help="so many mutants of each format, kills, ...")
+    parser.add_argument(
+        "--faults", type=int, help="the number of mutants of each format, of kills, ..."
+    )
     parser.add_argument("--work", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.work:
@@ -187,7 +191,7 @@ def main() -> int:
         results = run_faults(given.faults, seed, given.jobs)
     elif given.cases:
         for part in parts:
-            # As it was set where a failure is replayed.
+            # A replay sets these variables.
             chosen = {name: os.environ.get(name, v) for name, v in environment(seed).items()}
             cases = max(1, given.cases // 10) if part in SLOW else given.cases
             run_batch(part, seed, cases, chosen, results[part], Lock())

@@ -1,4 +1,4 @@
-"""Documents that are not quite encoders: refused by ValueError, or usable."""
+"""Damaged documents of encoders: they raise ValueError, or can be used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import numpy as np
 from onehot_fast import Column, Encoder
 from onehot_fast._categories.scalar_json import EXACT
 
-# What stands in the place of something else.
+# Replacements of parts of a document.
 SCALARS: list[Any] = [
     None, True, False, -1, 0, 1, 2**31, 2**63, 2**70, 10**400, 1.5, 1e308, "", "x", "auto", "first",
     "\ud800", "\0",
@@ -100,7 +100,7 @@ def case(seed: int) -> Counter[str]:
 
 
 def _use(encoder: Encoder) -> Counter[str]:
-    """Do with an encoder what one does; it may refuse, as one that does not fit the table."""
+    """Use an encoder; errors are allowed, because it may not fit the table."""
     table = {name: np.array(["x", None, "y"], object) for name in "atnifd"}
     again = Encoder.from_json(encoder.to_json())
     assert again == encoder
@@ -148,7 +148,7 @@ def _changed(draw: random.Random, document: Any) -> Any:
 
 
 class _at_most:
-    """Fail where something takes longer than so many seconds."""
+    """Fail after a number of seconds."""
 
     def __init__(self, seconds: int, text: Any) -> None:
         self.seconds, self.text = seconds, text

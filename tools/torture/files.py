@@ -37,7 +37,7 @@ OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "o
 FOLDERS = {"parts": ["--rows-per-file", "9000"], "by": ["--partition-by", "late"]}
 FORMATS = sorted({name.partition(".")[2] for name in NAMES})
 FAULTS = [*FORMATS, "kill", "no room"]
-# What is worth standing in a file: lengths, ends, separators, and what is no UTF-8.
+# Bytes to insert into a file: lengths, ends, separators and invalid UTF-8.
 BYTES = (b"\0", b"\xff", b"\x80", b'"', b"\n", b",", b"\xff" * 4, b"\0" * 8, b"\xff\xff\xff\x7f")
 ROWS = 60_000
 OLD = b"what was there before"
@@ -263,7 +263,7 @@ def _originals() -> dict[str, bytes]:
         plain = folder / "simple.parquet"  # CSV has no lists
         pa.parquet.write_table(pa.parquet.read_table(source).drop_columns("tags"), plain)
         for each in NAMES:
-            # Of a plain file a column is encoded that nobody asks for later.
+            # The encoded column of a plain file is not used later.
             columns = "late" if each.startswith("plain") else "carrier,dest"
             layout = "tensor" if each.startswith("tensor") else "columns"
             columns = "late" if each.startswith("labels") else columns

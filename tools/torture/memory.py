@@ -1,4 +1,4 @@
-"""Memory that runs out: MemoryError or the right result, never a crash, and the next call works.
+"""Failing allocations: MemoryError or the right result, never a crash; the next call works.
 
 A process under an allocator that fails on demand (``failing_malloc.c``), and for Python's own
 objects too, forks a child for each trial. In the child the n-th allocation of a call and some
@@ -26,7 +26,7 @@ from torture.tensors import pick
 from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500
-# Exit codes. GNU OpenMP ends the process where it has not the few bytes that it needs itself.
+# Exit codes. GNU OpenMP ends the process if it cannot allocate its own few bytes.
 RIGHT, ENDED, REFUSED, WRONG, STAYS_WRONG = 0, 1, 70, 71, 72
 
 
@@ -44,7 +44,7 @@ def case(seed: int) -> Counter[str]:
 
 
 def main(seed: int) -> None:
-    """Fork a child for each trial; print what came of them."""
+    """Fork a child for each trial; print the results."""
     rng, found = np.random.default_rng(seed), Counter[str]()
     sizes = {n: works(0, n, libraries=False) for n in (200, 60_000)}
     for each in sizes.values():
@@ -76,7 +76,7 @@ def main(seed: int) -> None:
 
 
 def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
-    """Call without memory, and once more with it."""
+    """Call without memory, and once again with it."""
     gc.disable()
     fail_after = ctypes.CDLL(None).fail_after
     good, bad, none = ctypes.c_long(first), ctypes.c_long(last), ctypes.c_long(0)
@@ -92,7 +92,7 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
     except MemoryError:
         outcome = REFUSED
     except SystemError as error:
-        # NumPy's selection by Booleans ends so where a buffer cannot be had.
+        # The error of NumPy's Boolean selection without a buffer.
         outcome = REFUSED if str(error) == "error return without exception set" else WRONG
         said = None if outcome == REFUSED else error
     except BaseException as error:

@@ -1,4 +1,4 @@
-"""Objects that bite: what they raise comes out, and what they change meanwhile does no harm."""
+"""Objects with hostile methods: their errors are raised unchanged, their changes are harmless."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Biter:
         self.number = draw.randrange(5)
 
     def bite(self, usual: Any) -> Any:
-        """Return what is usual, raise, change what is being read, or return something else."""
+        """Return the usual value, raise an error, change the input, or return another value."""
         what = self.draw.random()
         if what < 0.8:
             return usual
@@ -49,7 +49,7 @@ class Biter:
         return self.draw.choice([None, -1, 2**70, "x", 1.5, NotImplemented, [], b"", True])
 
     def change(self) -> None:
-        """Change the memory and the lengths of what is being read."""
+        """Change the memory and the length of the input."""
         for victim in self.victims:
             if isinstance(victim, list):
                 self.draw.choice(

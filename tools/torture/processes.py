@@ -96,7 +96,7 @@ os._exit(0)
 """,
         0,
     ),
-    # A second interpreter may import the package or be refused; the first one works on.
+    # A second interpreter imports the package or gets an error; the first one keeps working.
     "interpreters": (
         """
 try:

@@ -1,7 +1,6 @@
-"""Arrow producers that lie in what one can check are refused or read, and released once.
+"""Arrow producers with invalid fields: they raise an error or are read, and are released once.
 
-That buffers are as long as they should be nobody can check: here they are longer than any length
-that is believed.
+A reader cannot check the length of buffers: here they are longer than every length it accepts.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ TIMES = {"tdD": 4, "tdm": 8, "tsu:": 8, "tsn:UTC": 8, "tDs": 8, "ttu": 8}
 
 
 def case(seed: int) -> Counter[str]:
-    """Make one array, lie about it, and hand it to everything that reads Arrow."""
+    """Make one array with invalid fields, and pass it to everything that reads Arrow."""
     found: Counter[str] = Counter()
     for name, consume in CONSUMERS.items():
         producer = Producer()
@@ -51,7 +50,7 @@ def case(seed: int) -> Counter[str]:
 
 
 def _made(producer: Producer, rng: np.random.Generator, n_lies: int, kinds: Any) -> Any:
-    """Return the capsules of an array of one of some kinds, with so many lies."""
+    """Return the capsules of an array of some kind, with a number of invalid fields."""
     nodes: list[Any] = []
     schema, array = _node(producer, rng, 0, nodes, kinds)
     for _ in range(n_lies):

@@ -1,7 +1,7 @@
 """A thread that changes every input while everything is called: nothing leaves its memory.
 
-What a call returns cannot be compared with anything, for nobody knows what it has read. But a class
-is a class, a position is within the matrix, and what is refused is refused by an error.
+Results cannot be compared, because the input of a call is unknown. But classes and positions are in
+range, and a rejected input raises an error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Threads that share what may be shared: a fitted encoder, a dictionary, parts of one output.
 
 Nothing is built when they begin: hash tables, look-up tables, names and layouts are made by
-whoever comes first. ThreadSanitizer looks on in ``.ci/variant thread``.
+the first thread. ThreadSanitizer watches in ``.ci/variant thread``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ HANG = 300
 
 
 def case(seed: int) -> Counter[str]:
-    """Let threads do the same at the same moment, with objects that nobody used before."""
+    """Let threads use new objects at the same moment."""
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
     for call, name in [*_encoders(rng), *_dictionaries(rng), *_outputs(rng)]:
@@ -55,7 +55,7 @@ def _together(call: Callable[[int], tuple[Any, Any]], name: str) -> int:
 
 
 def _encoders(rng: np.random.Generator) -> Any:
-    """Yield uses of one encoder that nobody has used yet."""
+    """Yield uses of one new encoder."""
     n, n_levels = int(pick(rng, [50, 3000])), int(pick(rng, [3, 700]))
     texts = np.array([f"{i} {'y' * (i % 30)}" for i in range(n_levels)], object)
     table = {

@@ -1,4 +1,4 @@
-"""Mixed calls from many threads, and forks between them, for as long as one likes.
+"""Mixed calls from many threads, and forks between them, for any time.
 
 All results are those of the first call, children of forks get the same, and memory stays flat.
 """
@@ -39,7 +39,7 @@ class Soak:
         self.counting = threading.Lock()
 
     def call(self, seed: int) -> None:
-        """Call what chance says, until told to stop."""
+        """Make random calls until the end."""
         rng, names, own = np.random.default_rng(seed), [*self.works], Counter[str]()
         while not self.stop and not self.wrong:
             name = names[int(rng.integers(len(names)))]

@@ -111,7 +111,7 @@ def _dask(rows: Any, kinds: Any) -> Any:
 
 
 @cache
-def doors(*names: str) -> dict[str, Callable[[Any, Any], Any]]:
+def libraries(*names: str) -> dict[str, Callable[[Any, Any], Any]]:
     """Return a function for each library that is installed, which makes its tables."""
     made = {
         "mapping": mapping, "lists": _lists, "pandas": pandas, "pyarrow": _arrow,
@@ -133,9 +133,9 @@ def case(seed: int) -> Counter[str]:
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
     for _ in range(SMALL_TABLES):
-        readers = [pick(rng, [*doors(*LIGHT)]) for _ in range(2)]
+        readers = [pick(rng, [*libraries(*LIGHT)]) for _ in range(2)]
         _compare(rng, found, 6, int(pick(rng, [0, 1, 1, 2, 5, 12])), readers)
-    chosen = [name for name in doors() if rng.random() < SHARES.get(name, 0.6)]
+    chosen = [name for name in libraries() if rng.random() < SHARES.get(name, 0.6)]
     _compare(rng, found, 200, int(pick(rng, [0, 1, 2, 5, 40, 300])), chosen)
     return found
 
@@ -150,7 +150,7 @@ def _compare(
     rows = {name: draw_rows(rng, pool, n_rows) for name, pool in pools.items()}
     options = draw_options(rng, fitted)
     given = {k: v for k, v in vars(options).items() if k != "categories"}
-    tables = {name: doors()[name] for name in chosen}
+    tables = {name: libraries()[name] for name in chosen}
     encoders = [Encoder([*kinds], dtype="f4", **given) for _ in tables]
     half = max(n_rows, 1) // 2
     for encoder, (name, table) in zip(encoders, tables.items(), strict=True):
@@ -228,7 +228,7 @@ def _check_products(
 
 
 def draw_options(rng: np.random.Generator, fitted: Any) -> encoder_oracle.Options:
-    """Return options that these columns can be fitted with."""
+    """Return options that fit these columns."""
     options = encoder_oracle.Options(
         drop=pick(rng, [None, None, "first", "last", "if_binary", "most_frequent"]),
         handle_missing=pick(rng, ["ignore", "indicator", "propagate", "error"]),
@@ -244,7 +244,7 @@ def draw_options(rng: np.random.Generator, fitted: Any) -> encoder_oracle.Option
 def compare_inverse(
     encoder: Encoder, rows: Any, kinds: Any, options: Any, fitted: Any, found: Counter[str]
 ) -> None:
-    """Decode what has a value of its own."""
+    """Decode rows of frequent categories."""
     matrix = encoder.transform(mapping(rows, kinds), "numpy")
     values = encoder.inverse_transform(matrix)
     for name, column in rows.items():
@@ -260,7 +260,7 @@ def compare_inverse(
 def _to_sklearn(
     encoder: Encoder, rows: Any, kinds: Any, wanted: np.ndarray | None, found: Counter[str]
 ) -> None:
-    """Let scikit-learn's own encoder do the same, where it can say it."""
+    """Compare with scikit-learn's own encoder, if it has these options."""
     if _sklearn() is None or any(map(_is_refused_by_sklearn, rows.values())):
         return
     try:
@@ -271,9 +271,9 @@ def _to_sklearn(
     try:
         actual = theirs.transform(pandas(rows, kinds))
     except ValueError:
-        assert wanted is None, "scikit-learn refuses"
+        assert wanted is None, "scikit-learn rejects it"
     else:
-        assert wanted is not None, "scikit-learn does not refuse"
+        assert wanted is not None, "scikit-learn accepts it"
         np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
     found["to_sklearn"] += 1
 
@@ -281,7 +281,7 @@ def _to_sklearn(
 def _like_sklearn(
     rng: np.random.Generator, fitted: Any, rows: Any, kinds: Any, found: Counter[str]
 ) -> None:
-    """Do as scikit-learn's encoder, whatever that does, with the one that is in its place."""
+    """Compare the drop-in class with scikit-learn's encoder."""
     preprocessing = _sklearn()
     if preprocessing is None or not all(rows.values()):
         return
@@ -295,11 +295,11 @@ def _like_sklearn(
         "dtype": np.float32,
         "sparse_output": bool(rng.integers(2)),
     }
-    told = [
-        _told(kind(**options), pandas(fitted, kinds), pandas(rows, kinds))
+    results = [
+        _result(kind(**options), pandas(fitted, kinds), pandas(rows, kinds))
         for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
     ]
-    theirs, ours = told
+    theirs, ours = results
     assert type(theirs) is type(ours), (theirs, ours)
     if isinstance(theirs, str):
         assert theirs == ours
@@ -315,8 +315,8 @@ def _like_sklearn(
     found["as scikit-learn"] += 1
 
 
-def _told(encoder: Any, fitted: Any, rows: Any) -> Any:
-    """Return what an encoder of scikit-learn says of a table: why not, or all that it makes."""
+def _result(encoder: Any, fitted: Any, rows: Any) -> Any:
+    """Return the error of an encoder of scikit-learn, or all its results."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -328,7 +328,7 @@ def _told(encoder: Any, fitted: Any, rows: Any) -> Any:
 
 
 def _sklearn() -> Any:
-    """Return the module that has the encoders of scikit-learn; None where it is missing."""
+    """Return the module with scikit-learn's encoders, or None."""
     try:
         import pandas  # noqa: F401
         from sklearn import preprocessing
@@ -338,12 +338,12 @@ def _sklearn() -> Any:
 
 
 def _is_refused_by_sklearn(rows: list[Any]) -> bool:
-    """Tell whether scikit-learn never takes a column: without rows, or with an infinite value."""
+    """Tell whether scikit-learn rejects a column: without rows, or with an infinite value."""
     return not rows or any(isinstance(value, float) and math.isinf(value) for value in rows)
 
 
 def encoded_rows(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
-    """Return what the oracle says of the rows; None if one is refused."""
+    """Return the matrix of the oracle; None if it rejects a row."""
     if any(
         encoder_oracle.refused_row(rows[name], fitted[name], options) is not None for name in rows
     ):

@@ -104,7 +104,7 @@ def _one_hot(rng: np.random.Generator, found: Counter[str]) -> Any:
 
 
 def _refuse(indices: np.ndarray, depth: int, options: dict[str, Any], found: Counter[str]) -> None:
-    """Refuse what is out of range, and nothing else."""
+    """Check that exactly the indices out of range are errors."""
     ignored, negative = options["ignore_index"], options["negative_indices"]
 
     def offends(index: float) -> bool:
