@@ -22,13 +22,13 @@ from onehot_fast._arguments.choices import (
 )
 from onehot_fast._arguments.indices import as_integer
 from onehot_fast._encode import decode, write
-from onehot_fast._encode.sizes import Estimate, estimate
 from onehot_fast._encode.table_layout import (
     EncodedLayout,
     categorical_parts,
     matrix_names,
     matrix_parts,
 )
+from onehot_fast._encode.write import Estimate, estimate
 from onehot_fast._runtime.registry import (
     EXPRESSION_BACKENDS,
     engine_of,

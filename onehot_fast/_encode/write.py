@@ -7,6 +7,7 @@ one kernel.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -440,3 +441,57 @@ def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) ->
         named = [f"{how} ({human_size(n)})" for how, n in smaller.items() if n < n_bytes]
         text = str(error).partition("; smaller")[0]
         raise MemoryError(f"{text}; smaller: {', '.join(named) or 'none'}") from None
+
+
+# ---- Sizes of results ----
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How large the encoding of some rows is.
+
+    Attributes
+    ----------
+    rows, columns : int
+        The shape.
+    bytes : dict of str to int
+        The bytes of each output form. "csr" and "csc" are upper bounds, because zeros take no
+        memory. "arrow" packs Booleans into bits.
+    """
+
+    rows: int
+    columns: int
+    bytes: dict[str, int]
+
+    def __repr__(self) -> str:
+        """Return the size of each form with a unit."""
+        sizes = ", ".join(f"{form} {human_size(size)}" for form, size in self.bytes.items())
+        return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
+
+
+def estimate(schema: Schema, n_rows: int) -> Estimate:
+    """Return the size of each form."""
+    widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
+    separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
+    packed = sum(
+        n * (bytes_of_bits(n_rows) if dtype == np.bool_ else n_rows * dtype.itemsize)
+        for n, dtype in widths
+    )
+    sizes = {
+        "numpy": n_rows * schema.n_features * schema.dtype.itemsize,
+        "pandas": separate,
+        "arrow": packed,
+        "csr": _sparse_bytes(schema, n_rows, n_rows, schema.n_features),
+        "csc": _sparse_bytes(schema, n_rows, schema.n_features, n_rows),
+    }
+    return Estimate(n_rows, schema.n_features, sizes)
+
+
+def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
+    """Return the maximum size of data, indices and indptr in bytes."""
+    per_row = sum(
+        c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
+    )
+    elements = n_rows * per_row
+    position = 4 if max(elements, n_positions) <= INT32_MAX else 8
+    return elements * (schema.dtype.itemsize + position) + (n_groups + 1) * position
