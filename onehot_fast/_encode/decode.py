@@ -27,7 +27,7 @@ Classes: TypeAlias = npt.NDArray[np.int64]
 
 # Columns are read together up to this many cells, because each selection of columns takes time.
 SMALL_CELLS = 1 << 20
-# The kinds of dtypes that have an on and an off; "V" are those of other packages, such as bfloat16.
+# The kinds of dtypes that have 0 and 1; "V" are dtypes of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
 ZERO_ROW = -1  # the class of a row without a 1
 SOME_VALUES = 6  # the number of categories in an error
@@ -160,7 +160,7 @@ def _decode_dense(
 def classes_of(
     column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
 ) -> Classes:
-    """Return the feature that is 1 in each row of a column's cells, or what else the row says.
+    """Return the feature that is 1 in each row of a column's cells, ZERO_ROW or NO_VALUE.
 
     The cells are the rows of an array (inner = 1) or its columns. A row without a 1 may hold 0,
     null, and NaN if missing values are propagated or `nan_is_null`.
@@ -229,15 +229,15 @@ def decode_sparse(
         ends = by_feature.indptr[schema.starts[i] : schema.starts[i + 1] + 1]
         rows, cells = (each[ends[0] : ends[-1]] for each in (by_feature.indices, by_feature.data))
         outputs = np.repeat(np.arange(column.n_outputs), np.diff(ends))
-        is_on = cells == 1
-        is_odd = ~is_on & (cells != 0)
+        is_one = cells == 1
+        is_odd = ~is_one & (cells != 0)
         classes = np.full(n_rows, ZERO_ROW, np.int64)
         if column.propagates_missing:
             classes[rows[np.isnan(cells)]] = NO_VALUE
-        rows_on = rows[is_on]
-        often = np.flatnonzero(np.bincount(rows_on, minlength=n_rows) > 1)
+        rows_of_ones = rows[is_one]
+        often = np.flatnonzero(np.bincount(rows_of_ones, minlength=n_rows) > 1)
         _check_single(column, int(often[0]) if len(often) else -1)
-        classes[rows_on] = outputs[is_on]
+        classes[rows_of_ones] = outputs[is_one]
         is_odd &= classes[rows] == ZERO_ROW
         if is_odd.any():
             first = int(np.argmin(np.where(is_odd, rows, n_rows)))
@@ -265,9 +265,9 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
 def _distinct(
     column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
 ) -> tuple[AnyArray, AnyArray]:
-    """Return what the classes stand for, and the position there of each row.
+    """Return the distinct values of the classes, and the position of each row among them.
 
-    It has the categories' own dtype, if nothing else occurs.
+    The values have the dtype of the categories if nothing else occurs.
     """
     _check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
@@ -291,7 +291,7 @@ def _distinct(
 
 
 def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
-    """Return what some classes, in ascending order, stand for: categories or Specials."""
+    """Return the category or the Special of each class; the classes ascend."""
     n_own = len(column.category_of_feature)
     every_special = [*column.specials]
     is_category = (outputs >= 0) & (outputs < n_own)
@@ -399,7 +399,7 @@ def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[in
 def decoded_parts(
     table: Table, schema: Schema, values: Sequence[tuple[AnyArray, AnyArray]]
 ) -> list[Part]:
-    """Return the table with the outputs of each column replaced by what they stand for."""
+    """Return the table with the features of each column replaced by its values."""
     return [
         Decoded(schema.columns[part].name, *values[part], schema.columns[part])
         if isinstance(part, int)
