@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import examples
 
 pytest.importorskip("sklearn")
 
@@ -279,10 +278,11 @@ def results(library: Any, case: Case) -> dict[str, Any]:
     return found | {name: plain(getattr(binarizer, name, None)) for name in names}
 
 
-@given(case=label_cases() | indicator_cases() | series_cases() | column_cases())
-@examples(4)
-def test_labels_are_binarized_as_by_scikit_learn(case: Case) -> None:
+@pytest.mark.parametrize("source", [label_cases, indicator_cases, series_cases, column_cases])
+@given(data=st.data())
+def test_labels_are_binarized_as_by_scikit_learn(source: Any, data: st.DataObject) -> None:
     """Labels in arrays, lists and columns, and indicator matrices."""
+    case = data.draw(source())
     assert results(ours, case) == results(preprocessing, case)
 
 
