@@ -88,13 +88,16 @@ sphinx_gallery_conf = {
 }
 
 
-def shorten_defaults(
+def simplify_signature(
     app: Any, what: str, name: str, obj: object, options: Any, signature: str | None, returns: str
 ) -> tuple[str | None, str]:
-    """Write ``dtype=bool`` for ``dtype=<class 'bool'>``, whose source autodoc does not find."""
-    return signature and re.sub(r"<class '([\w.]+)'>", r"\1", signature), returns
+    """Write ``dtype=bool`` for ``dtype=<class 'bool'>``, and hide arguments that only name errors."""
+    if signature:
+        signature = re.sub(r"<class '([\w.]+)'>", r"\1", signature)
+        signature = signature.replace("depth=..., ", "depth, ").replace(", **unknown", "")
+    return signature, returns
 
 
 def setup(app: Any) -> None:
     """Register the function above."""
-    app.connect("autodoc-process-signature", shorten_defaults)
+    app.connect("autodoc-process-signature", simplify_signature)
