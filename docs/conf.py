@@ -91,7 +91,7 @@ sphinx_gallery_conf = {
 def simplify_signature(
     app: Any, what: str, name: str, obj: object, options: Any, signature: str | None, returns: str
 ) -> tuple[str | None, str]:
-    """Write ``dtype=bool`` for ``dtype=<class 'bool'>``, and hide arguments that only name errors."""
+    """Write ``dtype=bool`` for ``dtype=<class 'bool'>``, and hide arguments for hints in errors."""
     if signature:
         signature = re.sub(r"<class '([\w.]+)'>", r"\1", signature)
         signature = signature.replace("depth=..., ", "depth, ").replace(", **unknown", "")
