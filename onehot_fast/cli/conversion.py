@@ -12,21 +12,14 @@ from typing import TypeVar
 
 import pyarrow as pa
 
-from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, writing
+from onehot_fast.cli.errors import CommandError, Exit, encoding, writing
 from onehot_fast.cli.folders import MAX_OPEN, open_files
 from onehot_fast.cli.outputs import Output, name_within, new_file, new_file_within, new_output
-from onehot_fast.cli.places import Format, place_of
+from onehot_fast.cli.places import place_of
 from onehot_fast.cli.progress import Step, showing
 from onehot_fast.cli.signals import held, raise_if_received
 from onehot_fast.cli.source import STANDARD, InputFiles
-from onehot_fast.cli.writers import (
-    ArrowWriter,
-    MatrixWriter,
-    ParquetWriter,
-    TextWriter,
-    WriteOptions,
-    Writer,
-)
+from onehot_fast.cli.writers import WRITERS, WriteOptions, Writer
 
 __all__ = ["MAX_ROWS", "Change", "ahead", "batch_rows", "convert", "no_rows"]
 
@@ -62,7 +55,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
         if not output.is_folder:
             with (
                 new_file(output.path, form, output.may_replace) as file,
-                open_writer(file, output.path, change.after, form, options) as writer,
+                open_writer(file, output.path, change.after, options) as writer,
             ):
                 return _write(source, change, output, writer, step)
         with new_output(output.path, output.may_replace, is_folder=True) as folder:
@@ -75,7 +68,7 @@ def convert(source: InputFiles, change: Change, output: Output) -> int:
                 path = folder / below / f"part-{number:06}{form.suffix}"
                 with (
                     new_file_within(path, form) as file,
-                    open_writer(file, output.path, after, form, options) as writer,
+                    open_writer(file, output.path, after, options) as writer,
                 ):
                     yield writer
 
@@ -117,7 +110,7 @@ def _convert_files(
 
         with (
             new_file_within(path, form) as file,
-            open_writer(file, output.path, after, form, options) as writer,
+            open_writer(file, output.path, after, options) as writer,
         ):
             n_rows += _write(part, change, output, writer, step_of_part, keys)
     return n_rows
@@ -130,19 +123,11 @@ def _without(schema: pa.Schema, names: Collection[str]) -> pa.Schema:
 
 @contextmanager
 def open_writer(
-    file: pa.NativeFile, name: str, schema: pa.Schema, form: Format, options: WriteOptions
+    file: pa.NativeFile, name: str, schema: pa.Schema, options: WriteOptions
 ) -> Iterator[Writer]:
     """Give the writer of a format; if the block fails, the file stays incomplete."""
-    writer: Writer
     with writing(name):
-        if form.kind == "parquet":
-            writer = ParquetWriter(file, schema, options)
-        elif form.kind == "npz":
-            writer = MatrixWriter(file, schema, options)
-        elif form.is_text:
-            writer = TextWriter(file, schema, form, options)
-        else:
-            writer = ArrowWriter(file, schema, form, options)
+        writer = WRITERS[options.form.kind](file, schema, options)
     try:
         yield writer
         with writing(name):
@@ -157,6 +142,7 @@ def _options(source: InputFiles, change: Change, output: Output) -> WriteOptions
     """Return how the files are written: as requested, or as the input is."""
     local = None if output.path == STANDARD else place_of(output.path).local
     return WriteOptions(
+        form=output.format(source),
         compression=output.compression or source.readers[0].compression,
         group_rows=output.group_rows or source.readers[0].group_rows,
         n_files=MAX_OPEN if output.partition_by else 1,
@@ -199,11 +185,8 @@ def _write(
 
 def _rejected(name: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield batches; a value that an option rejects is an error of the file with this name."""
-    try:
+    with encoding(name):
         yield from batches
-    except (TypeError, ValueError, pa.ArrowException) as error:
-        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{name}: {as_typed(error)}") from error
 
 
 def ahead(items: Iterable[T]) -> Generator[T, None, None]:

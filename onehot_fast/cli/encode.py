@@ -29,7 +29,7 @@ from onehot_fast.cli.encoders import (
     with_labels,
     without_features,
 )
-from onehot_fast.cli.errors import CommandError, Exit, as_typed, is_undecodable, one_line, plural
+from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
 from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
 from onehot_fast.cli.places import Format
@@ -191,7 +191,7 @@ def learn(
     """
     columns, n_rows = encoders.columns, 0
     batches = source.batches(MAX_ROWS, columns, columns)
-    try:
+    with encoding(source.name, Exit.COLUMN):
         # Columns without rows are learned too, and the encoder stores the names of other columns.
         _learn_batch(encoders, no_rows(source.schema))
         with closing(ahead(batches)) as parts:
@@ -204,11 +204,6 @@ def learn(
         for encoder in encoders.each:
             _ = encoder.schema
         _check_features(source, encoders, max_features)
-    except TypeError as error:
-        raise CommandError(Exit.COLUMN, f"{source.name}: {as_typed(error)}") from error
-    except (ValueError, pa.ArrowException) as error:
-        code = Exit.CORRUPT if is_undecodable(error) else Exit.VALUE
-        raise CommandError(code, f"{source.name}: {as_typed(error)}") from error
 
 
 def _learn_batch(encoders: Encoders, rows: pa.RecordBatch) -> None:
@@ -261,12 +256,8 @@ def notes_on(source: InputFiles, encoders: Encoders) -> list[str]:
 def _encoding(source: InputFiles, encoders: Encoders, layout: Any) -> Change:
     """Return how encoding changes the columns of a file."""
     old = tuple(name for name in source.schema.names if name in encoders.columns)
-    try:
+    with encoding(source.name, Exit.USAGE):
         after, new = _schema_after(source, encoders, layout)
-    except TypeError as error:
-        raise CommandError(Exit.USAGE, as_typed(error)) from error
-    except ValueError as error:
-        raise CommandError(Exit.VALUE, f"{source.name}: {as_typed(error)}") from error
     encoder = {ENCODER_KEY: encoders.to_json().encode()}
     after = after.with_metadata({**(after.metadata or {}), **encoder})
     if layout == "csr":

@@ -17,9 +17,8 @@ __all__ = [
     "CommandError",
     "Exit",
     "PipeClosed",
-    "as_typed",
     "closest",
-    "is_undecodable",
+    "encoding",
     "one_line",
     "plural",
     "printable",
@@ -68,7 +67,7 @@ def one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def as_typed(error: BaseException) -> str:
+def _as_typed(error: BaseException) -> str:
     """Return the message of an encoder with options as they are typed here."""
     names = r"drop|dtype|handle_\w+|min_frequency|max_categories|prefix|prefix_sep"
     line = one_line(error)
@@ -126,7 +125,19 @@ def writing(name: str) -> Iterator[None]:
         raise CommandError(Exit.OUTPUT, f"{name}: {one_line(error)}") from error
 
 
-def is_undecodable(error: BaseException | None) -> bool:
+@contextmanager
+def encoding(name: str, of_types: Exit = Exit.VALUE) -> Iterator[None]:
+    """Turn errors of the block, which encodes, into errors of the values or types of an input."""
+    try:
+        yield
+    except TypeError as error:
+        raise CommandError(of_types, f"{name}: {_as_typed(error)}") from error
+    except (ValueError, pa.ArrowException) as error:
+        code = Exit.CORRUPT if _is_undecodable(error) else Exit.VALUE
+        raise CommandError(code, f"{name}: {_as_typed(error)}") from error
+
+
+def _is_undecodable(error: BaseException | None) -> bool:
     """Tell whether an error was caused by a text that is not UTF-8, or that pyarrow cannot read."""
     while error is not None and not isinstance(error, UnicodeDecodeError | pa.ArrowException):
         error = error.__cause__

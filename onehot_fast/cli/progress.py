@@ -27,22 +27,19 @@ def showing(what: str, is_quiet: bool) -> Iterator[Step]:
         yield lambda share, rows: None
         return
     # rich takes a while to import.
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
-    rate = TextColumn("{task.fields[rate]}")
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), rate
+    columns = [
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        bars.TextColumn("{task.fields[rate]}"),
+        bars.TimeRemainingColumn(),
+    ]
     is_hidden = not console.is_terminal
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=is_hidden
-    ) as progress:
+    with bars.Progress(*columns, console=console, transient=True, disable=is_hidden) as progress:
         task = progress.add_task(what, total=1.0, rate="")
 
         def step(share: float, rows: int) -> None:

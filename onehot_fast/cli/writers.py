@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from onehot_fast.cli.parquet import GroupWriter
 from onehot_fast.cli.places import Format
 
-__all__ = ["ArrowWriter", "MatrixWriter", "ParquetWriter", "TextWriter", "WriteOptions", "Writer"]
+__all__ = ["WRITERS", "WriteOptions", "Writer"]
 
 # The rows of a row group wait in memory while the one before is written. This is their size, in
 # all files that are written at the same time.
@@ -38,6 +38,7 @@ VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary(
 class WriteOptions:
     """How a file is written; None is the default of the library."""
 
+    form: Format
     compression: str | None = None  # the codec within Parquet and Arrow files
     group_rows: int | None = None  # the rows of a row group of Parquet
     n_files: int = 1  # files that are written at the same time, and share the memory for rows
@@ -52,6 +53,10 @@ class Writer(ABC):
     """A file that is being written."""
 
     n_rows = 0
+
+    @abstractmethod
+    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
+        """Begin a file."""
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -138,10 +143,8 @@ def _is_boolean(kind: pa.DataType) -> bool:
 class ArrowWriter(Writer):
     """An Arrow IPC file or stream."""
 
-    def __init__(
-        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
-    ) -> None:
-        is_file = form.kind == "arrow"
+    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
+        is_file = options.form.kind == "arrow"
         settings = pa.ipc.IpcWriteOptions(
             compression=_codec_of_arrow(options.compression), emit_dictionary_deltas=is_file
         )
@@ -196,9 +199,8 @@ class _GrowingDictionary:
 class TextWriter(Writer):
     """A CSV file; a Boolean feature is 1 or 0."""
 
-    def __init__(
-        self, file: pa.NativeFile, schema: pa.Schema, form: Format, options: WriteOptions
-    ) -> None:
+    def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
+        form = options.form
         _require_text(schema, form)
         of_csv = options.delimiter if form.kind == "csv" else None
         self._file, self._delimiter = file, of_csv or form.delimiter
@@ -332,3 +334,13 @@ def _copy(
         np.lib.format.write_array_header_1_0(member, header)
         while block := source.read(COPY_BYTES):
             member.write(np.frombuffer(block, old).astype(new, copy=False).tobytes())
+
+
+WRITERS: dict[str, type[Writer]] = {
+    "parquet": ParquetWriter,
+    "arrow": ArrowWriter,
+    "arrows": ArrowWriter,
+    "csv": TextWriter,
+    "tsv": TextWriter,
+    "npz": MatrixWriter,
+}
