@@ -20,6 +20,7 @@ import onehot_fast
 from onehot_fast.adapter import reports
 from onehot_fast.cli.csv_reader import TextOptions
 from onehot_fast.cli.encode import EncoderSource, run_decode, run_encode
+from onehot_fast.cli.encoders import flag
 from onehot_fast.cli.errors import (
     CommandError,
     Exit,
@@ -29,7 +30,6 @@ from onehot_fast.cli.errors import (
     writing,
 )
 from onehot_fast.cli.inspection import InspectOptions, run_inspect
-from onehot_fast.cli.options import flag
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.places import FORMATS, Format, parse_format
 from onehot_fast.cli.source import Input, open_source

@@ -25,12 +25,12 @@ from onehot_fast.cli.encoders import (
     Encoders,
     has_lists,
     load_encoders,
+    new_encoders,
     parse_encoders,
     with_labels,
     without_features,
 )
 from onehot_fast.cli.errors import CommandError, Exit, encoding, one_line, plural
-from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.outputs import Output, place_for_encoder, save_text
 from onehot_fast.cli.places import Format
 from onehot_fast.cli.progress import Step, note, noting_warnings, showing, tell

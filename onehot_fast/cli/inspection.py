@@ -19,9 +19,8 @@ import pyarrow.compute as pc
 from onehot_fast.adapter import checks
 from onehot_fast.cli.conversion import ahead, batch_rows
 from onehot_fast.cli.encode import chosen_columns, learn, notes_on
-from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, parse_encoders
+from onehot_fast.cli.encoders import ENCODER_KEY, Encoders, has_lists, new_encoders, parse_encoders
 from onehot_fast.cli.errors import CommandError, plural, printable, reading
-from onehot_fast.cli.options import new_encoders
 from onehot_fast.cli.progress import note, showing
 from onehot_fast.cli.source import Input, InputFiles, open_source
 from onehot_fast.encoder import Encoder
