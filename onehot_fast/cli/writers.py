@@ -145,9 +145,9 @@ class ArrowWriter(Writer):
 
     def __init__(self, file: pa.NativeFile, schema: pa.Schema, options: WriteOptions) -> None:
         is_file = options.form.kind == "arrow"
-        settings = pa.ipc.IpcWriteOptions(
-            compression=_codec_of_arrow(options.compression), emit_dictionary_deltas=is_file
-        )
+        # Parquet has codecs that Arrow lacks.
+        codec = options.compression if options.compression in ("lz4", "zstd") else None
+        settings = pa.ipc.IpcWriteOptions(compression=codec, emit_dictionary_deltas=is_file)
         make = pa.ipc.new_file if is_file else pa.ipc.new_stream
         self._writer = make(file, schema, options=settings)
         coded = [i for i, field in enumerate(schema) if pa.types.is_dictionary(field.type)]
@@ -167,11 +167,6 @@ class ArrowWriter(Writer):
     def close(self) -> None:
         """Write the footer, or the end of the stream."""
         self._writer.close()
-
-
-def _codec_of_arrow(compression: str | None) -> str | None:
-    """Return the codec of an Arrow file: that of Parquet if Arrow has it too, or else None."""
-    return compression if compression in ("lz4", "zstd") else None
 
 
 class _GrowingDictionary:
