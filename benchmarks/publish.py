@@ -6,6 +6,7 @@ same packages of npm.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -36,17 +37,23 @@ FROM_NET = re.compile(
     r'(src|href)="https://[^"]*/([^"/]+\.(?:js|css))"'
     r'((?: (?:integrity|crossorigin|referrerpolicy)="[^"]*")*)'
 )
-# On a narrow screen asv's column of options would cover the graph: it comes below it.
+# asv places everything at fixed positions, for wide screens. On a narrow one, the graph comes first
+# and the options below it.
 NARROW = """
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>
 @media (max-width: 700px) {
   #nav { position: static; }
   #nav .navbar-text { margin: 4px 12px; }
-  .asv-navigation { position: static !important; width: auto !important; height: auto !important; }
-  #summarylist-body, #graphdisplay-body, #summarygrid-display {
-    position: static !important; width: auto !important; overflow-x: auto;
+  #graph-display { display: flex; flex-direction: column-reverse; }
+  .asv-navigation, #summarylist-body, #summarygrid-display, #regressions-display,
+  #graph-display > div, #graph > div {
+    position: static !important; width: auto !important; height: auto !important;
   }
+  #summarylist-body, #regressions-display { overflow-x: auto; }
+  #graph { padding: 0 12px 0 24px; }
+  #main-graph { height: 420px !important; }
+  #overview { height: 100px !important; }
 }
 </style>
 </head>"""
@@ -76,6 +83,12 @@ def main() -> None:
         (SITE / name).write_bytes(read_package(*ASSETS[name]))
     text = FROM_NET.sub(r'\1="\2"', text).replace("</head>", NARROW.strip())
     page.write_text(text, encoding="utf-8")
+    index = json.loads((SITE / "index.json").read_text(encoding="utf-8"))
+    measured = {path.stem for path in (SITE / "graphs/summary").iterdir()}
+    index["benchmarks"] = {
+        name: value for name, value in index["benchmarks"].items() if name in measured
+    }
+    (SITE / "index.json").write_text(json.dumps(index, separators=(",", ":")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -438,11 +438,20 @@ def test_the_history_names_processors_and_no_machine() -> None:
     results = [*(ROOT / "benchmarks/history").glob("*/*-virtualenv-*.json")]
     texts = [path.read_text(encoding="utf-8") for path in results]
 
-    assert len({json.loads(text)["commit_hash"] for text in texts}) >= 5
+    assert len({json.loads(text)["commit_hash"] for text in texts}) >= 8
     for path, text in zip(results, texts, strict=True):
         assert json.loads(text)["params"]["machine"] == path.parent.name
         assert json.loads(text)["env_vars"] == {}
         assert re.findall(r"/(?:home|root|tmp|Users|work)\b", text) == []
+
+
+def test_the_published_history_loads_nothing_from_the_net() -> None:
+    site = ROOT / "docs/_static/history"
+    page = (site / "index.html").read_text(encoding="utf-8")
+    loaded = re.findall(r'<(?:script|link|img)[^>]*?(?:src|href)="([^"]+)"', page)
+
+    assert len(loaded) > 10
+    assert [name for name in loaded if not (site / name).is_file()] == []
 
 
 def record(workload: str, name: str, mode: str, threads: int, seconds: float) -> Any:
