@@ -187,7 +187,7 @@ class EncodePlan:
             self._parts = [
                 part
                 if isinstance(part, PassThrough)
-                else _output_columns(schema, part.columns, num_threads)
+                else _feature_columns(schema, part.columns, num_threads)
                 for part in EncodedLayout(schema, source.names).columns
             ]
         else:
@@ -226,7 +226,7 @@ class EncodePlan:
         return columns
 
 
-def _output_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
+def _feature_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
     """Return one output column for each feature of several encoded columns."""
     columns = schema.columns[positions]
     dtype = columns[0].options.dtype

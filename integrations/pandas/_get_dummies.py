@@ -244,6 +244,6 @@ def _build(
             # `write` names the options of an Encoder.
             n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
             text = str(error).partition("; smaller")[0]
-            hint = f"sparse=True ({n_bytes:,} bytes with dtype=bool)"
+            hint = f"sparse=True ({n_bytes / 2**20:,.1f} MiB with dtype=bool)"
             raise MemoryError(f"{text}; smaller: {hint}") from None
     return sparse_frame(columns, cast("np.dtype[Any]", dtype), index, names)

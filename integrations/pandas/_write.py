@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -131,21 +131,16 @@ def _frames(
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield runs of parts that become one frame."""
-    run: list[Part] = []
-    for part in parts:
-        if run and not _are_one_frame(run[-1], part):
-            yield run
-            run = []
-        run.append(part)
-    if run:
-        yield run
+    """Yield runs of parts that become one frame: consecutive inputs, and decoded columns."""
 
+    def run_of(item: tuple[int, Part]) -> object:
+        i, part = item
+        if isinstance(part, PassThrough):
+            return part.position - i
+        return Decoded if isinstance(part, Decoded) else (i,)
 
-def _are_one_frame(last: Part, part: Part) -> bool:
-    if isinstance(last, PassThrough) and isinstance(part, PassThrough):
-        return part.position == last.position + 1
-    return isinstance(last, Decoded) and isinstance(part, Decoded)
+    for _, run in groupby(enumerate(parts), run_of):
+        yield [part for _, part in run]
 
 
 def _outputs_frame(

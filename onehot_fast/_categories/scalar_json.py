@@ -152,7 +152,10 @@ def _pandas() -> Any:
 
 def _read_timestamp(source: Json) -> Any:
     value = _pandas().Timestamp(source["Timestamp"]).as_unit(source["unit"])
-    return value.tz_convert(source["zone"]) if "zone" in source else value
+    if "zone" not in source:
+        return value
+    # pandas would turn the name "UTC" into datetime.timezone.utc, which has no name to write again.
+    return value.tz_convert(ZoneInfo("UTC") if source["zone"] == "UTC" else source["zone"])
 
 
 READERS: dict[str, Callable[[Json], Any]] = {

@@ -228,7 +228,7 @@ def test_too_large_is_refused_before_it_is_allocated():
     wide = pd.CategoricalDtype(range(10_000_000))
     data = pd.Series(pd.Categorical.from_codes(np.zeros(1_000_000, np.int32), dtype=wide))
 
-    with pytest.raises(MemoryError, match=r"; smaller: sparse=True \([0-9,]+ bytes"):
+    with pytest.raises(MemoryError, match=r"; smaller: sparse=True \(4\.8 MiB"):
         get_dummies(data, dtype="float64")
     with pytest.raises(MemoryError, match=r"smaller: output='csr' or \.onehot\.to_csr\(\) \("):
         data.onehot()
