@@ -394,14 +394,6 @@ def test_names_between_commas(done: Any) -> None:
     assert Path("p.csv").read_text().splitlines()[0] == '"a,b_x","a","b"'
 
 
-def test_an_encoder_by_its_address(here: Path, done: Any) -> None:
-    """The local disk has addresses too."""
-    pytest.importorskip("fsspec")
-    done(f"encode t.csv -c b -o first.csv --save-encoder file://{here}/e.json")
-    done(f"encode t.csv -o second.csv --encoder file://{here}/e.json")
-    assert Path("first.csv").read_text() == Path("second.csv").read_text()
-
-
 # --- help
 
 
