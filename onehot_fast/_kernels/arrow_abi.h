@@ -1,9 +1,8 @@
-/* The structures of the Arrow C data and C stream interfaces, and the C side of sharing an array.
+/* The structures of the Arrow C data and C stream interfaces, and shared ownership of arrays.
  *
- * An array that came in is moved into an owner, which counts its users; the last one releases it. What goes out
- * again is a copy of the structures (never of the data), each of which is one more user. Nothing here knows of
- * Python: a library may release what it imported on any thread, without the GIL, after the interpreter's end.
- */
+ * An imported array is moved into an owner with a count of users; the last one releases it. Exports are copies of the
+ * structures (never of the data), and each is one more user. There is no Python here: a library may release its import
+ * on any thread, without the GIL, after the end of the interpreter. */
 #ifndef OHF_ARROW_ABI_H
 #define OHF_ARROW_ABI_H
 

@@ -1,4 +1,4 @@
-/* Seconds of a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 #ifndef OHF_CLOCK_H
 #define OHF_CLOCK_H
 

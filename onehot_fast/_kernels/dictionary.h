@@ -1,11 +1,10 @@
 /* A hash table from values to codes in order of first appearance: 0, 1, 2, ...
  *
- * Two families of values: texts (any bytes, of any length) and numbers (64-bit patterns). A text up to 15 bytes is
- * its own key of 16 bytes, its length in the last one; of a longer text the key holds its hash and where its copy
- * lies in the arena. A slot of the table is a code and 32 bits of the hash; the keys lie densely, by code.
+ * Two families of values: texts (any bytes, of any length) and numbers (64-bit patterns). A text of up to 15 bytes is
+ * its own key of 16 bytes, with its length in the last one; the key of a longer text has its hash and the position of
+ * its copy in the arena. A slot of the table has a code and 32 bits of the hash; the keys are stored densely, by code.
  *
- * The hash depends on a random seed. Nothing else does: neither codes nor their order.
- */
+ * The hash depends on a random seed. Codes and their order do not. */
 #ifndef OHF_DICTIONARY_H
 #define OHF_DICTIONARY_H
 

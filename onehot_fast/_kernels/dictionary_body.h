@@ -1,10 +1,8 @@
 /* The loops of a dictionary for one instruction set, included by dictionary.c with OHF(name) defined.
  *
- * A loop that learns and one that only looks up are one function with a constant argument. The row that is at its
- * home slot, the usual one, stays in the loop; every other goes through a function of dictionary.c. Where the table
- * does not fit the second-level cache, blocks of 64 rows are hashed, their slots and keys fetched, and then looked
- * at in order.
- */
+ * Learning and looking up are one function with a constant argument. A row at its home slot, the usual case, stays in
+ * the loop; all others call a function of dictionary.c. If the table does not fit the second-level cache, blocks of 64
+ * rows are hashed, their slots and keys are fetched, and then the rows are looked up in order. */
 #include "dictionary_hash.h"
 
 static uint64_t OHF(hash_short)(const ohf_dictionary *dictionary, ohf_key key)

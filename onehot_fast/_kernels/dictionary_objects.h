@@ -1,8 +1,7 @@
-/* Rows that are Python objects or fixed-width texts, made ready in blocks for the loops of the dictionary.
+/* Rows of Python objects or fixed-width texts, prepared in blocks for the loops of the dictionary.
  *
- * Objects are read with the GIL held and no Python code in between, so that they live and stay as they are. A memo
- * keeps the codes of objects by their address: columns often hold few objects many times.
- */
+ * Objects are read with the GIL held and without running Python code, so that they cannot change. A memo maps the
+ * addresses of objects to codes, because columns often repeat few objects. */
 #ifndef OHF_DICTIONARY_OBJECTS_H
 #define OHF_DICTIONARY_OBJECTS_H
 

@@ -1,9 +1,8 @@
-/* The lock of what several threads share without a GIL: held for some instructions, and free in a child after a fork.
-
-   With a GIL it is nothing: the GIL is that lock. A child has none of its parent's other threads, and would wait for
-   ever for a lock that one of them held, or was just given. So a fork takes this lock first, and both processes
-   open it afterwards: the child finds what it guards whole. No fork waits long for it, and no thread that has it waits
-   for anything, as long as no function of Python is called while it is held. */
+/* A lock for state that threads share without a GIL: held for a few instructions, and free in a forked child.
+ *
+ * With a GIL it does nothing. A child has none of its parent's other threads and would wait forever for a lock that one
+ * of them held. So a fork takes this lock first, and both processes release it: the child finds the state intact. No
+ * Python function may be called while the lock is held. */
 #ifndef OHF_FORK_LOCK_H
 #define OHF_FORK_LOCK_H
 

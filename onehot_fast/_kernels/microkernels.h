@@ -1,12 +1,12 @@
-/* The C interface of the kernels' microkernels.
+/* The C interface of the microkernels.
  *
- * A microkernel works on one block that fits the first-level cache, on raw pointers, without the GIL, without
- * allocating and without failing: everything was checked before. Two families:
+ * A microkernel works on one block that fits the first-level cache, on raw pointers, without the GIL, allocations and
+ * errors: its callers check everything. Two families:
  *
  *   narrow   indices of one kind -> small codes, every index policy applied
  *   write    codes -> output elements, known only by their width in bytes
  *
- * microkernels.c compiles microkernels_body.h once for each instruction set and hands out one table of microkernels per variant.
+ * microkernels.c compiles microkernels_body.h once for each instruction set; each variant has one table of functions.
  */
 #ifndef OHF_MICROKERNELS_H
 #define OHF_MICROKERNELS_H

@@ -1,4 +1,4 @@
-/* Memory that another thread may change: what was read of it once is not read again by the compiler. */
+/* Memory that another thread may change: the compiler must not read a value twice. */
 #ifndef OHF_ONCE_H
 #define OHF_ONCE_H
 
@@ -7,7 +7,7 @@
 #if defined(__GNUC__)
 /* The compiler forgets the content of this memory: it may have changed. */
 #  define OHF_FORGET(MEMORY) __asm__ volatile("" : : "r"(MEMORY) : "memory")
-/* It forgets as well where this integer comes from: what is compared is what is used. */
+/* The compiler forgets the source of this integer: the compared value is the one that is used. */
 #  define OHF_KEEP(INTEGER) __asm__("" : "+r"(INTEGER))
 #  define OHF_KEEP_VECTOR(VECTOR) __asm__("" : "+x"(VECTOR))   /* x86 */
 #else

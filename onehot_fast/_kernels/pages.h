@@ -1,4 +1,4 @@
-/* Memory straight from the system: whole pages, huge ones where the system has them. */
+/* Pages of memory from the operating system, huge ones if it has them. */
 #ifndef OHF_PAGES_H
 #define OHF_PAGES_H
 

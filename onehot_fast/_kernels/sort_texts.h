@@ -1,8 +1,6 @@
 /* The order of texts by their bytes: a stable radix sort over prefixes of eight bytes.
  *
- * Groups that agree in eight bytes skip what all of them have in common and are sorted by the next eight. So every
- * byte is looked at a few times, however many texts begin alike.
- */
+ * Texts that share eight bytes skip the bytes that all of them share, and are sorted by the next eight. */
 #ifndef OHF_SORT_TEXTS_H
 #define OHF_SORT_TEXTS_H
 

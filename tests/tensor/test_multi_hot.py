@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onehot_fast import Column, distinct_labels, multi_hot
-from onehot_fast._categories.lists import Rows
 
 LABELS = ["a", "b", "ä", "a b", "", "long enough to leave every small buffer"]
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -228,13 +227,6 @@ def test_the_memory_of_a_sparse_result_follows_its_ons(mode):
     assert encoded.shape == (2, depth)
     assert encoded.indices.tolist() == [1, depth - 1]
     assert encoded.data.tolist() == ([1, 1] if mode == "set" else [2, 1])
-
-
-def test_offsets_are_nobody_elses():
-    """They are checked, and read again: another thread must not change them in between."""
-    offsets = np.array([0, 1, 2])
-
-    assert not np.shares_memory(Rows.read(np.array([0, 1]), offsets).offsets, offsets)
 
 
 def test_distinct_labels():
