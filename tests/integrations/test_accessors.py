@@ -79,7 +79,7 @@ def equal(frame: Any, other: Any) -> bool:
 
 
 @given(data=st.data(), prefix=st.sampled_from([None, "k"]), options=OPTIONS)
-def test_every_form_is_what_an_encoder_gives(library, data, prefix, options):
+def test_every_form_equals_an_encoder(library, data, prefix, options):
     """The frame, the array, the sparse arrays and the batch, from an encoder fitted to the same."""
     column = data.draw(SERIES[library.name])
     if library.name == "pandas":
@@ -137,7 +137,7 @@ def test_codes_of_declared_categories_are_the_columns_own(library):
     assert not codes.flags.writeable
 
 
-def test_declared_categories_come_in_their_order(library):
+def test_declared_categories_keep_their_order(library):
     """Those that do not occur have a column, what is not declared is told apart."""
     frame = series(library, ["b", "a", None]).onehot(
         ["c", "a"], prefix="is", prefix_sep="=", handle_unknown="indicator", dtype="uint8"
@@ -168,7 +168,7 @@ def test_an_encoder_encodes_a_series(library):
         column.onehot(Encoder().fit({"x": ["a"], "y": ["a"]}))
 
 
-def test_a_prefix_is_not_taken_for_categories(library):
+def test_a_str_of_categories_is_rejected(library):
     with pytest.raises(TypeError, match="got 'is'; prefix='is' names the columns"):
         series(library, ["a"]).onehot("is")
 
@@ -219,7 +219,7 @@ def test_missing_values_propagate(library, form):
     ids=lambda value: str(value)[:20],
 )
 @pytest.mark.parametrize("form", ["__call__", "to_arrow"])
-def test_what_cannot_be_is_refused(library, form, options, error, message):
+def test_invalid_options_are_rejected(library, form, options, error, message):
     """The error names the option, or the column and the row."""
     column = series(library, ["a", "b", None])
 
@@ -260,7 +260,7 @@ def test_options_may_differ_by_column(library):
 
 
 @given(data=st.data(), options=OPTIONS)
-def test_a_table_is_what_an_encoder_gives(library, data, options):
+def test_a_table_equals_an_encoder(library, data, options):
     """One that is fitted to the rows at hand."""
     column = data.draw(SERIES[library.name])
     table = column.to_frame()
@@ -284,13 +284,13 @@ def test_a_table_is_what_an_encoder_gives(library, data, options):
     ],
     ids=["name", "elsewhere", "absent", "option", "not fitted", "encoder"],
 )
-def test_a_table_refuses(library, columns, options, error, message):
+def test_invalid_options_of_a_table_are_rejected(library, columns, options, error, message):
     """A name is that of a column, an option one of ours, and an Encoder has its own."""
     with pytest.raises(error, match=message):
         library.table(BARE).onehot(columns, **options)
 
 
-def test_columns_that_are_no_list(library):
+def test_columns_must_be_one_list(library):
     """As polars' own methods take them: what to type instead, wherever columns are chosen."""
     frame = library.table(BARE)
     calls = [frame.onehot, frame.onehot.fit, Encoder]
@@ -301,7 +301,7 @@ def test_columns_that_are_no_list(library):
             call("kind", "n")
 
 
-def test_an_accessor_says_what_to_call(library):
+def test_the_repr_of_an_accessor_lists_its_methods(library):
     """What a prompt shows of it is of use, and its names are methods."""
     column = series(library, ["a", "b", None]).onehot
 

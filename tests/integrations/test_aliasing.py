@@ -67,7 +67,7 @@ FORMS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_written_results_change_nothing_else(form):
+def test_writing_to_a_result_changes_no_other(form):
     """Encoded again, with the first result alive and after its death, the rows are the same."""
     encode = FORMS[form]
     data = CODED.copy()

@@ -87,7 +87,7 @@ def test_an_expression_takes_columns_of_any_type(drawn, size):
 
 
 @pytest.mark.parametrize("values", [[None, "a"], [None, 1], [NAN, 0.0]], ids=str)
-def test_without_a_category_nothing_is_cast(values):
+def test_fields_are_not_cast_without_categories(values):
     """What was fitted on missing values alone tells them from unknown ones of any type."""
     table = pa.table({"c": values})
     encoder = Encoder(["c"], handle_missing="indicator", handle_unknown="indicator")
@@ -183,7 +183,7 @@ def test_registering_twice_is_registering_once():
 
 
 @pytest.mark.parametrize("name", ["test.taken", "add"])
-def test_a_name_that_is_taken_is_refused(name):
+def test_a_used_name_is_rejected(name):
     """By another function of ours, or by one of pyarrow's."""
     register(["a", "b"], "test.taken")
 
@@ -219,7 +219,7 @@ def test_missing_values_propagate():
         ({"handle_missing": "error"}, "column 'size', row 2: the value is missing"),
     ],
 )
-def test_what_the_encoder_refuses_is_refused(options, match):
+def test_values_that_the_encoder_rejects_are_rejected(options, match):
     encoder = Encoder(["size"], **options).fit(TRAIN.slice(0, 2))
     columns = {"size": expression(encoder, "size")}
 
@@ -227,7 +227,7 @@ def test_what_the_encoder_refuses_is_refused(options, match):
         projected(TABLE, columns)
 
 
-def test_numbers_of_no_category_are_refused():
+def test_positions_out_of_range_are_rejected():
     """One more than the categories is an unknown value, which has a number, too."""
     name = register(["a", "b"])
 

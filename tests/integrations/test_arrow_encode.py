@@ -89,7 +89,7 @@ def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, 
 
 
 @given(drawn=columns(COMPARABLE), layout=st.sampled_from(LAYOUTS))
-def test_what_was_encoded_is_decoded(drawn, layout):
+def test_encoded_tables_are_decoded(drawn, layout):
     """Values of every type come back, in the type of the categories, also in a stream."""
     table = pa.table({"c": drawn.column, "n": pa.array(range(len(drawn.values)))})
     encoder = Encoder(["c"]).fit(table)
@@ -106,7 +106,7 @@ def test_what_was_encoded_is_decoded(drawn, layout):
 
 
 @pytest.mark.parametrize("values", [[0, 2**64 - 1], [2**63, None], [2**64 - 1] * 3])
-def test_integers_beyond_int64_come_back(values):
+def test_integers_beyond_int64_are_decoded(values):
     """Whoever decodes, and whatever else is in the column."""
     table = pa.table({"c": pa.array(values, pa.uint64())})
     encoder = Encoder(["c"], handle_missing="indicator").fit(table)
@@ -156,7 +156,7 @@ def test_a_stream_is_encoded_batch_by_batch():
     assert decode(encoded, encoder).read_all().num_rows == 2
 
 
-def test_an_error_in_a_stream_tells_its_rows():
+def test_an_error_in_a_stream_names_its_rows():
     """The row is counted from where its batch begins."""
     encoder = Encoder(["size"]).fit(TABLE.slice(0, 2))
     reader = encode(TABLE.to_reader(max_chunksize=2), encoder)
@@ -221,7 +221,7 @@ def test_metadata_of_the_schema_and_of_kept_fields_stay():
 
 
 @every_layout
-def test_pandas_reads_what_its_own_table_became(layout):
+def test_pandas_reads_its_table_after_encoding(layout):
     """What pandas noted about a column that is encoded no longer holds; its rows keep their names.
 
     "tensor" is left to pyarrow, which makes objects of it.
@@ -303,7 +303,7 @@ def test_values_of_a_dictionary(specials):
     ],
     ids=["wide", "nanoseconds"],
 )
-def test_rare_values_come_back(column):
+def test_many_categories_and_nanoseconds_are_decoded(column):
     """Many of them, and nanoseconds of zoned times, for which Arrow itself would not look."""
     table = pa.table({"c": column})
     encoder = Encoder(["c"]).fit(table)
@@ -374,14 +374,14 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
     ],
     ids=str,
 )
-def test_what_cannot_be_decoded_is_refused(table, layout, error, match):
+def test_invalid_encoded_tables_are_rejected(table, layout, error, match):
     encoder = Encoder(["size"]).fit(TABLE)
 
     with pytest.raises(error, match=match):
         decode(pa.table(table), encoder, layout=layout)
 
 
-def test_a_row_that_stands_for_nothing_is_refused():
+def test_a_row_of_zeros_without_a_meaning_is_rejected():
     """All off, where neither a dropped nor a missing value makes such a row."""
     encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
     encoded = pa.table({name: [False] for name in encoder.get_feature_names_out()})

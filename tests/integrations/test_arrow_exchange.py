@@ -146,7 +146,7 @@ def test_empty_streams_have_their_type():
     assert as_table(Capsule(table)).schema.equals(table.schema, check_metadata=True)
 
 
-def test_what_does_not_speak_arrow_is_refused():
+def test_objects_without_arrow_data_are_rejected():
     with pytest.raises(TypeError, match="list"):
         one_hot(["a", "b"])
     with pytest.raises(TypeError, match="dict"):
@@ -188,7 +188,7 @@ NESTED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("consumer", NESTED)
 @pytest.mark.parametrize("layout", ["tensor", "array"])
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
-def test_rows_are_taken_over_by_any_library(consumer, layout, dtype):
+def test_any_library_imports_rows(consumer, layout, dtype):
     result = one_hot(TABLE["size"], layout=layout, dtype=dtype)
 
     cells = NESTED[consumer](result)
@@ -213,7 +213,7 @@ FLAT: dict[str, Callable[[Any], Any]] = {
 
 @pytest.mark.parametrize("consumer", FLAT)
 @pytest.mark.parametrize("dtype", ["bool", "int8"])
-def test_columns_are_taken_over_by_any_library(consumer, dtype):
+def test_any_library_imports_columns(consumer, dtype):
     result = one_hot(TABLE["size"], layout="columns", dtype=dtype)
 
     assert FLAT[consumer](result) == {"L": [0, 0, 1, 0], "S": [1, 0, 0, 1]}
@@ -275,7 +275,7 @@ def test_memory_is_given_back_with_the_last_reference(layout, dtype, holder):
     assert live() == before
 
 
-def test_what_a_library_gets_is_the_same_memory():
+def test_libraries_share_the_memory():
     polars = pytest.importorskip("polars")
     result = one_hot(pa.array(np.arange(LARGE) % 16), depth=16, layout="array")
     address = result.to_arrow().values.buffers()[1].address
@@ -286,7 +286,7 @@ def test_what_a_library_gets_is_the_same_memory():
     assert polars.Series(result).to_numpy().ctypes.data == address
 
 
-def test_nobody_can_write_to_a_result():
+def test_a_result_is_read_only():
     result = one_hot(pa.array([0, 1]), depth=2)
 
     with pytest.raises(ValueError, match="read-only"):

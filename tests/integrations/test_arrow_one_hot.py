@@ -107,7 +107,7 @@ def test_types(layout, dtype, expected):
     assert f"({len(SIZES)} rows, 2 classes, " in repr(result)
 
 
-def test_codes_of_a_dictionary_go_to_the_kernel_as_they_are():
+def test_the_classes_of_a_dictionary_keep_its_order():
     """The dictionary's own order is that of the classes, whatever occurs."""
     array = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.uint64()), ["S", "M", "L"])
 
@@ -135,7 +135,7 @@ def test_array_protocol(layout):
 @pytest.mark.parametrize(
     ("layout", "dtype"), [("struct", "u1"), ("dictionary", "u1"), ("tensor", "f4")]
 )
-def test_a_copy_that_is_forbidden_is_refused(layout, dtype):
+def test_a_needed_copy_is_rejected_if_it_is_forbidden(layout, dtype):
     """Columns are no matrix, and neither are floats bytes."""
     with pytest.raises(ValueError, match="without a copy"):
         np.asarray(one_hot(SIZES, layout=layout), dtype, copy=False)
@@ -157,7 +157,7 @@ def test_integers_beyond_int64_are_no_classes():
     assert np.asarray(one_hot(array, depth=2)).tolist() == [[0, 0], [0, 0], [0, 1]]
 
 
-def test_dlpack_tells_its_device():
+def test_dlpack_has_a_device():
     result = one_hot(SIZES)
 
     assert result.__dlpack_device__() == (1, 0)
@@ -209,7 +209,7 @@ def test_classes_that_only_names_would_confuse_are_told_apart():
     assert np.asarray(result).tolist() == [[1, 0], [0, 0]]
 
 
-def test_a_result_too_large_is_refused_before_it_is_made():
+def test_a_result_too_large_is_rejected_before_it_is_allocated():
     with pytest.raises((MemoryError, ValueError)):
         one_hot(pa.nulls(1 << 20, pa.int8()), depth=1 << 30)
 

@@ -141,7 +141,7 @@ def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
 
 
 @pytest.mark.parametrize("row_group_size", [1, 2, 4])
-def test_a_parquet_file_declares_its_categories_whatever_its_row_groups(row_group_size):
+def test_a_parquet_file_declares_its_categories(row_group_size):
     pd, pq = pytest.importorskip("pandas"), pytest.importorskip("pyarrow.parquet")
     frame = pd.DataFrame({"size": pd.Categorical(["S", "M", "L", "S"], SIZES, ordered=True)})
     file = io.BytesIO()
@@ -187,7 +187,7 @@ def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
     ],
     ids=["list", "struct", "time", "index"],
 )
-def test_what_cannot_be_encoded_is_refused_by_name(column, error, match):
+def test_an_error_names_the_column(column, error, match):
     with pytest.raises(error, match=rf"column 'c': .*{match}"):
         Encoder(["c"]).fit(pa.table({"c": column}))
 
@@ -236,19 +236,19 @@ def test_values_are_handed_to_other_libraries_one_for_a_row(drawn):
     assert meanings(list(found)) == meanings(drawn.values)
 
 
-def test_separated_numbers_are_refused():
+def test_separated_numbers_are_rejected():
     with pytest.raises(TypeError, match="with sep= every row must be a str or None"):
         multi_hot(pa.array([1]), sep="|", categories=["1"])
 
 
-def test_rows_that_are_no_lists_are_refused():
+def test_rows_must_be_lists():
     with pytest.raises(TypeError, match=r"rows must be lists, .* got the Arrow type string"):
         read_lists(pa.array(["ab"]))
 
 
 @pytest.mark.parametrize("kind", ["list_", "large_list", "list_view", "large_list_view"])
 @pytest.mark.parametrize("starts", [[0, 3, 1, 4], [0, 2**30, 2**30, 4], [2, 1, 2, 3]])
-def test_lists_that_leave_their_elements_are_refused(kind, starts):
+def test_lists_outside_their_elements_are_rejected(kind, starts):
     """Pyarrow ends the process over them."""
     if not hasattr(pa, kind):
         pytest.skip("this pyarrow has no such lists")

@@ -223,7 +223,7 @@ def test_masks_are_each_columns_own(dtype):
     assert result.isna().to_numpy().tolist() == [[True, False], [False, False]]
 
 
-def test_too_large_is_refused_before_it_is_allocated():
+def test_too_large_a_result_is_rejected_before_it_is_allocated():
     """The error names the arguments to type instead, of the function and of the accessor."""
     wide = pd.CategoricalDtype(range(10_000_000))
     data = pd.Series(pd.Categorical.from_codes(np.zeros(1_000_000, np.int32), dtype=wide))

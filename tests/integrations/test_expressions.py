@@ -59,6 +59,6 @@ def test_only_frames_with_expressions_are_accepted(frame: Any) -> None:
         Encoder().fit({"c": ["a"]}).expressions(frame)
 
 
-def test_a_column_of_lists_has_no_expressions() -> None:
+def test_expressions_of_lists_are_rejected() -> None:
     with pytest.raises(TypeError, match=r"column 'c' has dtype List"):
         Encoder().fit({"c": ["a"]}).expressions(pl.DataFrame({"c": [["a"]]}))

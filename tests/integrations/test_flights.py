@@ -55,7 +55,7 @@ def as_kind(series: Any, kind: Any) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("name", ["carrier", "origin", "month"])
-def test_the_accessor_gives_the_frame_of_pandas(flights, name, kind):
+def test_the_accessor_equals_get_dummies(flights, name, kind):
     series = as_kind(flights[name], kind) if name != "month" else flights[name]
 
     pd.testing.assert_frame_equal(series.onehot(), pd.get_dummies(series, dtype=bool))
@@ -84,7 +84,7 @@ def test_all_tail_numbers_as_a_sparse_array(flights):
     ],
     ids=str,
 )
-def test_get_dummies_gives_what_pandas_gives(flights, kind, options):
+def test_get_dummies_equals_pandas(flights, kind, options):
     """A table of encoded and kept columns, dense and sparse: the whole year, or some of it."""
     if kind == "read":
         table, names = flights[["carrier", "distance", "origin"]], ["carrier", "origin"]
@@ -110,7 +110,7 @@ def test_the_frame_accessor_has_the_columns_of_pandas(flights):
 
 
 @pytest.mark.parametrize("output", ["pandas", "numpy", "csr", "csc"])
-def test_the_encoder_gives_every_form_and_the_flights_back(some, output):
+def test_every_form_is_encoded_and_decoded(some, output):
     """Five columns at once, a missing value told apart from a category, and the way back."""
     some = some.iloc[::3].drop(columns="distance")
     names = list(some)  # the outputs stand in the order of the table

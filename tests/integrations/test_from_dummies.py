@@ -94,7 +94,7 @@ def test_odd_inputs_equal_pandas(table, default_category):
 
 
 @pytest.mark.parametrize("sep", [5, b"_"])
-def test_refuses_other_separators(sep):
+def test_other_separators_are_rejected(sep):
     with pytest.raises(TypeError, match="Received 'sep' of type"):
         from_dummies(pd.DataFrame({"a_b": [1]}), sep=sep)
 

@@ -246,14 +246,14 @@ def test_forms_and_categories(library, output, declare):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_refuses(library, rows, options, error, message):
+def test_invalid_arguments_are_rejected(library, rows, options, error, message):
     """The error names the rows or the option."""
     with pytest.raises(error, match=message):
         SERIES[library.name](rows).onehot.multi_hot(**options)
 
 
 @every_accessor
-def test_lists_are_no_categories(library):
+def test_lists_are_rejected_as_categories(library):
     """One list is not one value: the error says what takes lists."""
     column = SERIES[library.name]([["a"]])
 

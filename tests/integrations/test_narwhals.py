@@ -35,7 +35,7 @@ def as_native(columns: Any) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("output", [None, "category"])
-def test_a_frame_returns_what_its_native_table_returns(frame, native, output):
+def test_a_frame_equals_its_native_table(frame, native, output):
     encoder = Encoder(["size"], handle_missing="indicator").fit(frame)
 
     encoded = encoder.transform(frame, output)
@@ -45,7 +45,7 @@ def test_a_frame_returns_what_its_native_table_returns(frame, native, output):
     assert as_native(encoded) == as_native(encoder.transform(native, output))
 
 
-def test_fit_learns_what_it_learns_from_the_native_table(frame, native):
+def test_fit_learns_from_the_native_table(frame, native):
     assert Encoder().fit(frame).to_json() == Encoder().fit(native).to_json()
     assert as_native(Encoder().fit_transform(frame)) == as_native(Encoder().fit_transform(native))
 
@@ -82,7 +82,7 @@ def test_a_frame_becomes_every_other_form(frame, native):
     )
 
 
-def test_categories_that_are_no_texts_become_an_enum_of_polars():
+def test_categories_of_numbers_become_an_enum_of_polars():
     pl = pytest.importorskip("polars")
     frame = nw.from_native(pl.DataFrame({"n": [2, 1]}))
 

@@ -77,7 +77,7 @@ def test_codes_of_an_index_are_its_own():
     assert np.shares_memory(index.onehot.codes(), index.codes)
 
 
-def test_a_multiindex_has_no_categories():
+def test_a_multiindex_is_rejected():
     """The error tells how to get one of its levels."""
     with pytest.raises(TypeError, match="get_level_values"):
         pd.MultiIndex.from_tuples([("a", 1)]).onehot()
@@ -167,7 +167,7 @@ def test_accessor_keeps_no_state():
     ],
     ids=str,
 )
-def test_refuses_result_dtypes_without_plain_0_and_1(form, dtype):
+def test_dtypes_without_0_and_1_are_rejected(form, dtype):
     with pytest.raises(TypeError, match="must be a Boolean, integer, float or complex dtype"):
         getattr(pd.Series(["a"]).onehot, form)(dtype=dtype)
 
@@ -240,7 +240,7 @@ OBJECTS = [
 
 @examples(0.5)
 @given(data=st.data(), kinds=st.lists(st.sampled_from(OBJECTS), min_size=1, max_size=4))
-def test_decoded_objects_become_what_pandas_makes_of_all_rows(data, kinds):
+def test_decoded_objects_have_the_dtype_that_pandas_infers(data, kinds):
     """What differs is looked at once, and all columns of texts together."""
     n_rows = data.draw(st.integers(1, 6)) if all(kinds) else 0
     parts = []
@@ -262,7 +262,7 @@ def test_decoded_objects_become_what_pandas_makes_of_all_rows(data, kinds):
 
 
 @pytest.mark.parametrize("output", ["numpy", "csr", "pandas"])
-def test_categories_that_come_again_mean_the_same(output):
+def test_repeated_category_dtypes_give_the_same_result(output):
     """What is kept of an index of categories holds for other rows, but not for their checks."""
     dtype = pd.CategoricalDtype(["b", "a", "c"])
     tables = [pd.DataFrame({"x": pd.Series(rows, dtype=dtype)}) for rows in (["a", "c"], ["b"])]
@@ -294,7 +294,9 @@ def test_categories_that_come_again_mean_the_same(output):
     ],
 )
 @pytest.mark.parametrize("library", ["pandas", "arrow"])
-def test_times_that_python_has_not(values: list[int], kind: Any, says: str, library: str) -> None:
+def test_times_outside_the_range_of_python_are_rejected(
+    values: list[int], kind: Any, says: str, library: str
+) -> None:
     """They are refused by the name of their column, and never rounded."""
     table: Any = pa.table({"c": pa.array(values, kind)})
     table = (
@@ -319,7 +321,7 @@ def test_nan_among_categories_in_arrow_memory_is_missing(kind):
 
 
 @pytest.mark.parametrize("form", ["__call__", "to_numpy", "codes"])
-def test_lists_in_arrow_memory_are_no_categories(form):
+def test_lists_in_arrow_memory_are_rejected(form):
     series = pd.Series([[1]], dtype=pd.ArrowDtype(pa.list_(pa.int8())))
 
     with pytest.raises(TypeError, match="cannot be hashed"):

@@ -78,7 +78,7 @@ def test_the_columns_outlive_their_frame():
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "S1", pl.String, pl.Date, None, "nonsense"])
-def test_dtypes_without_a_polars_column_are_refused(dtype):
+def test_dtypes_that_polars_lacks_are_rejected(dtype):
     with pytest.raises(TypeError, match="dtype "):
         pl.Series(["a"]).onehot(dtype=dtype)
 

@@ -105,7 +105,7 @@ class TestExpr:
         assert query.collect().schema == {"k": dtype}
 
     @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Int64], ids=str)
-    def test_categories_that_no_dtype_declares(self, dtype):
+    def test_a_dtype_must_declare_categories(self, dtype):
         """What to type instead is said once the rows come; before, polars hides all errors."""
         frame = pl.DataFrame({"k": ["1", "2"]}, schema={"k": dtype}, strict=False)
         message = (
@@ -190,7 +190,7 @@ class TestExpr:
             (lambda k: pl.all().onehot(["a"], layout="struct"), ValueError, "no single name"),
         ],
     )
-    def test_what_cannot_be_is_refused(self, call, kind, message):
+    def test_invalid_options_are_rejected(self, call, kind, message):
         """When the expression is made, not when it is computed."""
         with pytest.raises(kind, match=message):
             call(pl.col("k"))
@@ -200,7 +200,7 @@ class TestFrames:
     """DataFrames and LazyFrames."""
 
     @given(data=st.data(), engine=st.sampled_from(ENGINES))
-    def test_lazy_is_what_eager_is(self, data, engine):
+    def test_lazy_equals_eager(self, data, engine):
         """By an encoder, also where the table has another order, and by `Encoder.transform`."""
         n_rows = data.draw(st.integers(0, 9))
         table = pl.DataFrame([data.draw(series(n_rows=n_rows)).alias(name) for name in "abc"])
@@ -245,7 +245,7 @@ class TestFrames:
         )
 
     @every_engine
-    def test_only_what_is_asked_for(self, engine):
+    def test_filters_and_projections(self, engine):
         query = FRAME.lazy().onehot(["size"])
 
         result = query.filter(pl.col("n") > 1).select("size_L", "n").collect(engine=engine)
@@ -337,7 +337,7 @@ class TestFrames:
         ],
         ids=str,
     )  # fmt: skip
-    def test_what_cannot_be_is_refused(self, columns, options, kind, message):
+    def test_invalid_options_are_rejected(self, columns, options, kind, message):
         """At once, in a LazyFrame too."""
         for frame in (FRAME, FRAME.lazy()):
             with pytest.raises(kind, match=message):
@@ -354,13 +354,13 @@ class TestFrames:
         ],
         ids=str,
     )
-    def test_what_no_declaration_says(self, columns, options, message):
+    def test_options_that_need_rows_are_rejected(self, columns, options, message):
         """The error tells what to do instead, and that works."""
         with pytest.raises(ValueError, match=message) as raised:
             FRAME.lazy().onehot(columns, **options)
 
         assert "lazyframe.onehot.fit" in str(raised.value)
 
-    def test_a_refused_value_of_a_lazy_fit(self):
+    def test_a_missing_value_in_a_lazy_fit_is_rejected(self):
         with pytest.raises(ValueError, match="column 'size': the value is missing"):
             FRAME.lazy().onehot.fit(["size"], handle_missing="error")

@@ -104,7 +104,7 @@ class TestRead:
             pl.Series([-62_135_596_800_000]).cast(pl.Datetime("ms", "America/Los_Angeles")),
         ],
     )
-    def test_years_that_python_has_not(self, column):
+    def test_years_outside_the_range_of_python_are_rejected(self, column):
         """They are refused before polars panics."""
         with pytest.raises(ValueError, match="has years outside 1 to 9999"):
             read_column(column)
@@ -126,7 +126,7 @@ class TestRead:
         }
 
     @pytest.mark.parametrize("values", [[[1]], [{"a": 1}]], ids=["list", "struct"])
-    def test_nested_values_are_no_categories(self, values):
+    def test_nested_values_are_rejected(self, values):
         with pytest.raises(TypeError, match="column 'k': Series 'k' has dtype"):
             Encoder(["k"]).fit(pl.DataFrame({"k": values}))
 
@@ -142,7 +142,7 @@ class TestRead:
         assert table.names == tuple(schema)
         assert table.encodable == (True,) * 4 + (False,) * 5
 
-    def test_a_lazy_frame_is_no_table(self):
+    def test_a_lazy_frame_is_rejected(self):
         with pytest.raises(TypeError, match=r"got a polars\.LazyFrame, which has no rows"):
             Encoder().fit(pl.LazyFrame({"a": ["x"]}))
 
@@ -168,7 +168,7 @@ class TestWrap:
             (np.array([3, "NaT"], "m8[D]"), pl.Duration("ms")),
         ],
     )
-    def test_units_that_polars_has_not(self, values, dtype):
+    def test_units_of_time_that_polars_lacks(self, values, dtype):
         result = wrap(read_table({"^t$": values}), [PassThrough(0)])
 
         assert result.schema == {"^t$": dtype}
@@ -181,7 +181,7 @@ class TestWrap:
             (("n", "n"), "must be unique in polars, got 'n' twice"),
         ],
     )
-    def test_names_that_polars_refuses(self, names, message):
+    def test_invalid_names_are_rejected(self, names, message):
         with pytest.raises(ValueError, match=message):
             wrap(read_table({"k": [1]}), [Decoded(name, np.ones(1)) for name in names])
 
@@ -189,7 +189,7 @@ class TestWrap:
 class TestEncoder:
     """What the core makes of frames of polars."""
 
-    def test_what_a_column_of_polars_cannot_hold(self):
+    def test_specials_need_a_substitute(self):
         """An unknown value among texts needs a text of its own."""
         encoder = Encoder(["k"], handle_unknown="indicator").fit(pl.DataFrame({"k": ["a"]}))
         encoded = encoder.transform(pl.DataFrame({"k": ["a", "z"]}))
@@ -198,6 +198,6 @@ class TestEncoder:
         with pytest.raises(TypeError, match=r"would hold Special\.UNKNOWN beside"):
             encoder.inverse_transform(encoded)
 
-    def test_polars_has_no_complex_numbers(self):
+    def test_complex_dtypes_are_rejected(self):
         with pytest.raises(TypeError, match=r"dtype must be one of .*, got complex64"):
             Encoder(dtype="complex64").fit_transform(pl.DataFrame({"k": ["a"]}))

@@ -82,7 +82,7 @@ def test_an_encoder_fills_sparse_columns() -> None:
         BARE.onehot(encoder, sparse=True, drop="first")
 
 
-def test_nan_beside_ones_is_refused() -> None:
+def test_nan_in_sparse_columns_is_rejected() -> None:
     """A sparse column has one fill value, and that is 0."""
     options = {"handle_missing": "propagate", "dtype": "float32", "sparse": True}
     for data in (BARE, BARE["size"]):

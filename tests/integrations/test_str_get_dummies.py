@@ -109,12 +109,12 @@ def test_odd_objects_equal_pandas(values):
 
 
 @pytest.mark.parametrize("dtype", [str, "datetime64[ns]", object])
-def test_refuses_other_dtypes(dtype):
+def test_other_dtypes_are_rejected(dtype):
     with pytest.raises(ValueError, match="Only numeric or boolean dtypes"):
         str_get_dummies(pd.Series(["a"]), dtype=dtype)
 
 
-def test_refuses_what_holds_no_strings():
+def test_a_series_without_strings_is_rejected():
     with pytest.raises(AttributeError, match=r"Can only use \.str accessor"):
         str_get_dummies(pd.Series([1, 2]))
 
