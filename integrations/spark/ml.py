@@ -171,9 +171,23 @@ class OneHotEncoder(
         super().__init__()
         self._set(**self._input_kwargs)
 
-    def setParams(self, **parameters: Any) -> OneHotEncoder:
+    @keyword_only
+    def setParams(
+        self,
+        *,
+        inputCols: list[str] | None = None,
+        outputCol: str | None = None,
+        outputCols: list[str] | None = None,
+        handleUnknown: str = "error",
+        handleMissing: str = "ignore",
+        minFrequency: float | None = None,
+        maxCategories: int | None = None,
+        drop: str | None = None,
+        dtype: str = "bool",
+        output: str = "vector",
+    ) -> OneHotEncoder:
         """Set parameters by name; see the class."""
-        self._set(**parameters)
+        self._set(**self._input_kwargs)
         return self
 
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:

@@ -49,7 +49,7 @@ def is_unicode(value: str) -> bool:
 
 
 class Dialect:
-    """DuckDB's SQL, which the others change.
+    """DuckDB's SQL; the other dialects override what differs.
 
     The methods named after a result of `FeatureWriter.kind_of` write a value of that kind. They
     return None if no column of the engine can hold the value.
@@ -63,18 +63,18 @@ class Dialect:
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # The type that the literals 1 and 0 have, where a column of that type needs no cast.
+    # The type of the literals 1 and 0, if a column of that type needs no cast.
     literal_type = ""
     true, false = "TRUE", "FALSE"
-    # How many digits after the decimal point a second has.
+    # The number of digits after the decimal point of a second.
     second_digits = 6
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
     # Compares texts by their characters.
     collate = " COLLATE C"
-    # Tells a NaN in a column whose categories do not tell its type.
+    # The condition for NaN in a column whose type the categories do not tell.
     typed_nan = "typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan'"
-    # A call that fails, and shows a message and the text of a value; "" if nothing can fail.
+    # A call that fails with a message and the text of a value; "" if the engine has none.
     error_call = "error({} || {})"
     # The limits of a result: its columns, and the bytes of a column name.
     max_columns, max_bytes = 0, 0
@@ -163,7 +163,7 @@ class Dialect:
 
 
 class DuckDB(Dialect):
-    """The base, and nanoseconds."""
+    """The base, with nanoseconds."""
 
     second_digits = 9
 
