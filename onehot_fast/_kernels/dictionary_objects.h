@@ -11,9 +11,9 @@
 #include "dictionary.h"
 
 /* The memo is dropped if it knew less than a sixteenth of the first OHF_MEMO_FIRST_CHECK rows, or less than half of
- * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because objects
- * that share a place replace each other; the second of two takes the next place. From 4,000 objects at random addresses
- * 6 % share one of 2**16 places, and 38 % one of 2**13. */
+ * OHF_MEMO_WINDOW rows, in which thousands of new objects fill it. It has about one place for each row, because
+ * objects in one place replace each other; the second of two takes the next place. From 4,000 objects at random
+ * addresses 6 % share one of 2**16 places, and 38 % one of 2**13. */
 enum {
     OHF_BLOCK = 256, OHF_MIN_MEMO_BITS = 10, OHF_MAX_MEMO_BITS = 16, OHF_MEMO_FIRST_CHECK = 2048,
     OHF_MEMO_WINDOW = 16384, OHF_AHEAD = 32, OHF_MAX_MISSING = 4

@@ -1,7 +1,7 @@
 /* A lock for state that threads share without a GIL: held for a few instructions, and free in a forked child.
  *
- * With a GIL it does nothing. A child has none of its parent's other threads and would wait forever for a lock that one
- * of them held. So a fork takes this lock first, and both processes release it: the child finds the state intact. No
+ * With a GIL it does nothing. A child has none of its parent's other threads, and would wait forever if one of them
+ * held a lock. So a fork takes this lock first, and both processes release it: the child finds the state intact. No
  * Python function may be called while the lock is held. */
 #ifndef OHF_FORK_LOCK_H
 #define OHF_FORK_LOCK_H

@@ -1,8 +1,8 @@
 /* The variants of the microkernels, each compiled for its own instruction set, and the choice among them.
  *
- * The file is compiled for the baseline of the platform. A variant raises the target for its own functions only, so
- * that no other instruction runs before the processor is known. Compilers without that pragma build the plain variant,
- * and the baseline's vector variant if its intrinsics need no flag. */
+ * The file is compiled for the baseline of the platform. A variant raises the target for its own functions only: other
+ * instructions never run before the processor is known. Compilers without that pragma build the plain variant, and the
+ * baseline's vector variant if its intrinsics need no flag. */
 #include "microkernels.h"
 #include "once.h"
 
