@@ -23,6 +23,7 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -124,6 +125,8 @@ def main() -> None:
     parser.add_argument("--targets", nargs="+", default=[*TARGETS], choices=[*TARGETS])
     parser.add_argument("--python-source", type=Path, help="a folder with Include/ and PC/")
     arguments = parser.parse_args()
+    if find_spec("ziglang") is None:
+        sys.exit("ziglang is not installed: pip install ziglang")
     modules = sorted(path.with_suffix(".c") for path in (ROOT / "onehot_fast").rglob("*.pyx"))
     absent = [path.name for path in modules if not path.exists()]
     if absent:
