@@ -19,7 +19,7 @@ from libraries import LIBRARIES, Library
 
 # A hostile array of some thousand elements is slow to draw, and the machine may be busy:
 # neither is a failure.
-COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much]}
 
 # Fewer, but others each time; `.ci/run` takes "ci", and "leg" in its side legs.
 settings.register_profile("dev", max_examples=30, **COMMON)

@@ -113,14 +113,15 @@ def test_pickles_name_only_the_public_class():
 
 
 @pytest.mark.parametrize("dtype", [bool, "f4", np.float32])
-def test_skops_asks_for_the_public_class_only(dtype):
+def test_skops_asks_for_the_public_class_and_types_of_categories_only(dtype):
     skops = pytest.importorskip("skops.io")
     encoder = Encoder([*TABLE], handle_missing="indicator", drop={"size": "S"}, dtype=dtype)
     encoder.fit(TABLE)
     text = skops.dumps(encoder)
 
-    assert skops.get_untrusted_types(data=text) == ["onehot_fast.encoder.Encoder"]
-    again = skops.loads(text, trusted=["onehot_fast.encoder.Encoder"])
+    types = ["decimal.Decimal", "onehot_fast.encoder.Encoder"]
+    assert skops.get_untrusted_types(data=text) == types
+    again = skops.loads(text, trusted=types)
     assert again == encoder
     assert again.to_json() == encoder.to_json()
     np.testing.assert_array_equal(
