@@ -17,9 +17,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 from libraries import LIBRARIES, Library
 
-# A hostile array of some thousand elements is slow to draw, and the machine may be busy:
-# neither is a failure.
-COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much]}
+# A hostile array is slow to draw, unique values are drawn by rejection, and the machine may be
+# busy: none of this is a failure.
+COMMON = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
+}
 
 # Fewer, but others each time; `.ci/run` takes "ci", and "leg" in its side legs.
 settings.register_profile("dev", max_examples=30, **COMMON)
