@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onehot_fast._encode import write
-from onehot_fast.adapter import CodedColumn
+from onehot_fast.adapter import CodedColumn, write
 
 CODES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from onehot_fast import Column, Encoder
-from onehot_fast._runtime import system
 from onehot_fast.adapter import CodedColumn, write
 
 FORMS = ("numpy", "csr", "csc")
@@ -173,7 +172,7 @@ def test_a_result_too_large_names_the_smaller_forms(monkeypatch):
     table = {"p": np.arange(1000).astype(str)}
     encoder = Encoder(dtype="float32").fit(table)
     many = {"p": Column(np.zeros(100_000, np.int8), np.array(["1"]))}
-    monkeypatch.setattr(system, "available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 1 << 20)
     smaller = r"output='csr' or .* \(1.1 MiB\), output='csc' .* \(.*\), dtype=bool \(95.4 MiB\)"
 
     with pytest.raises(MemoryError, match=rf"needs 381.5 MiB .*; smaller: {smaller}"):

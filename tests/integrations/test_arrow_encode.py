@@ -18,7 +18,6 @@ from programs import WITHOUT_PANDAS, run  # noqa: E402
 
 from onehot_fast import Encoder  # noqa: E402
 from onehot_fast.integrations.arrow import decode, encode, encoded_schema  # noqa: E402
-from onehot_fast.integrations.arrow._write import LAYOUTS  # noqa: E402
 
 TABLE = pa.table(
     {
@@ -30,6 +29,7 @@ TABLE = pa.table(
 )
 COMPARABLE = [*TEXTS, *BYTES, *INTEGERS, pa.bool_(), pa.date32(), pa.decimal128(5, 2)]
 needs_pandas = pytest.mark.skipif(find_spec("pandas") is None, reason="pandas is not installed")
+LAYOUTS = ("columns", "struct", "array", "tensor", "dictionary")
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 from types import SimpleNamespace
 
@@ -202,3 +203,23 @@ def test_running_is_unknown_without_proc(monkeypatch):
     monkeypatch.setattr(system, "os", SimpleNamespace(O_RDONLY=os.O_RDONLY, open=refuse))
 
     assert running_threads() is None
+
+
+def test_no_path_names_a_server(monkeypatch):
+    """Two slashes begin the name of a server, which Windows looks for in the network."""
+    paths = []
+
+    def refuse(path, *_, **__):
+        paths.append(str(path))
+        raise FileNotFoundError(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(builtins, "open", refuse)
+        patch.setattr(os, "open", refuse)
+        available_memory()
+        total_memory()
+        cpu_quota()
+        running_threads()
+
+    assert len(paths) >= 4
+    assert [path for path in paths if path.startswith("//")] == []

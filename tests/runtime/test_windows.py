@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from programs import run
 
 from onehot_fast import Encoder
-from onehot_fast._runtime import system
 
 # What Python has on POSIX systems only.
 MODULES = ("fcntl", "grp", "posix", "pwd", "resource", "termios")
@@ -53,26 +50,6 @@ def test_everything_works_without_posix() -> None:
     """
 
     assert run(program) == "[[False, True]]"
-
-
-def test_no_path_names_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two slashes begin the name of a server, which Windows looks for in the network."""
-    paths: list[str] = []
-
-    def refuse(path: Any, *_: Any, **__: Any) -> Any:
-        paths.append(str(path))
-        raise FileNotFoundError(path)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(builtins, "open", refuse)
-        patch.setattr(os, "open", refuse)
-        system.available_memory()
-        system.total_memory()
-        system.cpu_quota()
-        system.running_threads()
-
-    assert len(paths) >= 4
-    assert [path for path in paths if path.startswith("//")] == []
 
 
 @pytest.fixture
