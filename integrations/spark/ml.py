@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pyspark import keyword_only
 from pyspark.ml import Estimator, Model
@@ -12,6 +12,7 @@ from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 from pyspark.sql import DataFrame
 
 from onehot_fast import Encoder
+from onehot_fast.encoder import HandleUnknown
 
 from ._columns import CODES, check_output
 from .encoding import encode
@@ -44,7 +45,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
 
     handleUnknown = _param(
         "handleUnknown",
-        "how to encode unknown values: error, ignore, warn, indicator or infrequent",
+        "how to encode unknown values: " + ", ".join(get_args(HandleUnknown)),
     )
     handleMissing = _param(
         "handleMissing", "how to encode null and NaN: ignore, indicator, error or propagate"

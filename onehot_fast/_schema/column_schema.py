@@ -221,7 +221,7 @@ def column_schema(
     # Without an output column there is no place for NaN.
     is_lost = options.handle_missing == "propagate" and n_outputs == 0
     zero_row_labels += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
-    zero_row_labels += [Special.UNKNOWN] if _ignores_unknown(options, groups) else []
+    zero_row_labels += [Special.UNKNOWN] if _zeros_can_mean_unknown(options, groups) else []
     return ColumnSchema(
         name,
         options,
@@ -255,8 +255,8 @@ def _label_of(groups: CategoryGroups, position: int, known: Categories) -> Any:
     return known.take([category]).tolist()[0]
 
 
-def _ignores_unknown(options: ColumnOptions, groups: CategoryGroups) -> bool:
-    """Tell whether an unknown value becomes a row of zeros."""
+def _zeros_can_mean_unknown(options: ColumnOptions, groups: CategoryGroups) -> bool:
+    """Tell whether a row of zeros can mean an unknown value."""
     rule = options.handle_unknown
     return rule in ("ignore", "warn") or (rule == "infrequent" and not groups.has_infrequent)
 

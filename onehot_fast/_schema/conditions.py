@@ -65,8 +65,9 @@ class FeatureWriter(ABC, Generic[Expression]):
                 f"column {column.name!r} has no feature in which an engine could reject a value;"
                 " use set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
-        conditions = [self._among([i]) for i in column.category_of_feature.tolist()]
-        conditions += map(self._special, column.specials)
+        groups = [[i] for i in column.category_of_feature.tolist()]
+        groups += map(self._categories_of, column.specials)
+        conditions = [self._condition(*pair) for pair in enumerate(groups)]
         features = [self.feature(each, {}) for each in conditions[1:]]
         return [*(self.feature(each, errors) for each in conditions[:1]), *features]
 
@@ -76,22 +77,26 @@ class FeatureWriter(ABC, Generic[Expression]):
         if options.handle_missing == "error":
             errors["missing"] = self.is_missing()
         if options.handle_unknown == "error":
-            errors["unknown"] = self._special(Special.UNKNOWN)
+            errors["unknown"] = self._is_unknown_or([])
         return errors
 
-    def _special(self, special: Special) -> Expression:
-        """Return when a feature that stands for no single category is one."""
-        column, is_rare = self.column, self.column.is_infrequent
-        if special is Special.MISSING:
-            return self.is_missing()
-        if special is Special.UNKNOWN:
-            return self.is_other(self._chosen(range(len(column.known))))
-        if column.options.handle_unknown == "infrequent":
-            return self.is_other(self._chosen(np.flatnonzero(~is_rare).tolist()))
-        return self._among(np.flatnonzero(is_rare).tolist())
+    def _categories_of(self, special: Special) -> list[int]:
+        """Return the categories of a feature that stands for no single one."""
+        is_rare = self.column.is_infrequent
+        return np.flatnonzero(is_rare).tolist() if special is Special.INFREQUENT else []
 
-    def _among(self, positions: Iterable[int]) -> Expression:
+    def _condition(self, output: int, positions: list[int]) -> Expression:
+        """Return when a feature is one, from its position and those of its categories."""
+        if output == self.column.missing_output:
+            return self.is_missing()
+        if output == self.column.unknown_output:
+            return self._is_unknown_or(positions)
         return self.is_among(self._chosen(positions))
+
+    def _is_unknown_or(self, positions: list[int]) -> Expression:
+        """Return whether the value is unknown or one of some categories."""
+        others = np.delete(np.arange(len(self.column.known)), positions)
+        return self.is_other(self._chosen(others.tolist()))
 
     def _chosen(self, positions: Iterable[int]) -> list[Any]:
         return [self.literals[i] for i in positions if self.literals[i] is not None]

@@ -19,7 +19,7 @@ from onehot_fast._categories.keys import plain
 from onehot_fast._runtime import parallel
 from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn
 from onehot_fast._schema.column_schema import UNKNOWN, ColumnSchema, column_schema, shortened
-from onehot_fast._schema.options import ColumnOptions, Options
+from onehot_fast._schema.options import UNKNOWN_RULES, ColumnOptions, Options
 from onehot_fast._schema.reports import (
     Check,
     UnknownValueError,
@@ -48,7 +48,7 @@ VALUE_BYTES = 8
 MAX_CACHED_CATEGORIES = 4096
 # Up to this many rows, Python objects are looked up faster than a column is read.
 FEW_ROWS = 16
-ACCEPTING_UNKNOWN = "handle_unknown='ignore' (or 'warn', 'indicator', 'infrequent')"
+ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
 # The number of categories in an error.
 MAX_CATEGORIES_IN_MESSAGE = 6
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 import pyarrow as pa
@@ -33,6 +33,7 @@ from onehot_fast.cli.inspection import InspectOptions, run_inspect
 from onehot_fast.cli.outputs import Output
 from onehot_fast.cli.places import FORMATS, Format, parse_format
 from onehot_fast.cli.source import Input, open_source
+from onehot_fast.encoder import HandleUnknown
 
 __all__ = ["commands", "run"]
 
@@ -229,7 +230,7 @@ ENCODER_OPTIONS = {
     "drop": ("RULE",
         "Drop a feature: first, last, if_binary, most_frequent or COLUMN=CATEGORY."),
     "handle_unknown": ("RULE",
-        "Unknown categories: error (default), ignore, warn, indicator or infrequent."),
+        f"Unknown categories: {', '.join(get_args(HandleUnknown))}; default error."),
     "handle_missing": ("RULE", "Nulls: ignore (default), indicator, error or propagate."),
     "min_frequency": ("N",
         "Rarer categories share one feature; a number of rows (10) or a share of them (0.01)."),

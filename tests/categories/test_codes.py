@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from encoder_oracle import INFREQUENT, MISSING, UNKNOWN, Options, columns_of, meaning, refused_row
+from encoder_oracle import (
+    INFREQUENT,
+    MISSING,
+    UNKNOWN,
+    UNKNOWN_RULES,
+    Options,
+    columns_of,
+    meaning,
+    refused_row,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +33,7 @@ def cases(draw: st.DrawFn, pool: Any) -> tuple[list[Any], list[Any], Options]:
     options = Options(
         drop=draw(st.sampled_from([None, "first", "last", "if_binary", "most_frequent"])),
         handle_missing=draw(st.sampled_from(["ignore", "indicator", "error", "propagate"])),
-        handle_unknown=draw(st.sampled_from(["error", "ignore", "indicator", "infrequent"])),
+        handle_unknown=draw(st.sampled_from(UNKNOWN_RULES)),
         min_frequency=draw(st.sampled_from([None, 2, 0.3])),
         max_categories=draw(st.sampled_from([None, 2, 3])),
     )

@@ -10,7 +10,7 @@ from itertools import chain
 import encoder_oracle
 import numpy as np
 import pytest
-from encoder_oracle import Options
+from encoder_oracle import UNKNOWN_RULES, Options
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,7 +57,7 @@ def column_options(draw, pool):
         categories=draw(st.none() | declared),
         drop=draw(st.sampled_from([None, "first", "last", "if_binary", "most_frequent"])),
         handle_missing=draw(st.sampled_from(["ignore", "indicator", "error", "propagate"])),
-        handle_unknown=draw(st.sampled_from(["error", "ignore", "indicator", "infrequent"])),
+        handle_unknown=draw(st.sampled_from(UNKNOWN_RULES)),
         min_frequency=draw(st.sampled_from([None, 1, 2, 3, 0.2, 0.5])),
         max_categories=draw(st.sampled_from([None, 1, 2, 3, 6])),
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
 from libraries import Library
@@ -33,7 +34,7 @@ OPTIONS = st.fixed_dictionaries(
     optional={
         "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
         "handle_missing": st.sampled_from(["ignore", "indicator"]),
-        "handle_unknown": st.sampled_from(["error", "ignore", "indicator", "infrequent"]),
+        "handle_unknown": st.sampled_from(UNKNOWN_RULES),
         "min_frequency": st.sampled_from([None, 2, 0.3]),
         "max_categories": st.sampled_from([None, 1, 3]),
     },

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import onnx_models
 import pytest
+from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
@@ -101,7 +102,7 @@ def cases(draw: st.DrawFn, *, has_other_dtypes: bool = False, without: Any = ())
     other = draw(st.sampled_from([dtype, dtype, *dtypes])) if has_other_dtypes else dtype
     options: dict[str, Any] = {
         "handle_missing": st.sampled_from(["ignore", "indicator", "propagate", "error"]),
-        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent", "error"]),
+        "handle_unknown": st.sampled_from(UNKNOWN_RULES),
         "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
         "min_frequency": st.sampled_from([None, 2]),
         "max_categories": st.sampled_from([None, 2, 3]),

@@ -33,7 +33,7 @@ POLICIES = st.fixed_dictionaries(
     {},
     optional={
         "handle_missing": st.sampled_from(["ignore", "indicator", "propagate"]),
-        "handle_unknown": st.sampled_from(["ignore", "indicator", "infrequent"]),
+        "handle_unknown": st.sampled_from(oracle.UNKNOWN_RULES[1:]),
         "drop": st.sampled_from([None, "first", "last", "if_binary", "most_frequent"]),
         "min_frequency": st.sampled_from([None, 2, 0.3]),
         "max_categories": st.sampled_from([None, 1, 3]),

@@ -89,6 +89,10 @@ def refused_row(rows: list[Any], values: list[Any], options: Options) -> int | N
     return unknown.index(True) if options.handle_unknown == "error" and any(unknown) else None
 
 
+# The values of handle_unknown; "warn" encodes as "ignore".
+UNKNOWN_RULES = ("error", "ignore", "indicator", "infrequent")
+
+
 def meaning(value: Any, values: list[Any], options: Options) -> Any:
     """Return the label whose output is on; None if none is, or "nan" if all are NaN."""
     if is_missing(value):

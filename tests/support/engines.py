@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from encoder_oracle import UNKNOWN_RULES
 from hypothesis import strategies as st
 
 from onehot_fast import Column, Encoder
@@ -91,7 +92,7 @@ PARTS = st.permutations(LEVELS).flatmap(
 )
 FLOATS = ["float32", "float64"]
 OPTIONS = st.fixed_dictionaries(
-    {"handle_unknown": st.sampled_from(["error", "ignore", "indicator", "infrequent"])},
+    {"handle_unknown": st.sampled_from(UNKNOWN_RULES)},
     optional={
         "categories": st.sampled_from([{"text": ["b", "a", "zz"]}, {"level": ["L", "S"]}]),
         "drop": st.sampled_from(["first", "last", "if_binary", "most_frequent"]),
