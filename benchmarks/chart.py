@@ -12,7 +12,7 @@ from benchmarks.peers.registry import OURSELVES
 from benchmarks.scenarios import LINE_FLOOR
 from benchmarks.targets import Results
 
-PANELS = {"out": "into a warm buffer (out=)", "fresh": "ordinary call, repeated"}
+PANELS = {"out": "into an existing buffer (out=)", "fresh": "ordinary call, repeated"}
 # The palette of Okabe and Ito, which colour-blind readers can distinguish; each has its own shape.
 STYLES = {
     OURSELVES: ("#000000", "D"),
@@ -30,7 +30,7 @@ STYLES = {
 
 
 def multiples(records: Sequence[Record], library: str, mode: str) -> dict[str, float]:
-    """Return the best of a library in each workload, in line floors of all threads."""
+    """Return the best of a library in each workload, relative to the floor of all threads."""
     results = Results(records)
     found: dict[str, float] = {}
     for record in records:
@@ -54,6 +54,8 @@ def _panel(axes: Any, records: Sequence[Record], mode: str, workloads: Sequence[
             list(found.values()), rows, c=colour, marker=shape, label=library, alpha=0.9, **style
         )
     axes.axvline(1, color="#666666", linestyle="--", linewidth=1, zorder=1)
+    place = {"xy": (1, 0), "xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+    axes.annotate("floor", xytext=(4, 4), color="#666666", fontsize=9, **place)
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("time of a call / floor (log scale; left is faster)")
@@ -80,7 +82,8 @@ def draw(records: Sequence[Record], titles: dict[str, str], path: Path) -> None:
     both[0].invert_yaxis()
     handles, labels = both[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=len(labels), frameon=False, fontsize=9)
-    figure.suptitle(f"one_hot and other libraries, {results.threads} threads")
+    title = f"one_hot and other libraries on {results.threads} processors"
+    figure.suptitle(f"{title} (onehot_fast with its default threads)")
     figure.tight_layout(rect=(0, 0.06, 1, 1))
     for suffix, metadata in ((".png", None), (".svg", {"Date": None})):
         figure.savefig(path.with_suffix(suffix), dpi=130, metadata=metadata)

@@ -1,4 +1,4 @@
-"""The line floor: a lower bound of the time to write an output, on this machine in this run.
+"""The line floor: an estimate of the least time to write an output, in the same run.
 
 A 64-byte line of zeros takes the time of filling it with 0, any other line that of filling it with
 1, and the indices must be read: ``z * t0 + (1 - z) * t1 + r``, where ``z`` is the share of lines of

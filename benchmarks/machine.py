@@ -92,6 +92,6 @@ def describe(threads: int) -> dict[str, str]:
 def versions(libraries: Iterable[str]) -> dict[str, str]:
     """Return the versions of the distributions that libraries were imported from."""
     owners = packages_distributions()
-    names = {owners[library][0] for library in libraries if library in owners}
+    names = {owners[library][0] for library in {*libraries} & owners.keys() - {"onehot_fast"}}
     found = {name: version(name) for name in sorted(names, key=str.lower)}
     return {"onehot_fast": onehot_fast.__version__, **found}

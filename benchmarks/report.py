@@ -21,18 +21,22 @@ INTRO = """All libraries take turns in one process, so that a slow moment of the
 of them. Every result was checked first. A time is the median of the calls, including the release of
 the result. [Benchmarks](index.md) shows charts of the most common tasks.
 
-- The **line floor** is a lower bound of the time, measured in the same run:
-  `z * t0 + (1 - z) * t1 + r`.
+- The **floor** estimates the least time, measured in the same run: `z * t0 + (1 - z) * t1 + r`. Our
+  kernels can be faster ("/ floor" below 1).
   t0 and t1 are the times to fill the output with 0 and with 1, by `memset` or by streaming stores,
   whichever is faster ("by"). z is the share of its 64-byte cache lines without a one, and r the
   time to read the indices. It has the same number of threads, and writes into warm huge pages.
-- "out" writes into a given warm buffer; "fresh" is the ordinary call, repeated.
-- "/ floor" and "/ ours" are ratios of times.
+- "out" writes into a given buffer that was used before; "ordinary" is the repeated call without
+  `out=`. Rows of onehot_fast are the NumPy functions.
+- "/ floor" divides by the floor of as many threads. "/ ours" divides by the row of onehot_fast that
+  has 1.00: the one with default threads and the same kind of result.
 - Tables have columns of 3, 12, 50, 100 and 300 categories. Estimators were fitted before, unless a
   title says "the categories learned".
 - "peak / output" is the additional memory at the peak of one call in a new process, divided by the
   size of the result.
 """
+# The kind of a result, by mode.
+KINDS = {"fresh": "ordinary"}
 TITLES = {
     work.name: work.title for works in (WORKLOADS, FRAMES, WRITTEN) for work in works.values()
 }
@@ -109,7 +113,8 @@ def _workload(records: Sequence[Record], results: Results, name: str) -> str:
         label = f"**{key.name}**" if key.library == OURSELVES else key.name
         times = [_time(seconds, small) for seconds in (record.median, record.best)]
         ratios = [_ratio(record.median, floor), _ratio(record.median, ours)]
-        rows.append((label, key.mode, key.threads or "default", *times, *ratios))
+        kind = KINDS.get(key.mode, key.mode)
+        rows.append((label, kind, key.threads or "default", *times, *ratios))
     unit = "µs" if small else "ms"
     headers = (
         "library",
@@ -219,8 +224,8 @@ def _quiet(session: Session) -> str:
 
 def markdown(session: Session, chart_name: str) -> str:
     """Return the whole report."""
-    # The chart shows multiples of the floor.
-    chart = [f"![Time of each task in floors]({chart_name}.svg)\n"] if session.has_chart else []
+    image = f"![Time of each task relative to the floor]({chart_name}.svg)\n"
+    chart = [image] if session.has_chart else []
     parts = [
         f"# {machine.title()}\n",
         INTRO,

@@ -25,7 +25,7 @@ from benchmarks.peers.registry import OURSELVES, Call
 from benchmarks.workloads import WORKLOADS, Array, Work, Workload, check
 
 ROOT = Path(__file__).parents[1]
-LINE_FLOOR = "line floor"
+LINE_FLOOR = "floor"
 WRITER = f"{OURSELVES} Encoder.transform"
 # Smaller outputs are not memory-bound: their floor would be the overhead of a call.
 SMALLEST_FLOOR = 1 << 20

@@ -165,7 +165,7 @@ def of_the_floor(results: Results) -> Iterator[Verdict]:
         for threads in sorted({1, results.threads}):
             ours = results.find(workload, OUT, threads)
             floor = results.find(workload, LINE_FLOOR, threads)
-            target = f"`out=` / line floor, {_threads(threads)}"
+            target = f"`out=` / floor, {_threads(threads)}"
             yield from _at_most(workload, target, ours, floor, limit)
 
 

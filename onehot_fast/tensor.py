@@ -146,8 +146,8 @@ def one_hot(
         PyTorch.
     label_smoothing : float, default 0.0
         From 0 to below 1: the values are ``1 - s + s / depth`` and ``s / depth`` instead of 1 and
-        0, so that a row still sums to 1. It needs a float dtype. A row of `off_value` has
-        ``s / depth`` everywhere: leave it out of the loss.
+        0, with ``s = label_smoothing``, so that a row still sums to 1. It needs a float dtype. An
+        ignored or invalid index becomes a row of ``s / depth``: leave it out of the loss.
     out : ndarray, optional
         The memory of the result: of its shape and dtype, writable, with any strides, without
         overlap with the indices. It is written after all checks.
@@ -297,9 +297,9 @@ def decode(
     Parameters
     ----------
     tensor : array_like of any dtype, of rank 1 or higher
-        Elements are equal if their bits are: a -0.0 in the tensor is not 0.0, and a NaN is found
-        by its payload. Structures are compared field by field. Objects and the elements of a
-        StringDType are equal if they are identical or ``==`` is True.
+        Elements are compared bit by bit, which matters only for -0.0 and NaN. Structures are
+        compared field by field. Objects and the elements of a StringDType are equal if they are
+        identical or ``==`` is True.
     axis : int, default -1
         The dimension of the classes, from ``-r`` to ``r - 1`` for a tensor of rank ``r``.
     on_value : scalar, default 1

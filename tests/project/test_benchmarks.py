@@ -455,7 +455,7 @@ def record(workload: str, name: str, mode: str, threads: int, seconds: float) ->
 def test_verdicts_follow_the_figures() -> None:
     verdicts = targets.verdicts(
         [
-            record("W2", "line floor", "floor", 2, 1.0),
+            record("W2", "floor", "floor", 2, 1.0),
             record("W2", "onehot_fast out=", "out", 2, 1.05),
             record("W2", "onehot_fast out=", "out", 0, 1.05),
             record("W2", "numpy fill + assign", "out", 2, 2.0),
@@ -466,7 +466,7 @@ def test_verdicts_follow_the_figures() -> None:
 
     best = "faster than every ordinary call (best: tensorflow one_hot)"
     assert verdicts == [
-        ("W2", "`out=` / line floor, 2 threads", "1.05 x", "≤ 1.1 x", True),
+        ("W2", "`out=` / floor, 2 threads", "1.05 x", "≤ 1.1 x", True),
         ("W2", "faster than the best peer (numpy fill + assign)", "1.90 x", "≥ 2 x", False),
         ("W2", "repeated without `out=` / with", "1.14 x", "≤ 1.15 x", True),
         ("W2", best, "3.33 x", "≥ 2.5 x", True),
