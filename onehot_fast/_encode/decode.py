@@ -1,4 +1,4 @@
-"""Decode rows to values."""
+"""Decode encoded rows to the values of each column."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from onehot_fast.table import Table, column_position
 AnyArray: TypeAlias = npt.NDArray[Any]
 Classes: TypeAlias = npt.NDArray[np.int64]
 
-# Columns are read together up to this many cells, because each selection of columns takes time.
+# Up to this many cells, columns are read in one call, because each call has an overhead.
 SMALL_CELLS = 1 << 20
-# The kinds of dtypes that have 0 and 1; "V" are dtypes of other packages, such as bfloat16.
+# The kinds of dtypes that contain 0 and 1; "V" are dtypes of other packages, such as bfloat16.
 NUMBERS = "biufcOV"
 ZERO_ROW = -1  # the class of a row without a 1
-SOME_VALUES = 6  # the number of categories in an error
+SOME_VALUES = 6  # the maximum number of categories in an error message
 NO_VALUE = -2  # the class of a row whose missing value was propagated
 
 
 def decode_matrix(
     schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
 ) -> dict[Hashable, AnyArray]:
-    """Return the columns of a matrix by their names: decoded ones, and others as they are.
+    """Return the columns of a matrix by name: decoded columns, and other columns unchanged.
 
-    The matrix is dense or sparse. It has the columns that `transform` gives it, or features alone.
+    The matrix is dense or sparse. It has all columns of `transform`, or only the features.
     """
     others = _others(schema)
     accepted = [schema.n_features, *([schema.n_features + len(others)] if others else [])]
@@ -63,8 +63,8 @@ def decode_matrix(
     for name, output in others:
         if name in columns:
             raise ValueError(
-                f"a mapping holds one column named {name!r}, and the matrix has several: pass the"
-                " features alone, or decode a table"
+                f"the matrix has several columns named {name!r}, but a dict has one: pass only the"
+                " features, or decode a table"
             )
         column = encoded[:, [output]]
         columns[name] = (column.toarray() if hasattr(column, "toarray") else column).ravel()
@@ -72,7 +72,7 @@ def decode_matrix(
 
 
 def _others(schema: Schema) -> list[tuple[Hashable, int]]:
-    """Return the name and the output of each column of a matrix that is not encoded."""
+    """Return the name and the position in a matrix of each column that is not encoded."""
     if not schema.has_other_columns:
         return []
     names = schema.fitted_names or ()
@@ -83,7 +83,7 @@ def _others(schema: Schema) -> list[tuple[Hashable, int]]:
 def _decode_rows(
     schema: Schema, encoded: AnyArray, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
-    """Return the values of each column from the (rows, features) matrix."""
+    """Return the values of each column of a dense matrix of shape (n_rows, n_features)."""
 
     def part(start: int, stop: int) -> AnyArray:
         return np.ascontiguousarray(encoded[:, start:stop])
@@ -98,13 +98,13 @@ def _decode_rows(
 def decode_features(
     schema: Schema, table: Table, substitutes: Mapping[Special, Any]
 ) -> list[tuple[AnyArray, AnyArray]]:
-    """Return the values that occur in each column, and which of them each row has.
+    """Return the distinct values of each column, and the position among them of each row's value.
 
-    The table has the output columns.
+    The table must have all output columns.
     """
     positions = schema.cached_for(table.names, DecodedLayout).features
     starts, n_rows = schema.starts, table.n_rows
-    begin = end = 0  # the range of the features in `every`
+    begin = end = 0  # the range of features that `every` contains
     every: AnyArray | None = None
 
     def part(start: int, stop: int) -> AnyArray:
@@ -127,7 +127,7 @@ def decode_features(
 
 
 def as_cells(values: AnyArray) -> AnyArray:
-    """Return numbers as they are, and objects as floats: NaN for null, infinity for no number."""
+    """Return numbers unchanged, objects as floats: null is NaN, a non-number is infinity."""
     if values.dtype.kind in "biufc":
         return values
     cells = np.empty(len(values))
@@ -148,7 +148,7 @@ def _decode_dense(
     *,
     nan_is_null: bool,
 ) -> list[tuple[AnyArray, AnyArray]]:
-    """Decode each column's outputs, which lie along the last axis (inner = 1) or the first."""
+    """Decode each column; its outputs are the columns (inner = 1) or the rows of its array."""
     columns = []
     for i, column in enumerate(schema.columns):
         cells = part(*schema.starts[i : i + 2])
@@ -160,10 +160,10 @@ def _decode_dense(
 def classes_of(
     column: ColumnSchema, cells: AnyArray, n_rows: int, inner: int, *, nan_is_null: bool = True
 ) -> Classes:
-    """Return the feature that is 1 in each row of a column's cells, ZERO_ROW or NO_VALUE.
+    """Return the index of the feature that is 1 in each row of a column, ZERO_ROW or NO_VALUE.
 
-    The cells are the rows of an array (inner = 1) or its columns. A row without a 1 may hold 0,
-    null, and NaN if missing values are propagated or `nan_is_null`.
+    The table's rows are the rows of `cells` (inner = 1) or its columns. A row without a 1 may
+    contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
     """
     width = column.n_outputs
     classes = np.full(n_rows, ZERO_ROW, np.int64)
@@ -191,14 +191,14 @@ def classes_of(
 
 
 def _is_null(cells: AnyArray) -> npt.NDArray[np.bool_]:
-    """Tell which cells are null: None and the like among objects, else NaN."""
+    """Tell which cells are null: missing objects if the dtype is object, else NaN."""
     if cells.dtype == object:
         return np.array([*map(is_missing, cells.flat)], bool).reshape(cells.shape)
     return np.asarray(cells != cells, bool)
 
 
 def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_null: bool) -> None:
-    """Reject the first row without a 1 that holds something else than 0 and null."""
+    """Raise an error for the first row without a 1 that contains other values than 0 and null."""
     empty = np.flatnonzero(classes == ZERO_ROW)
     accepts_null = nan_is_null or rows.dtype == object
     for start in range(0, len(empty), step := max(1, SMALL_CELLS // rows.shape[1])):
@@ -212,17 +212,17 @@ def _check_zeros(column: ColumnSchema, rows: AnyArray, classes: Classes, nan_is_
 
 
 def _reject_cell(column: ColumnSchema, row: int, feature: int, value: Any) -> NoReturn:
-    """Raise the error for a row without a 1 that is not all zeros."""
+    """Raise the error for a row that has no 1 and is not all zeros."""
     raise ValueError(
         f"column {column.name!r}, row {row}: no feature is 1, and {column.names[feature]!r} is"
-        f" {value}, expected 0 and 1; onehot_fast.decode(scores, rule='argmax') decodes scores"
+        f" {value}, expected 0 or 1; use onehot_fast.decode(scores, rule='argmax') for scores"
     )
 
 
 def decode_sparse(
     schema: Schema, encoded: Any, substitutes: Mapping[Special, Any]
 ) -> list[AnyArray]:
-    """Return the values of each column from a sparse array of SciPy, in CSC format."""
+    """Return the values of each column of a SciPy sparse array in CSC format."""
     n_rows, by_feature = encoded.shape[0], encoded
     columns = []
     for i, column in enumerate(schema.columns):
@@ -248,13 +248,13 @@ def decode_sparse(
 
 
 def _check_single(column: ColumnSchema, row: int) -> None:
-    """Reject the row in which several features of one column are 1."""
+    """Raise an error if `row`, a row in which several features are 1, is not negative."""
     if row >= 0:
         raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
 
 def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
-    """Reject the first row without a 1 if no value is encoded as zeros."""
+    """Raise an error for the first row without a 1, unless a value is encoded as zeros."""
     if not column.zero_row_labels and (classes == ZERO_ROW).any():
         raise ValueError(
             f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1, and no"
@@ -265,9 +265,9 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
 def _distinct(
     column: ColumnSchema, classes: Classes, substitutes: Mapping[Special, Any]
 ) -> tuple[AnyArray, AnyArray]:
-    """Return the distinct values of the classes, and the position of each row among them.
+    """Return the distinct decoded values, and the position among them of each row's value.
 
-    The values have the dtype of the categories if nothing else occurs.
+    The values have the dtype of the categories if all of them are categories.
     """
     _check_zero_rows(column, classes)
     shifted = classes - NO_VALUE
@@ -291,7 +291,7 @@ def _distinct(
 
 
 def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
-    """Return the category or the Special of each class; the classes ascend."""
+    """Return the category or the `Special` of each class; classes must be in ascending order."""
     n_own = len(column.category_of_feature)
     every_special = [*column.specials]
     is_category = (outputs >= 0) & (outputs < n_own)
@@ -304,7 +304,7 @@ def _labels(column: ColumnSchema, outputs: npt.NDArray[np.int64]) -> list[Any]:
 
 
 def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
-    """Tell whether a table has the encoded columns in place of their features."""
+    """Tell whether a table has the categorical columns instead of their features."""
     found = {*names}
     return found.issuperset(column.name for column in schema.columns) and not (
         found.issuperset(schema.names)
@@ -312,7 +312,7 @@ def holds_categories(schema: Schema, names: Sequence[Hashable]) -> bool:
 
 
 def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, Any]) -> list[Part]:
-    """Return a table of categorical columns with the values of these columns."""
+    """Return the parts of a table whose categorical columns are replaced by decoded values."""
     parts: list[Part] = [PassThrough(position) for position in range(len(table.names))]
     for column, grouped in zip(schema.columns, categorical_schema(schema).columns, strict=True):
         position = table.position(column.name)
@@ -327,7 +327,7 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
                 f"column {column.name!r}, row {row}: {value!r} is not one of the encoder's"
                 f" categories {known.tolist()[:SOME_VALUES]!r}"
             )
-        # A null is not a dropped category: transform drops none of this form.
+        # A null never means a dropped category: categorical output drops no category.
         nulls = [Special.MISSING] if column.propagates_missing else []
         nulls += [label for label in column.zero_row_labels if isinstance(label, Special)]
         meaning = replace(grouped, zero_row_labels=tuple(nulls))
@@ -336,24 +336,24 @@ def category_parts(table: Table, schema: Schema, substitutes: Mapping[Special, A
 
 
 class DecodedLayout:
-    """The columns of the tables that `inverse_transform` makes of tables with these names.
+    """The columns of the results of `inverse_transform` for tables with these names.
 
-    A decoded column replaces its features. One without features follows the columns that came
-    before it in `fit`.
+    A decoded column replaces its features. A column without features follows the columns that
+    preceded it in `fit`.
 
     Attributes
     ----------
     features : list of int
         The position of each feature of the schema in the encoded table.
     columns : list of PassThrough or int
-        The columns of the decoded table; a number is that of a column of the schema.
+        The columns of the decoded table; an int is an index of ``schema.columns``.
     memo : dict
-        Objects of an integration that it reuses for the next of these tables.
+        Objects that an integration caches for the next table with these names.
 
     Raises
     ------
     ValueError
-        A feature is absent, or the table has several columns of its name.
+        A feature is absent, or several columns of the table have its name.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
@@ -385,9 +385,9 @@ class DecodedLayout:
 
 
 def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[int]:
-    """Return the position of each wanted name, or raise an error if it is absent or repeated."""
+    """Return the position of each wanted name; raise an error if it is absent or duplicated."""
     position_of = {name: position for position, name in enumerate(names)}
-    if len(position_of) < len(names):  # `column_position` reports repeated names
+    if len(position_of) < len(names):  # `column_position` raises the error for duplicates
         counts = Counter(names)
         position_of = {name: i for name, i in position_of.items() if counts[name] == 1}
     return [
@@ -399,7 +399,7 @@ def _positions(names: Sequence[Hashable], wanted: Sequence[Hashable]) -> list[in
 def decoded_parts(
     table: Table, schema: Schema, values: Sequence[tuple[AnyArray, AnyArray]]
 ) -> list[Part]:
-    """Return the table with the features of each column replaced by its values."""
+    """Return the parts of a table whose features are replaced by decoded columns."""
     return [
         Decoded(schema.columns[part].name, *values[part], schema.columns[part])
         if isinstance(part, int)
@@ -409,7 +409,7 @@ def decoded_parts(
 
 
 def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyArray]:
-    """Return decoded columns by their names: the form of a table that needs no library."""
+    """Return the columns of a decoded table as a dict from names to arrays."""
     columns: dict[Hashable, AnyArray] = {}
     for part in parts:
         if isinstance(part, PassThrough):
@@ -420,7 +420,7 @@ def decoded_mapping(table: Table, parts: Sequence[Part]) -> dict[Hashable, AnyAr
 
 
 def _numpy_values(part: Decoded) -> AnyArray:
-    """Return decoded rows in the common dtype of the fitted arrays, if it holds them."""
+    """Return decoded rows, in the common dtype of the fitted arrays if it can represent them."""
     distinct = part.distinct
     with contextlib.suppress(TypeError, ValueError):  # dtypes without a common dtype
         dtypes = [np.dtype(name) for name in part.types_in("numpy")]

@@ -1,12 +1,12 @@
-"""Several columns as the digits of one code: how an implicit one-hot matrix is stored and summed.
+"""Combine several columns into one code, to store and to multiply an implicit one-hot matrix.
 
-A column with `n` outputs is a digit: 0 means no output, ``1 .. n`` are the outputs, and ``n + 1``
-is a row of NaN, if the column has such rows. Columns of few outputs share a code, so a row takes
-fewer bytes and a product fewer look-ups.
+Each column with `n` outputs is a digit of a code: 0 means no output, ``1 .. n`` are the outputs,
+and ``n + 1`` is a row of NaN, if the column has such rows. Columns with few outputs share a code,
+so that a row takes fewer bytes and a product needs fewer look-ups.
 
-A Gram matrix needs pairs of columns. For it, groups are divided into *units* of fewer codes. The
-table of two units holds the sum of the weights for each combination of codes, and its marginals
-are the blocks of the Gram matrix.
+The Gram matrix needs pairs of columns. Groups of columns are therefore split into *units* of fewer
+codes. The contingency table of two units contains the sum of the weights for each pair of codes;
+its marginals are the blocks of the Gram matrix.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Entries: TypeAlias = tuple[AnyArray, AnyArray, Floats]
 
-# Codes of a group of columns: a table of 8 columns (256 KiB) stays in the second-level cache.
+# The maximum codes of a group: a product table of 8 columns (256 KiB) fits into the L2 cache.
 MAX_SHARED_CODES = 4096
-# Codes of a unit of columns: a table of two units stays in the second-level cache.
+# The maximum codes of a unit: a contingency table of two units fits into the L2 cache.
 MAX_UNIT_CODES = 256
-# A table of this many entries is filled as a whole; of a larger one only the pairs that occur.
+# Contingency tables of up to this many entries are dense; larger tables are sparse.
 MAX_TABLE = 1 << 20
-# Rows of a block, in all and for each of its bins: clearing and adding bins must cost little.
+# The minimum rows of a block, in total and per bin, so that clearing and adding bins is cheap.
 BLOCK_ROWS = 1 << 16
 ROWS_PER_BIN = 8
-# Rows take turns in two sets of bins if both stay in the second-level cache.
+# Rows alternate between two sets of bins if both sets fit into the L2 cache.
 MAX_TWO_LANES = 1 << 14
 
 
 class Digits(NamedTuple):
-    """Columns that share a code, whose first digit changes slowest."""
+    """Columns combined into one code. Each is a digit; the first is the most significant."""
 
     columns: tuple[int, ...]
     radices: tuple[int, ...]
@@ -55,15 +55,15 @@ class Digits(NamedTuple):
         return math.prod(self.radices)
 
     def digit(self, codes: AnyArray, axis: int) -> AnyArray:
-        """Return one digit of codes."""
+        """Return the digit at position `axis` of each code."""
         stride = math.prod(self.radices[axis + 1 :])
         digits = codes // stride if stride > 1 else codes
         return digits % self.radices[axis] if axis else digits
 
     def table(self, parts: Sequence[Floats]) -> Floats:
-        """Return the sum of the rows that the digits select, for each code.
+        """Return, for each code, the sum of the rows of `parts` that its digits select.
 
-        `parts` has for each digit an array of shape (radix, width).
+        `parts` has an array of shape (radix, width) for each digit.
         """
         total = parts[0]
         for part in parts[1:]:
@@ -71,21 +71,21 @@ class Digits(NamedTuple):
         return np.ascontiguousarray(total)
 
     def marginal(self, bins: Floats, *axes: int) -> Floats:
-        """Return the sums of bins for the values of one digit, or of two in ascending order."""
+        """Return the sums of the bins for each value of one digit, or of two in ascending order."""
         shaped: Floats = bins.reshape(*self.radices, -1)
         others = tuple(axis for axis in range(len(self.radices)) if axis not in axes)
         return shaped.sum(axis=others) if others else shaped
 
 
 class JointLayout:
-    """How an implicit matrix arranges its categorical and numeric columns.
+    """The arrangement of the categorical and numeric columns of an implicit matrix.
 
     Parameters
     ----------
     n_outputs : sequence of int
         The number of outputs of each categorical column.
     has_nan : sequence of bool
-        Whether a missing value of the column is a row of NaN.
+        Whether a missing value makes all outputs of its column NaN, for each column.
     numeric : sequence of int
         The positions of the numeric columns among all outputs, in ascending order.
     """
@@ -107,18 +107,18 @@ class JointLayout:
         self.groups: list[Digits] = shared(smallest_first, radices, MAX_SHARED_CODES)
 
     def equals(self, other: JointLayout) -> bool:
-        """Tell whether codes of this layout mean the same in another one."""
+        """Tell whether the codes of both layouts have the same meaning."""
         same_columns = (self.n_outputs, self.has_nan) == (other.n_outputs, other.has_nan)
         return same_columns and np.array_equal(self.numeric, other.numeric)
 
     def outputs(self, column: int) -> slice:
-        """Return the positions of the outputs of a categorical column."""
+        """Return the slice of the outputs of a categorical column in the matrix."""
         return slice(self.starts[column], self.starts[column] + self.n_outputs[column])
 
     def pack(
         self, columns: Sequence[CodedColumn], num_threads: int | None = None
     ) -> list[AnyArray]:
-        """Return the codes of each group, in memory of their own."""
+        """Return the codes of each group as new arrays."""
         return [self._pack(group, columns, num_threads) for group in self.groups]
 
     def _pack(
@@ -126,7 +126,7 @@ class JointLayout:
     ) -> AnyArray:
         """Return the codes of one group.
 
-        The look-up tables bound every digit, whatever another thread writes into the columns.
+        The look-up tables keep each digit valid even if another thread changes the columns.
         """
         dtype = np.min_scalar_type(group.n_codes - 1)
         total: AnyArray | None = None
@@ -145,7 +145,7 @@ class JointLayout:
         return total
 
     def unpack(self, codes: Sequence[AnyArray]) -> list[CodedColumn]:
-        """Return the columns as the functions of `write` take them."""
+        """Return the columns as arguments for the functions of `write`."""
         found: dict[int, CodedColumn] = {}
         for group, group_codes in zip(self.groups, codes, strict=True):
             every = np.arange(group.n_codes)
@@ -163,7 +163,7 @@ class JointLayout:
         return [found[i] for i in range(len(self.n_outputs))]
 
     def nan_columns(self, codes: Sequence[AnyArray]) -> list[int]:
-        """Return the categorical columns that have a row of NaN."""
+        """Return the indices of the categorical columns with at least one row of NaN."""
         found = []
         for group, group_codes in zip(self.groups, codes, strict=True):
             if any(self.has_nan[i] for i in group.columns):
@@ -178,7 +178,7 @@ class JointLayout:
     def multiply(
         self, codes: list[AnyArray], numeric: Floats, x: Floats, out: Floats, threads: int
     ) -> None:
-        """Write the product with `x`, of shape (n_columns, width), into `out`."""
+        """Write the product of the matrix and `x`, of shape (n_columns, width), to `out`."""
         has_numeric = len(self.numeric) > 0
         if has_numeric:
             np.matmul(numeric, x[self.numeric], out=out)
@@ -190,19 +190,19 @@ class JointLayout:
             implicit.multiply(codes, tables, first_codes, target, has_numeric, threads)
 
     def _is_plain(self, group: Digits) -> bool:
-        """Tell whether a group is one column without NaN: its code 0 adds nothing to a product."""
+        """Tell whether a group is a single column without NaN; products can then skip code 0."""
         column = group.columns[0]
         is_alone = len(group.columns) == 1 and not self.has_nan[column]
         return is_alone and self.n_outputs[column] > 0
 
     def _table(self, block: Floats, group: Digits) -> Floats:
-        """Return the row that each code of a group adds to a product; a plain one is a view."""
+        """Return the row that each code of a group adds to a product; a view for a plain group."""
         if self._is_plain(group):
             return block[self.outputs(group.columns[0])]
         return group.table([self._rows(block, i) for i in group.columns])
 
     def _rows(self, block: Floats, column: int) -> Floats:
-        """Return what each digit of a column adds to a product."""
+        """Return the row that each digit of a column adds to a product."""
         n = self.n_outputs[column]
         rows = np.zeros((n + 1 + self.has_nan[column], block.shape[1]))
         rows[1 : n + 1] = block[self.outputs(column)]
@@ -210,7 +210,7 @@ class JointLayout:
         return rows
 
     def sums(self, codes: list[AnyArray], numeric: Floats, values: Floats, threads: int) -> Floats:
-        """Return the product of the transpose and `values`."""
+        """Return the product of the transposed matrix and `values`, of shape (n_rows, width)."""
         result = np.empty((self.n_columns, values.shape[1]))
         result[self.numeric] = numeric.T @ values
         sizes = [group.n_codes for group in self.groups]
@@ -234,7 +234,7 @@ class JointLayout:
 def shared(
     columns: Iterable[int], radices: Sequence[int] | Mapping[int, int], max_codes: int
 ) -> list[Digits]:
-    """Return columns in groups of at most `max_codes` codes, or of one column."""
+    """Return groups of columns; a group of several columns has at most `max_codes` codes."""
     groups: list[Digits] = []
     for i in columns:
         if groups and groups[-1].n_codes * radices[i] <= max_codes:
@@ -248,10 +248,10 @@ def shared(
 def sums_by_block(
     n_rows: int, n_bins: int, fill: Callable[[Floats, int], None], n_lanes: int = 1
 ) -> Floats:
-    """Return the sums of the bins of all blocks of rows.
+    """Return the sum of the bins of all blocks of rows.
 
-    ``fill(bins, block_rows)`` fills the bins of every block. The blocks depend only on the sizes,
-    and are added in their order.
+    ``fill(bins, block_rows)`` fills the bins of every block. For reproducible sums, the blocks
+    depend only on the sizes and are added in order.
     """
     n_blocks = max(n_rows // max(BLOCK_ROWS, ROWS_PER_BIN * n_bins), 1)
     block_rows = max(-(-n_rows // n_blocks), 1)
@@ -272,8 +272,8 @@ def dense_gram(
 ) -> Floats:
     """Return the dense Gram matrix.
 
-    `sums` are the products of the transpose with the weighted numeric columns and, if the diagonal
-    does not follow from pairs of columns, with the weights.
+    `sums` is the product of the transposed matrix with the weighted numeric columns. If pairs of
+    columns do not determine the diagonal, its last column is the product with the weights.
     """
     own, out = layout.numeric, np.zeros((layout.n_columns, layout.n_columns))
     if sums.shape[1] > len(own):
@@ -281,7 +281,7 @@ def dense_gram(
     _fill_blocks(layout, codes, weights, out, num_threads)
     out[:, own], out[own] = sums[:, : len(own)], sums[:, : len(own)].T
     both = np.ix_(own, own)
-    out[both] = (out[both] + out[both].T) / 2  # sums that are rounded differently
+    out[both] = (out[both] + out[both].T) / 2  # the halves are rounded differently
     for i in layout.nan_columns(codes):
         out[layout.outputs(i)] = out[:, layout.outputs(i)] = np.nan
     return out
@@ -294,7 +294,7 @@ def sparse_gram(
     sums: Floats,
     num_threads: int | None,
 ) -> Any:
-    """Return the Gram matrix as a `csr_array`; the parameters are those of `dense_gram`."""
+    """Return the Gram matrix as a `csr_array`, with the same parameters as `dense_gram`."""
     n, own = layout.n_columns, layout.numeric
     others = np.delete(np.arange(n), own)
     entries = [(others, others, sums[others, -1]), *_entries(layout, codes, weights, num_threads)]
@@ -315,7 +315,7 @@ def sparse_gram(
 
 
 def _block(rows: AnyArray, columns: AnyArray, values: Floats) -> Entries:
-    """Return the entries of a dense block."""
+    """Return the row indices, column indices and values of all entries of a dense block."""
     return np.repeat(rows, len(columns)), np.tile(columns, len(rows)), values.ravel()
 
 
@@ -326,9 +326,9 @@ def _fill_blocks(
     out: Floats,
     num_threads: int | None,
 ) -> None:
-    """Write the blocks of the categorical columns, if there are several, into `out`."""
+    """Write the blocks of pairs of categorical columns to `out`, if there are several columns."""
     units = _units(layout, codes, MAX_UNIT_CODES, num_threads)
-    if len(units) == 1:  # which has no table of two
+    if len(units) == 1:  # a single unit has no pair of units
         units = _units(layout, codes, 1, num_threads)
     if len(units) < 2:
         return
@@ -359,7 +359,7 @@ def _fill_blocks(
 def _entries(
     layout: JointLayout, codes: list[AnyArray], weights: Floats | None, num_threads: int | None
 ) -> Iterator[Entries]:
-    """Yield the rows, columns and values of the same blocks."""
+    """Yield the row indices, column indices and values of the blocks of `_fill_blocks`."""
     sparse = library("scipy.sparse", "a sparse Gram matrix")
     units = _units(layout, codes, 1, num_threads)
     for (left, left_codes), (right, right_codes) in combinations(units, 2):
@@ -387,7 +387,7 @@ def _entries(
 def _units(
     layout: JointLayout, codes: list[AnyArray], max_codes: int, num_threads: int | None
 ) -> list[tuple[Digits, AnyArray]]:
-    """Return units of columns and the codes of all rows in each, of one dtype for all."""
+    """Return the units of columns and the codes of each unit, all in one integer dtype."""
     found = []
     for group, group_codes in zip(layout.groups, codes, strict=True):
         radices = dict(zip(group.columns, group.radices, strict=True))

@@ -1,4 +1,4 @@
-"""The columns of an encoded or decoded table, in order."""
+"""The columns of an encoded or decoded table, in their order."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PassThrough:
 
 
 class OutputRange(NamedTuple):
-    """The outputs of the columns ``schema.columns[columns]``, which share a dtype."""
+    """The output columns of ``schema.columns[columns]``, which have the same dtype."""
 
     columns: slice
     names: tuple[str, ...]
@@ -44,14 +44,14 @@ class OutputRange(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Neighbouring features of one dtype, which an integration writes in one block.
+    """Adjacent features of one dtype, which an integration writes in one block.
 
     Attributes
     ----------
     names : tuple of str
-        One for each feature; may be empty.
+        One name per feature; may be empty.
     columns : tuple of CodedColumn
-        The arguments of the functions of ``write``.
+        The columns to pass to the functions of ``write``.
     dtype : numpy.dtype
         The dtype of all features.
     """
@@ -73,11 +73,11 @@ class Decoded:
     ----------
     name : hashable
     distinct : ndarray, shape (n_distinct,)
-        Each value that occurs; of dtype object if they are mixed.
+        Each value that occurs; the dtype is object if the values have several types.
     positions : ndarray of integers, shape (n_rows,), optional
-        The position in `distinct` for each row; by default the rows are `distinct` itself.
+        The position in `distinct` of each row's value; by default, `distinct` has all rows.
     schema : ColumnSchema, optional
-        The fitted column, whose types are restored by their library.
+        The fitted column, whose types the integration restores.
     """
 
     name: Hashable
@@ -86,12 +86,12 @@ class Decoded:
     schema: ColumnSchema | None = None
 
     def types_in(self, library: str) -> list[str]:
-        """Return the names of the fitted types that belong to a library."""
+        """Return the names of the fitted types that belong to a library, without its prefix."""
         names = () if self.schema is None else sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
     def holds(self, values: Iterable[Any]) -> bool:
-        """Tell whether converted values equal the distinct values, including missing ones."""
+        """Tell whether converted values equal `distinct`; missing values equal each other."""
         return _identities(values) == _identities(self.distinct)
 
     @property
@@ -106,21 +106,21 @@ class Decoded:
 
 
 def _identities(values: Iterable[Any]) -> list[Hashable]:
-    """Return an object for each value, which is equal for equal values; None if missing."""
+    """Return the key of each value, or None if the value is missing."""
     return [None if is_missing(value) else key(plain(value)) for value in values]
 
 
 @dataclass(frozen=True, eq=False)
 class Categorical:
-    """A new column of a dtype of categories.
+    """A new categorical column.
 
     Attributes
     ----------
     name : hashable
     codes : ndarray of signed integers, shape (n_rows,)
-        -1 where the value is missing.
+        The position in `categories` of each row's value, or -1 if the value is missing.
     categories : Categories
-        All categories, also those that do not occur.
+        All categories, including categories that do not occur.
     """
 
     name: Hashable
@@ -138,7 +138,7 @@ Part: TypeAlias = PassThrough | Outputs | Decoded | Categorical
 class EncodedLayout:
     """The columns of the tables and matrices that `transform` makes of tables with these names.
 
-    `Schema.column_order` decides the order; the features of a column take its place.
+    The order is that of `Schema.column_order`, with each encoded column replaced by its features.
 
     Parameters
     ----------
@@ -152,14 +152,14 @@ class EncodedLayout:
     columns : list of PassThrough or OutputRange
         The columns of the encoded table.
     matrix_columns : list of PassThrough or OutputRange
-        The columns of a matrix: without those that `fit` did not see.
+        The columns of a matrix, i.e. `columns` without the columns not seen in `fit`.
     memo : dict
-        Objects of an integration that it reuses for the next of these tables.
+        Objects that an integration caches for the next table with these names.
 
     Raises
     ------
     ValueError
-        A column of the schema is absent or duplicated, or two columns of the result have one name.
+        A column of the schema is absent or duplicated, or two output columns have the same name.
     """
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
@@ -182,12 +182,12 @@ class EncodedLayout:
         ]
 
     def check_table(self) -> None:
-        """Reject too many features of default columns, and warn about columns that are absent."""
+        """Raise an error for too many features of default columns; warn if columns are absent."""
         check_dense(self._schema)
         self.order.warn_if_absent()
 
     def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
-        """Return the names of some of the columns."""
+        """Return the names of the encoded table's columns in some of its parts."""
         names: list[Hashable] = []
         for part in columns:
             names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
@@ -200,7 +200,7 @@ class EncodedLayout:
 
     @cached_property
     def others(self) -> list[tuple[int, int]]:
-        """The output column of each other column of a matrix, and its position in the table."""
+        """The position in a matrix, and in the table, of each column that is not encoded."""
         others, output = [], 0
         for part in self.matrix_columns:
             if isinstance(part, PassThrough):
@@ -209,11 +209,11 @@ class EncodedLayout:
         return others
 
     def code(self, table: Table) -> list[CodedColumn]:
-        """Return the encoded columns of a table as codes."""
+        """Return the codes of the columns of a table that are encoded."""
         return code_table(table, self._schema)
 
     def parts(self, columns: Sequence[CodedColumn]) -> list[Part]:
-        """Return the columns of the encoded table; their features are not written yet."""
+        """Return the parts of the encoded table; features are not yet written to memory."""
         return [
             part
             if isinstance(part, PassThrough)
@@ -223,12 +223,12 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the position and values of its columns without features.
+    """Return the dtype of a matrix, and the position and values of each column not encoded.
 
     Raises
     ------
     ValueError
-        The table lacks such a column, one of them is not numeric, or there is no common dtype.
+        The table lacks such a column, such a column is not numeric, or there is no common dtype.
     """
     if not schema.has_other_columns:
         return schema.dtype, []
@@ -240,18 +240,18 @@ def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tupl
     except TypeError as error:
         raise ValueError(
             f"the features of dtype {schema.dtype} and the other columns have no common dtype"
-            f" ({error}): pass another dtype=, or remainder='drop' for the features alone"
+            f" ({error}): pass another dtype=, or remainder='drop' to return only the features"
         ) from None
 
 
 def matrix_names(schema: Schema, names: Sequence[Hashable]) -> list[str]:
-    """Return the names of the columns of a matrix of a table."""
+    """Return the names of the columns of the matrix, for a table with these names."""
     layout = EncodedLayout(schema, names)
     return [*map(str, layout.names_of(layout.matrix_columns))]
 
 
 def _numbers(table: Table, position: int) -> AnyArray:
-    """Return a column for a matrix, or raise an error if it is not numeric."""
+    """Return the values of a column; raise an error if the column is not numeric."""
     values = table.numbers(position)
     if values is None:
         name = table.names[position]
@@ -267,9 +267,9 @@ def _numbers(table: Table, position: int) -> AnyArray:
 def categorical_parts(
     table: Table, schema: Schema, columns: Sequence[CodedColumn], *, as_text: bool
 ) -> list[Part]:
-    """Return a table with categorical columns where the encoded ones were.
+    """Return the parts of a table with a categorical column in place of each encoded column.
 
-    The outputs of the schema are levels: see `categorical_schema`.
+    The outputs of the schema are categories: see `categorical_schema`.
     """
     order = schema.cached_for(table.names, Schema.column_order)
     order.warn_if_absent()
@@ -286,7 +286,7 @@ def categorical_parts(
 
 
 def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:
-    """Yield the ranges of columns that share a dtype and a block of memory."""
+    """Yield the ranges of adjacent columns of one dtype, which share a block of memory."""
     for i in range(first + 1, stop + 1):
         dtypes = [schema.columns[j].options.dtype for j in (first, min(i, stop - 1))]
         if i == stop or dtypes[0] != dtypes[1]:

@@ -1,7 +1,7 @@
-"""Write columns of codes to the memory of a result.
+"""Allocate and fill the result: dense and sparse matrices, blocks, bits and codes.
 
-Every function checks the size of the result, allocates it, chooses the number of threads and calls
-one kernel.
+Every public function checks the size of its result, allocates it, chooses the number of threads and
+calls a kernel.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from onehot_fast._schema.schema import Schema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 SparseParts: TypeAlias = tuple[AnyArray, AnyArray, AnyArray]
-# Columns of numbers beside the features: the output column of each, and its values.
+# Numeric columns that are not encoded: the position in the matrix and the values of each column.
 Others: TypeAlias = Sequence[tuple[int, AnyArray]]
 
 INT32_MAX = np.iinfo(np.int32).max
 MAX_BYTES = np.iinfo(np.intp).max  # the maximum size of an array
-# The bytes of a cache line, and the bytes of bits from which each column starts at a cache line.
+# The size of a cache line, and the minimum size of a bitmap that is padded to whole cache lines.
 LINE, LONG_BITS = 64, 4096
-# The forms of sparse results, and SciPy's classes.
+# The sparse formats, and their classes in SciPy.
 SPARSE_CLASSES = {"csr": "csr_array", "csc": "csc_array", "csr_matrix": "csr_matrix"}
 FORMATS = tuple(SPARSE_CLASSES)
-# The characters of the dtypes that SciPy computes with: float16 is not among them.
+# The characters of the dtypes that SciPy supports in computations: all but float16 and objects.
 SCIPY_DTYPES = "?" + np.typecodes["AllInteger"] + "fdgFDG"
-# The dtypes of codes, which torch has too, and of indices, which its embeddings accept.
+# The dtypes of codes (supported by torch), and of indices (accepted by torch's embeddings).
 CODE_DTYPES = np.uint8, np.int16, np.int32
 INDEX_DTYPES = np.int32, np.int64
 
@@ -51,10 +51,10 @@ def rows(
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_outputs) matrix of all columns side by side.
+    """Return the C-contiguous (n_rows, n_outputs) matrix of the outputs of all columns.
 
-    `n_rows` is needed if there are no columns. It is the same in all functions below. `others` are
-    columns of numbers between the outputs: their positions in the matrix, ascending, and values.
+    `n_rows` is required if there are no columns, as in all functions below. `others` are numeric
+    columns between the outputs: pairs of a position in the matrix (ascending) and the values.
     """
     small = None if others else _small(columns, -1, dtype, on, off, num_threads)
     if small is not None:
@@ -95,9 +95,9 @@ def columns(
     off: Any = 0,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_outputs, n_rows) block: each row is one output column.
+    """Return the C-contiguous (n_outputs, n_rows) block; each row of it is one output column.
 
-    If `packed`, Booleans are the block of `bits`.
+    If `packed` and the dtype is bool, return the result of `bits` instead.
     """
     if packed and np.dtype(dtype) == np.bool_:
         return bits(columns, n_rows=n_rows, num_threads=num_threads)
@@ -131,9 +131,9 @@ def columns(
 def bits(
     columns: Sequence[CodedColumn], *, n_rows: int | None = None, num_threads: int | None = None
 ) -> npt.NDArray[np.uint8]:
-    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits, the first row in the lowest bit.
+    """Return the (n_outputs, ⌈n_rows / 8⌉) block of bits; the first row is the lowest bit.
 
-    In a large block each output starts at a cache line, as Arrow recommends; the padding is 0.
+    Large bitmaps are padded with zeros to whole cache lines, as Arrow recommends.
     """
     starts, n_rows = _starts(columns), _n_rows(columns, n_rows)
     n_bytes = -(-n_rows // 8)
@@ -155,7 +155,7 @@ def bits(
 
 
 def bytes_of_bits(n_rows: int) -> int:
-    """Return the number of bytes of one output of `bits`."""
+    """Return the number of bytes of one output column in `bits`, including the padding."""
     n_bytes = -(-n_rows // 8)
     return n_bytes if n_bytes < LONG_BITS else -(-n_bytes // LINE) * LINE
 
@@ -168,7 +168,7 @@ def sparse_parts(
     n_rows: int | None = None,
     num_threads: int | None = None,
 ) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the canonical CSR or CSC matrix of ones."""
+    """Return ``(data, indices, indptr)`` of the one-hot matrix as canonical CSR or CSC."""
     starts = _starts(columns)
     shape = _n_rows(columns, n_rows), starts[-1]
     return _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
@@ -183,9 +183,9 @@ def sparse_array(
     others: Others = (),
     num_threads: int | None = None,
 ) -> Any:
-    """Return a ``scipy.sparse`` container of a form of `FORMATS`; see `rows`.
+    """Return the matrix of `rows` as a ``scipy.sparse`` container; `form` is one of `FORMATS`.
 
-    Zeros of `others` are not stored.
+    Zeros in `others` are not stored.
     """
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
@@ -209,9 +209,9 @@ def wrap_sparse(
     shape: tuple[int, int],
     cells: Sequence[tuple[AnyArray, int, AnyArray]] = (),
 ) -> Any:
-    """Return a container of canonical ``(data, indices, indptr)``.
+    """Return the ``scipy.sparse`` container of canonical ``(data, indices, indptr)``.
 
-    `cells` are further elements: some rows, the column, and one value or one for each row.
+    `cells` are further elements: tuples of row indices, a column, and a value or one value per row.
     """
     dtype = parts[0].dtype
     if dtype.char not in SCIPY_DTYPES:
@@ -222,7 +222,7 @@ def wrap_sparse(
     name = SPARSE_CLASSES[form]
     module = library("scipy.sparse", f"a {name}")
     matrix = getattr(module, name)(parts, shape=shape, copy=False)
-    # The kernels write each row in order and once, so that SciPy need not look.
+    # The kernels write sorted indices without duplicates: set the flags, so SciPy does not check.
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     if not cells:
@@ -241,12 +241,12 @@ def codes(
     n_rows: int,
     num_threads: int | None = None,
 ) -> npt.NDArray[Any]:
-    """Return the C-contiguous (n_rows, n_columns) matrix of codes, or of indices.
+    """Return the C-contiguous (n_rows, n_columns) matrix of codes or indices.
 
     Parameters
     ----------
     form : {"codes", "indices"}
-        The codes of each column start at 0; its indices start where those of the last column end.
+        Codes start at 0 in each column. Indices start at the end of the preceding column's range.
     columns : sequence of CodedColumn
         The columns of a schema whose outputs are codes.
     """
@@ -275,10 +275,10 @@ def multi_hot(
     counts: bool = False,
     num_threads: int | None = None,
 ) -> AnyArray:
-    """Return the C-contiguous (n_rows, n_outputs) matrix of rows of several codes each.
+    """Return the C-contiguous (n_rows, n_outputs) matrix of rows with several codes each.
 
-    Row ``i`` has the codes ``offsets[i]:offsets[i + 1]``; an element is 1, or with `counts` how
-    often the row has its code.
+    The codes of row ``i`` are ``column.codes[offsets[i]:offsets[i + 1]]``. An element is 1 if the
+    row has the code, or, with `counts`, the number of times that the row has the code.
     """
     shape = len(offsets) - 1, column.n_outputs
     _, on, off = resolve_values(1, 0, dtype)
@@ -315,8 +315,8 @@ def _small(
     off: Any,
     num_threads: int | None,
 ) -> AnyArray | None:
-    """Return a small result of one column whose codes are its outputs, or None."""
-    parallel.resolve(num_threads, 0)  # checks the argument
+    """Return the result by a fast path for a small column without a look-up table, or None."""
+    parallel.resolve(num_threads, 0)  # raises an error if num_threads is invalid
     if len(columns) != 1 or columns[0].lut is not None or columns[0].nan_where_missing:
         return None
     codes, n_outputs = columns[0].codes, columns[0].n_outputs
@@ -331,7 +331,7 @@ def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
 
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
-    """Return the first output of each column, and the number of all outputs."""
+    """Return the first position of each column in the matrix, then the width of the matrix."""
     starts, output = [], 0
     taken = {position for position, _ in others}
     for column in columns:
@@ -355,7 +355,7 @@ def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
 ) -> tuple[list[AnyArray], Sequence[Lut | None]]:
-    """Return the codes and look-up tables of several columns, whose outputs follow each other."""
+    """Return the codes of the columns, and look-up tables to their positions in the matrix."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
     luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
@@ -363,7 +363,7 @@ def _codes_and_luts(
 
 
 def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the row and the output of each one, column by column."""
+    """Return the row and the position in the matrix of each nonzero element, by column."""
     cells = []
     for column, first in zip(columns, starts, strict=False):
         lut, n_outputs = column.lut, column.n_outputs
@@ -402,7 +402,7 @@ def _few_csr_parts(
     shape: tuple[int, int],
     dtype: np.dtype[Any],
 ) -> SparseParts:
-    """Return the parts of a CSR matrix of few elements."""
+    """Return ``(data, indices, indptr)`` of a CSR matrix of few elements."""
     position = np.int32 if shape[1] <= INT32_MAX else np.int64
     cells = sorted(_cells(columns, starts))
     indptr = np.zeros(shape[0] + 1, position)
@@ -415,17 +415,17 @@ def _few_csr_parts(
 def _check_sparse_size(
     n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike, counted: bool = False
 ) -> None:
-    """Reject a sparse result that does not fit into the free memory, including its counts."""
+    """Raise an error if a sparse result, including its counts, exceeds the free memory."""
     position = 4 if max(n_ons, n_positions) <= INT32_MAX else 8
     n_ons = max(n_ons, 0)
     arrays = n_ons * np.dtype(dtype).itemsize, n_ons * position, n_ends * position
-    # Recycled buffers need no more memory, and asking the system takes 0.3 ms.
+    # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
         check_size((sum(arrays) + 8 * n_ons * counted,), np.uint8)
 
 
 def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
-    """Reject a dense result that does not fit into the free memory, and name smaller forms."""
+    """Raise an error if a dense result exceeds the free memory; name smaller outputs."""
     try:
         check_size(shape, dtype)
     except MemoryError as error:
@@ -448,15 +448,15 @@ def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) ->
 
 @dataclass(frozen=True)
 class Estimate:
-    """How large the encoding of some rows is.
+    """The estimated size of an encoded table.
 
     Attributes
     ----------
     rows, columns : int
-        The shape.
+        The shape of the encoded table.
     bytes : dict of str to int
-        The bytes of each output form. "csr" and "csc" are upper bounds, because zeros take no
-        memory. "arrow" packs Booleans into bits.
+        The size of each output format. "csr" and "csc" are upper bounds, because zeros are not
+        stored. "arrow" stores a Boolean as one bit.
     """
 
     rows: int
@@ -464,13 +464,13 @@ class Estimate:
     bytes: dict[str, int]
 
     def __repr__(self) -> str:
-        """Return the size of each form with a unit."""
+        """Return the size of each output format with a unit."""
         sizes = ", ".join(f"{form} {human_size(size)}" for form, size in self.bytes.items())
         return f"<Estimate of {self.rows:,} rows, {self.columns:,} features: {sizes}>"
 
 
 def estimate(schema: Schema, n_rows: int) -> Estimate:
-    """Return the size of each form."""
+    """Return the size of the encoding of `n_rows` rows in each output format."""
     widths = [(c.n_outputs, c.options.dtype) for c in schema.columns]
     separate = sum(n * n_rows * dtype.itemsize for n, dtype in widths)
     packed = sum(
@@ -488,7 +488,7 @@ def estimate(schema: Schema, n_rows: int) -> Estimate:
 
 
 def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) -> int:
-    """Return the maximum size of data, indices and indptr in bytes."""
+    """Return the maximum total size of data, indices and indptr in bytes."""
     per_row = sum(
         c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )

@@ -1,4 +1,4 @@
-"""A column for the kernels: codes, and a look-up table from codes to output columns."""
+"""A column for the kernels: its codes and a look-up table from codes to output columns."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from onehot_fast._runtime import dispatch, parallel
 AnyArray: TypeAlias = npt.NDArray[Any]
 Lut: TypeAlias = npt.NDArray[np.int32]
 
-# Python handles up to this many codes faster than NumPy or a kernel starts.
+# Up to this many codes, a Python loop is faster than a call of NumPy or of a kernel.
 FEW_CODES = 32
 
 
-@dataclass(eq=False, slots=True)  # a frozen one takes four times as long to create
+@dataclass(eq=False, slots=True)  # creating a frozen instance takes four times as long
 class CodedColumn:
-    """A column as codes, and the output column of each code.
+    """The codes of a column, and the output column of each code.
 
     Attributes
     ----------
     codes : ndarray of integers, shape (n_rows,), C-contiguous
         Negative where the value is missing.
     lut : ndarray of int32, shape (n_codes + 1,), optional
-        Entry ``k`` is the output column of code ``k``, -1 for none; the last entry is for missing
-        values. By default, a code is its output column, and a missing value has none.
+        Entry ``k`` is the output column of code ``k``, or -1 if it has none; the last entry is for
+        missing values. By default, code ``k`` has output column ``k``, and a missing value -1.
     n_outputs : int
         The number of output columns.
     nan_where_missing : bool
         Whether all outputs of a row with a missing value are NaN.
     shifted_luts : dict of int to ndarray of int32, optional
-        Cached results of `lut_from`.
+        The cached results of `lut_from`, by `first`.
     """
 
     codes: AnyArray
@@ -56,15 +56,15 @@ class CodedColumn:
         return known[first]
 
     def outputs(self, num_threads: int | None = None) -> AnyArray:
-        """Return the output column of every row, -1 for none; without a look-up table the codes."""
+        """Return the output column of each row (the code if `lut` is None); negative means none."""
         threads = parallel.resolve(num_threads, self.codes.nbytes)
         return self.codes if self.lut is None else dispatch.recode(self.codes, self.lut, threads)
 
     def counts(self) -> npt.NDArray[np.int64]:
-        """Return in how many rows each code occurs."""
+        """Return the number of rows with each code."""
         n_codes = self.n_outputs if self.lut is None else len(self.lut) - 1
         return dispatch.count(self.codes, n_codes)
 
     def rows_of_nan(self) -> npt.NDArray[np.intp]:
-        """Return the rows whose outputs are NaN."""
+        """Return the indices of the rows whose outputs are NaN."""
         return np.flatnonzero(self.codes < 0) if self.nan_where_missing else np.empty(0, np.intp)

@@ -1,6 +1,6 @@
-"""The output columns of one input column: which categories they stand for, and their names.
+"""The output columns of one input column: their categories and their names.
 
-They follow from the options and from what `fit` learned, and never from the rows to encode.
+They depend on the options and on what `fit` learned, but not on the rows to encode.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from onehot_fast._runtime.utils import cached_property
 from onehot_fast._schema.options import ColumnOptions, DropValue, declared_categories
 from onehot_fast._schema.statistics import ColumnStatistics, Counts
 
-UNKNOWN = -2  # in place of an output column, where -1 is a category without one
+UNKNOWN = -2  # the output column of an unknown category; a dropped category has -1
 
 
 class Special(enum.Enum):
-    """The meanings of an output column or a decoded value besides a category.
+    """The meanings of an output column or a decoded value that is not a single category.
 
     Attributes
     ----------
@@ -47,23 +47,23 @@ class Special(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class ColumnSchema:
-    """The output columns that one input column makes.
+    """The output columns of one input column.
 
     Attributes
     ----------
     name : hashable
     options : ColumnOptions
     known : Categories
-        All categories in their order, the infrequent ones too.
+        All categories in their order, including infrequent categories.
     outputs : ndarray of int32, shape (n_categories,)
-        The output column of each category, -1 if it is dropped.
+        The output column of each category, or -1 if the category is dropped.
     specials : dict of Special to int
-        The output columns that do not stand for a single category.
+        The output column of each `Special` that has one.
     n_outputs : int
     types : frozenset of str
         The types of the fitted columns: see `Table.type_of`.
     zero_row_labels : tuple
-        The meanings of a row of zeros, the likeliest first: a category or a `Special`.
+        What a row of zeros can mean, the most likely first: a category or a `Special`.
     """
 
     name: Hashable
@@ -77,9 +77,9 @@ class ColumnSchema:
 
     @classmethod
     def declared(cls, categories: Any, dtype: np.dtype[Any]) -> ColumnSchema:
-        """Return the schema of a column of given categories, whose names have no prefix.
+        """Return the schema of a column of given categories; feature names have no prefix.
 
-        Any other value is a row of zeros.
+        Any other value becomes a row of zeros.
         """
         declared = declared_categories(categories, "categories")
         if declared is None:
@@ -92,9 +92,9 @@ class ColumnSchema:
         return cls("array", options, known, outputs, {}, len(known), ())
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output column of each of some categories, and last that of a missing value.
+        """Return the output column of each category, followed by the one of a missing value.
 
-        A dropped category has -1, an unknown one `UNKNOWN`.
+        A dropped category has -1; an unknown category has `UNKNOWN`.
         """
         if not isinstance(categories, Categories):
             categories = Categories.of(categories)
@@ -112,7 +112,7 @@ class ColumnSchema:
 
     @cached_property
     def category_of_feature(self) -> npt.NDArray[np.int64]:
-        """The position of the category of each output column that stands for a single one."""
+        """The position of the category of each output column that represents a single category."""
         is_own = self.outputs >= 0
         if Special.INFREQUENT in self.specials:
             is_own &= self.outputs != self.specials[Special.INFREQUENT]
@@ -133,7 +133,7 @@ class ColumnSchema:
 
     @property
     def text_labels(self) -> list[str]:
-        """The names of the output columns without the prefix."""
+        """The names of the output columns without their prefix."""
         own = self.known.take(self.category_of_feature).text_labels()
         return own + [_special_label(special) for special in self.specials]
 
@@ -145,28 +145,28 @@ class ColumnSchema:
 
     @property
     def prefix(self) -> str:
-        """The start of the names of the output columns."""
+        """The prefix of the names of the output columns, including the separator."""
         prefix = self.name if self.options.prefix is None else self.options.prefix
         return f"{prefix}{self.options.prefix_sep}"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without what is cached."""
+        """Return the fields without the cached properties."""
         return fields_of(self)
 
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
-        """The output column of each category, of an unknown value and of a missing value."""
+        """The output columns of all categories, then of an unknown and of a missing value."""
         last = [self.unknown_output, self.missing_output]
         return np.concatenate([self.outputs, np.array(last, np.int32)])
 
     @cached_property
     def shifted_luts(self) -> dict[int, npt.NDArray[np.int32]]:
-        """The look-up tables with another first output column: see `CodedColumn`."""
+        """The cache of `lut` shifted to another first output column: see `CodedColumn`."""
         return {}
 
     @cached_property
     def last_luts(self) -> list[tuple[object, Any, dict[int, Any]]]:
-        """One item: the last shared categories that were all known, and their look-up tables."""
+        """One tuple: the last shared categories that were all known, `lut` and `shifted_luts`."""
         return [(None, None, {})]
 
     @cached_property
@@ -188,7 +188,7 @@ class ColumnSchema:
 
     @cached_property
     def has_distinct_names(self) -> bool:
-        """Whether no two output columns have the same name; False if that is not certain."""
+        """Whether all output columns have different names; False if this is not certain."""
         if self.known.family in (None, "binary"):
             return False
         if self.known.family != "string" or not self.specials:
@@ -218,7 +218,7 @@ def column_schema(
     specials += [Special.MISSING] if options.handle_missing == "indicator" else []
     special_outputs = {special: n_outputs + i for i, special in enumerate(specials)}
     n_outputs += len(specials)
-    # Without an output column there is no place for NaN.
+    # A column without output columns cannot contain NaN.
     is_lost = options.handle_missing == "propagate" and n_outputs == 0
     zero_row_labels += [Special.MISSING] if options.handle_missing == "ignore" or is_lost else []
     zero_row_labels += [Special.UNKNOWN] if _zeros_can_mean_unknown(options, groups) else []
@@ -235,13 +235,13 @@ def column_schema(
 
 
 def ordered_counts(options: ColumnOptions, learned: ColumnStatistics) -> tuple[Categories, Counts]:
-    """Return the categories in their order, and the number of rows of each."""
+    """Return the categories in their order, and the number of rows of each category."""
     if options.categories is None:
         return learned.ordered()
     known = Categories.of(options.categories)
     counts = np.zeros(len(known), np.int64)
     positions = known.find(learned.categories)
-    if (positions < 0).any():  # only in a JSON document
+    if (positions < 0).any():  # possible only in a JSON document
         other = learned.categories.take([int(np.argmax(positions < 0))]).tolist()[0]
         raise ValueError(f"the learned category {shown(other)} must be a declared category")
     counts[positions] = learned.counts
@@ -268,16 +268,16 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class CategoryGroups:
-    """The groups of categories: each frequent one, and all infrequent ones together.
+    """A partition of the categories: one group per frequent category, one for all infrequent.
 
     Attributes
     ----------
     of_category : ndarray of int32, shape (n_categories,)
-        The group of each category; the infrequent ones have the last.
+        The group of each category; infrequent categories have the last group.
     n_rows : ndarray of int64, shape (n_groups,)
-        The rows of each group.
+        The number of rows of each group.
     has_infrequent : bool
-        Whether the last group is that of the infrequent categories.
+        Whether the last group contains the infrequent categories.
     """
 
     of_category: npt.NDArray[np.int32]
@@ -297,8 +297,8 @@ def infrequent(
 ) -> Flags:
     """Tell which categories are infrequent, by the rules of scikit-learn's OneHotEncoder.
 
-    `max_categories` always counts a column of infrequent categories; ties keep the category that
-    sorts last.
+    `max_categories` includes the feature for infrequent categories, even if there are none. Ties
+    keep the category that sorts last.
     """
     least = 0.0 if min_frequency is None else min_frequency
     if isinstance(min_frequency, float):
@@ -312,7 +312,7 @@ def infrequent(
 
 
 def group(counts: npt.NDArray[np.int64], rare: Flags) -> CategoryGroups:
-    """Return the groups of the categories, in their order."""
+    """Return the groups of categories; groups are in the order of the categories."""
     frequent = ~rare
     n_frequent = int(frequent.sum())
     of_category = np.where(rare, n_frequent, np.cumsum(frequent) - 1).astype(np.int32)
@@ -325,7 +325,7 @@ def group(counts: npt.NDArray[np.int64], rare: Flags) -> CategoryGroups:
 def which_to_drop(
     name: Hashable, drop: str | DropValue | None, groups: CategoryGroups, categories: Categories
 ) -> int | None:
-    """Return the group to drop, or None."""
+    """Return the index of the group to drop, or None."""
     if isinstance(drop, DropValue):
         return _group_of(name, drop.value, groups, categories)
     if drop is None or not len(groups) or (drop == "if_binary" and len(groups) != 2):
@@ -338,7 +338,7 @@ def which_to_drop(
 def _group_of(name: Hashable, value: Any, groups: CategoryGroups, categories: Categories) -> int:
     try:
         position = int(categories.find(Categories.of([value]))[0])
-    except TypeError:  # it cannot be hashed
+    except TypeError:  # the value cannot be hashed
         position = -1
     if position < 0:
         raise ValueError(
@@ -351,7 +351,7 @@ def _group_of(name: Hashable, value: Any, groups: CategoryGroups, categories: Ca
 
 
 def shortened(categories: Categories, limit: int = 20) -> str:
-    """Return the first categories as text, and the number of categories if there are more."""
+    """Return the first `limit` categories as text, and the total number if there are more."""
     n = len(categories)
     text = ", ".join(map(shown, categories.take(range(min(n, limit))).tolist()))
     return text if n <= limit else f"{text}, … ({n} in all)"
@@ -363,5 +363,5 @@ def _special_label(special: Special) -> str:
 
 
 def fields_of(schema: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass, without what is cached."""
+    """Return the fields of a dataclass without its cached properties."""
     return {field.name: getattr(schema, field.name) for field in dataclasses.fields(schema)}

@@ -1,7 +1,7 @@
 """Conditions for the features of a column, for engines that encode without this library.
 
-All options are applied here: dropped, infrequent, unknown and missing values. An engine writes four
-kinds of conditions in its own language.
+This module applies the options for dropped, infrequent, unknown and missing values. An engine only
+translates the abstract methods of `FeatureWriter` into its own language.
 """
 
 from __future__ import annotations
@@ -21,48 +21,48 @@ Expression = TypeVar("Expression")
 class FeatureWriter(ABC, Generic[Expression]):
     """Write the features of one column in the language of an engine.
 
-    A condition is an expression that is true or false. One that may be null counts as false.
+    A condition is an expression that is true or false. Null counts as false.
 
     Parameters
     ----------
     column : ColumnSchema
     literals : sequence
-        The categories as the engine writes them, None for those that its column cannot hold.
+        Each category as a literal of the engine, or None if its column cannot hold the category.
     """
 
     def __init__(self, column: ColumnSchema, literals: Sequence[Any]) -> None:
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    # The kind of a category: "text", "integer", "zoned", …; None for types that engines lack.
+    # Return the kind of a category ("text", "integer", "zoned", …), or None if engines lack it.
     kind_of = staticmethod(literal_kind)
 
     @abstractmethod
     def is_missing(self) -> Expression:
-        """Return whether the value is missing."""
+        """Return the condition that the value is missing."""
 
     @abstractmethod
     def is_among(self, literals: list[Any]) -> Expression:
-        """Return whether the value equals one of some literals, of which there may be none."""
+        """Return the condition that the value equals one of the literals, which may be empty."""
 
     @abstractmethod
     def is_other(self, literals: list[Any]) -> Expression:
-        """Return whether the value is neither missing nor one of some literals."""
+        """Return the condition that the value is neither missing nor one of the literals."""
 
     @abstractmethod
     def feature(self, condition: Expression, errors: dict[str, Expression]) -> Expression:
-        """Return one where a condition holds, else zero.
+        """Return an expression that is one where the condition holds, else zero.
 
-        Where a condition of `errors` holds, the query fails: its name says what the value is,
-        "missing" or "unknown". If ``column.propagates_missing``, a missing value makes NaN.
+        The query must fail where a condition of `errors` holds; the key, "missing" or "unknown", is
+        for its message. If ``column.propagates_missing``, a missing value must become NaN.
         """
 
     def features(self) -> list[Expression]:
-        """Return an expression for each feature. The first one holds the errors of the column."""
+        """Return an expression for each feature; the first expression also raises the errors."""
         column, errors = self.column, self._errors()
         if errors and not column.n_outputs:
             raise ValueError(
-                f"column {column.name!r} has no feature in which an engine could reject a value;"
+                f"column {column.name!r} has no features, so the query cannot reject its values;"
                 " use set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         groups = [[i] for i in column.category_of_feature.tolist()]
@@ -72,7 +72,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return [*(self.feature(each, errors) for each in conditions[:1]), *features]
 
     def _errors(self) -> dict[str, Expression]:
-        """Return when the query must fail."""
+        """Return the conditions under which the query must fail."""
         options, errors = self.column.options, {}
         if options.handle_missing == "error":
             errors["missing"] = self.is_missing()
@@ -81,12 +81,12 @@ class FeatureWriter(ABC, Generic[Expression]):
         return errors
 
     def _categories_of(self, special: Special) -> list[int]:
-        """Return the categories of a feature that stands for no single one."""
+        """Return the positions of the categories that share the feature of a `Special`."""
         is_rare = self.column.is_infrequent
         return np.flatnonzero(is_rare).tolist() if special is Special.INFREQUENT else []
 
     def _condition(self, output: int, positions: list[int]) -> Expression:
-        """Return when a feature is one, from its position and those of its categories."""
+        """Return the condition under which an output, with its categories' positions, is one."""
         if output == self.column.missing_output:
             return self.is_missing()
         if output == self.column.unknown_output:
@@ -94,7 +94,7 @@ class FeatureWriter(ABC, Generic[Expression]):
         return self.is_among(self._chosen(positions))
 
     def _is_unknown_or(self, positions: list[int]) -> Expression:
-        """Return whether the value is unknown or one of some categories."""
+        """Return the condition that the value is unknown or one of some categories."""
         others = np.delete(np.arange(len(self.column.known)), positions)
         return self.is_other(self._chosen(others.tolist()))
 

@@ -1,7 +1,7 @@
-"""The columns of a table: learned by `fit`, looked up by `transform`, or checked.
+"""Learn the columns of a table for `fit`, look up their values for `transform`, or check them.
 
-Each category is decided once: the look-up table of a column (see `CodedColumn`) gives each code its
-output column, and its last entry is that of a missing value.
+The options are applied to each category once, not to each row: the look-up table of a column (see
+`CodedColumn`) maps each code to an output column. Its last entry is for missing values.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from onehot_fast.table import Table
 AnyArray: TypeAlias = npt.NDArray[Any]
 Result = TypeVar("Result")
 
-# The approximate size of a value in memory: a code or a short text.
+# The approximate size of a value (a code or a short text) in bytes.
 VALUE_BYTES = 8
-# The largest look-up table that is kept for the next table.
+# The size of the largest look-up table that is cached for the next table.
 MAX_CACHED_CATEGORIES = 4096
-# Up to this many rows, Python objects are looked up faster than a column is read.
+# Up to this many rows, looking up Python objects is faster than reading a whole column.
 FEW_ROWS = 16
 ACCEPTING_UNKNOWN = f"handle_unknown='ignore' (or {str(UNKNOWN_RULES[2:])[1:-1]})"
-# The number of categories in an error.
+# The maximum number of categories in an error message.
 MAX_CATEGORIES_IN_MESSAGE = 6
 
 
@@ -61,7 +61,7 @@ def learn_table(
 ) -> TableStatistics:
     """Return the statistics of the encoded columns, in the order of the table."""
     if chosen is None:
-        # Declaring the categories of a column chooses it.
+        # A column with declared categories is encoded too.
         declared = {name for name, special in options.special.items() if special.get("categories")}
         positions = [
             i
@@ -88,7 +88,7 @@ def learn_table(
 
 
 def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
-    """Raise an error for an option of a column that is not encoded."""
+    """Raise an error if an option names a column that is not encoded."""
     for name, special in options.special.items():
         if name not in names:
             raise ValueError(
@@ -101,7 +101,7 @@ def _check_options(names: tuple[Hashable, ...], options: Options) -> None:
 def _learn_column(
     name: Hashable, read: Column | Values, options: ColumnOptions
 ) -> ColumnStatistics:
-    """Return the statistics of one column, checked by its options."""
+    """Return the statistics of one column; raise an error if its options reject a value."""
     column = with_column_context(name, read.encode)
     if options.handle_missing == "error":
         check_no_missing(name, column.codes)
@@ -116,7 +116,7 @@ def _learn_column(
 
 
 def schema_of(state: TableStatistics, options: Options) -> Schema:
-    """Return the schema for what was learned."""
+    """Return the schema for the statistics of a table."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = (column_schema(n, options.of(n), learned, state.n_rows) for n, learned in pairs)
     known = () if state.input is None else (state.input.names, state.input.uses_default_columns)
@@ -126,7 +126,7 @@ def schema_of(state: TableStatistics, options: Options) -> Schema:
 
 
 def check_table(table: Table, schema: Schema) -> Check:
-    """Return the values of a table without a feature of their own."""
+    """Return a report on the unknown, missing and infrequent values of a table."""
     unseen = [
         with_column_context(column.name, unseen_values, column, read_named(table, column.name))
         for column in schema.columns
@@ -138,7 +138,7 @@ def check_table(table: Table, schema: Schema) -> Check:
 
 
 def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
-    """Return each column of the schema as codes and their output columns."""
+    """Return the codes and the look-up table of each column of the schema."""
 
     def read(column: ColumnSchema) -> Column | Values:
         return read_named(table, column.name)
@@ -164,8 +164,8 @@ def code_table(table: Table, schema: Schema) -> list[CodedColumn]:
 
 
 def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[CodedColumn | None]:
-    """Return the columns of a few rows of known texts or numbers, None for each other one."""
-    # All cells are read first: switching between libraries for each one empties the CPU caches.
+    """Return each column of a few rows, or None for a column that needs the slow path."""
+    # Read all cells first: alternating between two libraries evicts their code from CPU caches.
     cells = [*map(table.cells, positions)]
     return [
         _of_known(column, column.known.lookup_few(values)) if values else None
@@ -176,9 +176,9 @@ def _code_few(table: Table, schema: Schema, positions: Sequence[int]) -> list[Co
 def code_column(
     schema: ColumnSchema, read: Column | Values, outputs: npt.NDArray[np.int64] | None = None
 ) -> CodedColumn:
-    """Return a column as codes and their output columns.
+    """Return the codes of a column and their look-up table.
 
-    `outputs` is the result of `ColumnSchema.outputs_of` for these categories, if it is known.
+    `outputs` is the result of `ColumnSchema.outputs_of` for these categories, if already computed.
     """
     coded = _code_column(schema, read, outputs)
     if _may_hold_unknown((schema, coded)):
@@ -187,7 +187,7 @@ def code_column(
 
 
 def _may_hold_unknown(pair: tuple[ColumnSchema, CodedColumn]) -> bool:
-    """Tell whether a column warns about unknown values and may have some."""
+    """Tell whether a column warns about unknown values and may contain unknown values."""
     schema, coded = pair
     if schema.options.handle_unknown != "warn":
         return False
@@ -210,9 +210,9 @@ def _code_column(
 def _luts_of(
     schema: ColumnSchema, column: Column, outputs: npt.NDArray[np.int64] | None
 ) -> tuple[npt.NDArray[np.int32], dict[int, npt.NDArray[np.int32]] | None]:
-    """Return the look-up table of a column, and the shifted ones made of it.
+    """Return the look-up table of a column, and the cache of its shifted copies or None.
 
-    Small ones are kept for the same shared categories if all of those are known.
+    A small table is cached for the next column with the same shared categories, if all are known.
     """
     key, lut, shifted = schema.last_luts[0]
     if column.shared is not None and column.shared is key:
@@ -232,7 +232,7 @@ def _luts_of(
 
 
 def with_column_context(name: Hashable, work: Callable[..., Result], *arguments: Any) -> Result:
-    """Return ``work(*arguments)``, and name the column in its errors."""
+    """Return ``work(*arguments)``; add the name of the column to its errors."""
     try:
         return work(*arguments)
     except TypeError as error:
@@ -242,14 +242,14 @@ def with_column_context(name: Hashable, work: Callable[..., Result], *arguments:
 
 
 def read_named(table: Table, name: Hashable) -> Column | Values:
-    """Read the column of a name."""
+    """Return the column with a name."""
     return with_column_context(name, table.column, table.position(name))
 
 
 def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> CodedColumn | None:
-    """Return a column of positions of known categories, None where there is none or one is refused.
+    """Return a column of category positions, or None if `found` is None or a value is rejected.
 
-    `found` is what `Values.lookup` returns, and changed in place.
+    `found` is the result of `Values.lookup`; this function changes it in place.
     """
     if found is None:
         return None
@@ -264,7 +264,7 @@ def _of_known(schema: ColumnSchema, found: npt.NDArray[np.int32] | None) -> Code
 def _codes_of_known(
     schema: ColumnSchema, codes: npt.NDArray[np.int32], lowest: int
 ) -> AnyArray | None:
-    """Return positions, of which some are negative, as codes for `ColumnSchema.lut`, or None."""
+    """Return positions as codes for `ColumnSchema.lut`, or None if a value is rejected."""
     options = schema.options
     if options.handle_missing == "error" and (codes == -1).any():
         return None
@@ -281,7 +281,7 @@ def _lut_of(
     categories: Any,
     outputs: npt.NDArray[np.int64] | None = None,
 ) -> npt.NDArray[np.int32]:
-    """Return the look-up table of a column, or raise an error for a rejected row."""
+    """Return the look-up table of a column; raise an error if a row is rejected."""
     if schema.options.handle_missing == "error":
         check_no_missing(schema.name, codes)
     if outputs is None:
@@ -324,5 +324,5 @@ def check_known(
 
 
 def _place(name: Any, row: int) -> str:
-    """Return the place of a value; rows are only numbered in a whole table."""
+    """Return the column and row of a value as text; only the column in a part of a table."""
     return f"column {name!r}" if parallel.is_part_of_table() else f"column {name!r}, row {row}"

@@ -1,4 +1,4 @@
-"""The options of an encoder: checked once, and resolved for each column."""
+"""Check the options of an encoder and resolve them for each column."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HandleMissing: TypeAlias = Literal["ignore", "indicator", "error", "propagate"]
 HandleUnknown: TypeAlias = Literal["error", "ignore", "warn", "indicator", "infrequent"]
 DROP_RULES: tuple[Drop, ...] = get_args(Drop)
 MISSING_RULES: tuple[HandleMissing, ...] = get_args(HandleMissing)
-# Values of these types are their own keys.
+# Values of these types are never missing and are their own keys.
 NEVER_MISSING = frozenset({str, bytes, int, bool})
 REMAINDERS = ("passthrough", "drop")
 UNIQUE_HINT = "for the values of a column, pass .dropna().unique() (polars: .drop_nulls().unique())"
@@ -35,7 +35,7 @@ UNKNOWN_RULES: tuple[HandleUnknown, ...] = get_args(HandleUnknown)
 
 @dataclass(frozen=True)
 class DropValue:
-    """A category to drop, in contrast to a rule."""
+    """A category to drop; a rule, such as "first", is a plain str."""
 
     value: Any
 
@@ -44,7 +44,7 @@ class DropValue:
 class ColumnOptions:
     """The options of one column."""
 
-    categories: tuple[Any, ...] | None = None  # None: those seen in fit
+    categories: tuple[Any, ...] | None = None  # None: the categories seen in fit
     drop: str | DropValue | None = None
     handle_missing: str = "ignore"
     handle_unknown: str = "error"
@@ -60,14 +60,14 @@ NAMES = tuple(field.name for field in dataclasses.fields(ColumnOptions))
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a table: common ones, and exceptions for some columns."""
+    """The options of a table: common options, and exceptions for single columns."""
 
     common: ColumnOptions
     special: dict[Hashable, dict[str, Any]]
     remainder: str = "passthrough"
 
     def of(self, name: Hashable) -> ColumnOptions:
-        """Return the options of a column, checked against each other."""
+        """Return the options of a column; raise an error if they contradict each other."""
         options = dataclasses.replace(self.common, **self.special.get(name, {}))
         if options.handle_missing == "propagate" and not holds_nan(options.dtype):
             raise ValueError(
@@ -88,7 +88,7 @@ class Options:
             yield "remainder", self.remainder
 
     def identity(self) -> Iterator[Hashable]:
-        """Yield hashable parts that differ for equal options of other types: 1, 1.0 and True."""
+        """Yield hashable parts, which differ for options of different types: 1, 1.0 and True."""
         for name, value in self.chosen():
             yield name
             per_column = value if isinstance(value, Mapping) else {None: value}
@@ -96,7 +96,7 @@ class Options:
 
 
 def _typed(value: Any) -> Hashable:
-    """Return the value of an option with its type."""
+    """Return the type and the value of an option."""
     if isinstance(value, DropValue):
         return _typed((value.value,))
     if isinstance(value, tuple):
@@ -106,9 +106,9 @@ def _typed(value: Any) -> Hashable:
 
 
 class ColumnKeywords(TypedDict, total=False):
-    """The options that determine the output columns, besides `categories`."""
+    """The options that determine the output columns, except `categories`."""
 
-    drop: Any  # a rule, or a category of any kind
+    drop: Any  # a rule, or a category of any type
     handle_missing: HandleMissing
     handle_unknown: HandleUnknown
     min_frequency: float | None
@@ -116,7 +116,7 @@ class ColumnKeywords(TypedDict, total=False):
 
 
 def resolve(passed: Mapping[str, Any]) -> Options:
-    """Check options, each of which is one value or a mapping from columns to values."""
+    """Return the checked options; each is one value or a mapping from columns to values."""
     common: dict[str, Any] = {}
     special: dict[Hashable, dict[str, Any]] = {}
     for option in NAMES:
@@ -132,11 +132,11 @@ def resolve(passed: Mapping[str, Any]) -> Options:
 
 
 def column_names(columns: Any) -> tuple[Hashable, ...] | None:
-    """Return the names of the columns to encode; None if a table is needed to tell."""
+    """Return the names of the columns to encode, or None if they depend on the table."""
     if columns is None or callable(columns) or is_selector(columns):
         return None
     if isinstance(columns, str | bytes) or not isinstance(columns, Iterable):
-        hash(columns)  # raises an error for other types
+        hash(columns)  # raises TypeError for unhashable names
         return (columns,)
     names = tuple(columns)
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
@@ -146,12 +146,12 @@ def column_names(columns: Any) -> tuple[Hashable, ...] | None:
 
 
 def is_selector(columns: Any) -> bool:
-    """Tell whether columns are a polars selector or another polars expression."""
+    """Tell whether `columns` is a polars selector or another polars expression."""
     return hasattr(columns, "meta") and reader_of(columns) == "polars"
 
 
 def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
-    """Return the names of the columns to encode, None for the default columns."""
+    """Return the names of the columns to encode, or None for the default columns."""
     if columns is None:
         return None
     if is_selector(columns):
@@ -167,8 +167,8 @@ def chosen_names(columns: Any, table: Table) -> tuple[Hashable, ...] | None:
 
 
 def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
-    """Return declared categories in their order, None for "auto"."""
-    value = getattr(value, "categories", value)  # from a dtype, a Column or a categorical
+    """Return the declared categories in their order, or None for "auto"."""
+    value = getattr(value, "categories", value)  # of a categorical, its dtype or a Column
     if isinstance(value, str):
         check_choice(value, where, ("auto",))
         return None
@@ -198,7 +198,7 @@ def declared_categories(value: Any, where: str) -> tuple[Any, ...] | None:
 
 
 def _hashable(value: Any, where: str) -> Hashable:
-    """Return the key of a category."""
+    """Return the key of a category; raise TypeError if it cannot be hashed."""
     try:
         key = keys([value])[0]
         hash(key)
@@ -210,7 +210,7 @@ def _hashable(value: Any, where: str) -> Hashable:
 
 
 def _drop(value: Any, where: str) -> str | DropValue | None:
-    """Return a rule, or the category of a column; ``["first"]`` is a category."""
+    """Return a rule or a category to drop; ``["first"]`` is the category "first"."""
     if value is None or (isinstance(value, str) and value in DROP_RULES):
         return value
     is_list = isinstance(value, list | tuple) and len(value)
@@ -219,12 +219,12 @@ def _drop(value: Any, where: str) -> str | DropValue | None:
     hint = did_you_mean(value, DROP_RULES)
     raise (ValueError if isinstance(value, str) else TypeError)(
         f"drop must be one of {', '.join(map(repr, DROP_RULES))}, got {shown(value)};{hint} use"
-        f" drop={{'column': {shown(value[0] if is_list else value)}}} for the category of a column"
+        f" drop={{'column': {shown(value[0] if is_list else value)}}} to drop one category"
     )
 
 
 def _choice_of(choices: tuple[str, ...]) -> Callable[[Any, str], str]:
-    """Return a check for one of some choices."""
+    """Return a function that raises an error if a value is not one of the choices."""
 
     def check(value: Any, where: str) -> str:
         check_choice(value, where, choices)
@@ -234,7 +234,7 @@ def _choice_of(choices: tuple[str, ...]) -> Callable[[Any, str], str]:
 
 
 def _min_frequency(value: Any, where: str) -> int | float | None:
-    """Return a number of rows (an int) or a share of the rows (a float)."""
+    """Return a number of rows (an int), a share of the rows (a float) or None."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
@@ -249,7 +249,7 @@ def _min_frequency(value: Any, where: str) -> int | float | None:
 
 
 def _max_categories(value: Any, where: str) -> int | None:
-    """Return the maximum number of output columns for categories."""
+    """Return the maximum number of output columns for categories, or None."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
@@ -260,7 +260,7 @@ def _max_categories(value: Any, where: str) -> int | None:
 
 
 def _prefix(value: Any, where: str) -> str | None:
-    """Return a prefix, or None for the default."""
+    """Return a prefix, or None for the name of the column."""
     if isinstance(value, list | tuple):
         raise TypeError(
             f"{where} must be a str or a mapping from columns to prefixes (prefix={{'size': 's'}}),"
@@ -270,7 +270,7 @@ def _prefix(value: Any, where: str) -> str | None:
 
 
 def holds_nan(dtype: np.dtype[Any]) -> bool:
-    """Tell whether a dtype has NaN."""
+    """Tell whether a dtype can represent NaN."""
     if dtype.kind in "fc":
         return True
     return dtype.isbuiltin == 2 and bool(np.isnan(np.array(np.nan).astype(dtype)))

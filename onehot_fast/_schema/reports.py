@@ -1,4 +1,4 @@
-"""Reports of an encoder: tables for people to read, checks of other tables, and warnings."""
+"""Reports of an encoder: listings of features and columns, checks of tables, and warnings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from onehot_fast.column import Column, Values
 
 Objects = npt.NDArray[np.object_]
 
-# The numbers of rows and categories that a report shows.
+# The maximum numbers of rows and categories in a report.
 MAX_ROWS_SHOWN = 20
 MAX_CATEGORIES_SHOWN = 10
 BAR = '<div style="background:#4c78a8;height:0.8em;width:{width:.1f}em"></div>'
-BAR_WIDTH = 12  # for the most frequent category, in em
-# The numbers of columns, and of values for each column, that a message shows.
+BAR_WIDTH = 12  # the width in em of the bar of the most frequent category
+# The maximum numbers of columns, and of values per column, in a message.
 MAX_COLUMNS_IN_MESSAGE = 4
 MAX_VALUES_IN_MESSAGE = 3
 CHECK_KINDS = ("unknown", "missing", "infrequent")
@@ -36,10 +36,10 @@ CHECK_KINDS = ("unknown", "missing", "infrequent")
 # A column looks like an identifier if it has more features than this, and more than half as many
 # categories as rows.
 MANY_FEATURES = 250
-# The limits for the features of columns that are encoded by default.
+# The maximum numbers of features of columns that are encoded by default.
 MAX_DENSE_FEATURES = 1_000
 MAX_FEATURES = 100_000
-# The numbers of such columns that a warning and an error name.
+# The maximum numbers of columns that the warning and the error name.
 MAX_SUSPECTS_SHOWN, MAX_SIZES_SHOWN = 3, 20
 FEWER_FEATURES = (
     "pass columns=[...] to choose the columns, or max_categories= or min_frequency= for fewer"
@@ -48,7 +48,7 @@ FEWER_FEATURES = (
 
 
 class Listing(dict[str, npt.NDArray[Any]]):
-    """A table as a dict from names to arrays of one length.
+    """A table as a dict from column names to arrays of equal length.
 
     ``pandas.DataFrame(listing)``, ``polars.DataFrame(listing)`` and ``pyarrow.table(listing)``
     convert it.
@@ -60,7 +60,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
         return len(next(iter(self.values()), ()))
 
     def __repr__(self) -> str:
-        """Show the first rows, aligned."""
+        """Return the first rows as aligned text."""
         rows = self._shown_rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
@@ -71,7 +71,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
         return [tuple(self), *zip(*map(_shown, self.values()), strict=True)]
 
     def _repr_html_(self) -> str:
-        """Show the first rows as a table in a notebook, below the first and last lines of text."""
+        """Return an HTML table of the first rows, below the summary and the number of more rows."""
         lines = repr(self).splitlines()
         text = (line for line in (lines[0], lines[-1]) if line.startswith(("<", "…")))
         rows = (f"<td>{'<td>'.join(map(escape, row))}" for row in self._shown_rows())
@@ -79,7 +79,7 @@ class Listing(dict[str, npt.NDArray[Any]]):
 
 
 def _shown(values: npt.NDArray[Any]) -> list[str]:
-    """Return the first values as text, without quotes if all are strings that need none."""
+    """Return the first values as text; strings are quoted unless all are printable."""
     first = values[:MAX_ROWS_SHOWN].tolist()
     if all(type(value) is float for value in first) and first:
         return [f"{value:.2%}" for value in first]
@@ -88,7 +88,7 @@ def _shown(values: npt.NDArray[Any]) -> list[str]:
 
 
 def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]:
-    """Return arrays as one, empty if there are none."""
+    """Return the concatenated arrays, or an empty array if there are none."""
     return np.concatenate([np.empty(0, dtype), *parts])
 
 
@@ -96,7 +96,7 @@ def _concatenated(parts: Iterable[Any], dtype: Any = object) -> npt.NDArray[Any]
 
 
 def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
-    """Return the meaning of each output column, one row for each, in their order."""
+    """Return a listing with one row per output column: its meaning, name, count and dtype."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     widths = [column.n_outputs for column in schema.columns]
     dtypes = as_objects([str(column.options.dtype) for column in schema.columns])
@@ -109,7 +109,7 @@ def feature_listing(schema: Schema, state: TableStatistics) -> Listing:
 
 
 def vocabulary_listing(schema: Schema) -> Listing:
-    """Return the meaning of each code, one row for each, in the order of their indices."""
+    """Return a listing with one row per code, in the order of the indices."""
     coded = code_schema(schema)
     sizes = [column.n_outputs for column in coded.columns]
     codes = _concatenated(map(np.arange, sizes), np.int64)
@@ -117,7 +117,7 @@ def vocabulary_listing(schema: Schema) -> Listing:
 
 
 def _meanings(schema: Schema) -> dict[str, Objects]:
-    """Return the column, the kind and the category of each output."""
+    """Return the column name, the kind and the category of each output."""
     names = as_objects([column.name for column in schema.columns])
     parts = [_kinds(column) for column in schema.columns]
     return {
@@ -128,7 +128,7 @@ def _meanings(schema: Schema) -> dict[str, Objects]:
 
 
 def _kinds(column: ColumnSchema) -> tuple[Objects, Objects]:
-    """Return the kind of each output of a column, and its category."""
+    """Return the kind and the category (or None) of each output of a column."""
     kinds = np.full(column.n_outputs, "category", object)
     categories = np.empty(column.n_outputs, object)
     own = column.category_of_feature
@@ -139,7 +139,7 @@ def _kinds(column: ColumnSchema) -> tuple[Objects, Objects]:
 
 
 def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Counts:
-    """Return the number of rows of `fit` with each feature, -1 if it is unknown."""
+    """Return the number of rows in `fit` for each feature, or -1 if it is unknown."""
     _, counts = ordered_counts(column.options, learned)
     others = n_rows - int(counts.sum())
     # With declared categories, unknown and missing values are not counted separately.
@@ -154,7 +154,7 @@ def _counts(column: ColumnSchema, learned: ColumnStatistics, n_rows: int) -> Cou
 
 
 def summary(schema: Schema, state: TableStatistics) -> Listing:
-    """Return one row for each encoded column."""
+    """Return a listing with one row per encoded column."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     first = [_most_frequent(column, learned, 1) for column, learned in pairs]
     counts = np.array([top[0][1] if top else 0 for top in first], np.int64)
@@ -169,7 +169,7 @@ def summary(schema: Schema, state: TableStatistics) -> Listing:
 
 
 def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
-    """Return a title and, for each of the first columns, its most frequent categories with bars."""
+    """Return HTML: a title, and bars for the most frequent categories of the first columns."""
     pairs = list(zip(schema.columns, state.columns, strict=True))
     parts = [_column_as_html(column, learned) for column, learned in pairs[:MAX_ROWS_SHOWN]]
     more = len(pairs) - MAX_ROWS_SHOWN
@@ -180,7 +180,7 @@ def as_html(title: str, schema: Schema, state: TableStatistics) -> str:
 def _most_frequent(
     column: ColumnSchema, learned: ColumnStatistics, n: int
 ) -> list[tuple[Any, int]]:
-    """Return the most frequent categories and their counts; ties are in the order of categories."""
+    """Return the `n` most frequent categories with their counts; ties keep their order."""
     known, counts = ordered_counts(column.options, learned)
     order = np.argsort(-counts, kind="stable")[:n]
     return list(zip(known.take(order).tolist(), counts[order].tolist(), strict=True))
@@ -204,7 +204,7 @@ def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
     return f"<details open><summary>{escape(title)}</summary>{table}</details>"
 
 
-# ---- Values that are not in the result ----
+# ---- Unknown, missing and infrequent values ----
 
 
 class UnknownValueError(ValueError):
@@ -213,7 +213,7 @@ class UnknownValueError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class UnseenValues:
-    """The values of one column without a feature of their own, the most frequent first."""
+    """The unknown, missing and infrequent values of a column, the most frequent first."""
 
     name: object
     unknown: Categories
@@ -223,7 +223,7 @@ class UnseenValues:
     n_missing: int
 
     def rows(self) -> list[tuple[str, npt.NDArray[np.object_], Counts]]:
-        """Return the kind, the values and their counts for each kind of values."""
+        """Return a tuple for each kind of values: the kind, the values and their counts."""
         missing = np.array([self.n_missing] if self.n_missing else [], np.int64)
         return [
             ("unknown", as_objects(self.unknown.tolist()), self.unknown_counts),
@@ -232,7 +232,7 @@ class UnseenValues:
         ]
 
     def with_unknown_of(self, other: UnseenValues) -> UnseenValues:
-        """Return the same with the unknown values of further rows."""
+        """Return a copy that includes the unknown values of `other`."""
         parts = [ColumnStatistics(each.unknown, each.unknown_counts) for each in (self, other)]
         learned = ColumnStatistics.merge(parts)
         order = np.argsort(-learned.counts, kind="stable")
@@ -240,7 +240,7 @@ class UnseenValues:
         return dataclasses.replace(self, unknown=unknown, unknown_counts=counts)
 
     def some_unknown(self) -> str:
-        """Return the first unknown values as words."""
+        """Return the column name and the first unknown values as text."""
         n = len(self.unknown)
         values = self.unknown.take(np.arange(min(n, MAX_VALUES_IN_MESSAGE))).tolist()
         if is_part_of_table():
@@ -263,7 +263,7 @@ class UnknownValueWarning(UserWarning):
         super().__init__(f"unknown values become rows of zeros, in {columns}")
 
     def merge(self, other: UnknownValueWarning) -> UnknownValueWarning:
-        """Return one warning for the rows of both."""
+        """Return one warning for the rows of both warnings."""
         both = self.unseen | other.unseen
         for name in self.unseen.keys() & other.unseen.keys():
             both[name] = self.unseen[name].with_unknown_of(other.unseen[name])
@@ -273,8 +273,8 @@ class UnknownValueWarning(UserWarning):
 class Check(Listing):
     """The unknown, missing and infrequent values of a table.
 
-    A dict of arrays of one length, with a row for each such value: "column", "kind" ("unknown",
-    "missing" or "infrequent"), "value", "count" and "share", of all rows.
+    A dict of arrays of equal length, with a row for each such value. Its keys are "column", "kind"
+    ("unknown", "missing" or "infrequent"), "value", "count" and "share" (of all rows).
 
     Attributes
     ----------
@@ -286,11 +286,11 @@ class Check(Listing):
 
     @property
     def has_unknown(self) -> bool:
-        """Whether a value is not a category of its column."""
+        """Whether a value of the table is not a category of its column."""
         return "unknown" in self["kind"].tolist()
 
     def __repr__(self) -> str:
-        """Show a summary, and the values if there are any."""
+        """Return a summary and the first rows."""
         kinds = set(self["kind"].tolist())
         rows = _rows(self.checked_rows)
         if not kinds:
@@ -300,7 +300,7 @@ class Check(Listing):
 
 
 def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
-    """Return the values of a column without a feature of their own."""
+    """Return the unknown, missing and infrequent values of a column."""
     rows = read.encode()
     categories, counts = counted(rows)
     positions = column.known.find(categories)
@@ -321,7 +321,7 @@ def unseen_values(column: ColumnSchema, read: Column | Values) -> UnseenValues:
 
 
 def check_of(unseen: Iterable[UnseenValues], n_rows: int) -> Check:
-    """Return the report on a table."""
+    """Return the report on a table of `n_rows` rows."""
     rows = [(values.name, *row) for values in unseen for row in values.rows() if len(row[2])]
     lengths = [len(counts) for *_, counts in rows]
     counts = _concatenated([counts for *_, counts in rows], np.int64)
@@ -341,7 +341,7 @@ def with_all_unknown(
     columns: Iterable[ColumnSchema],
     read: Callable[[ColumnSchema], Column | Values],
 ) -> UnknownValueError:
-    """Return the error of one column with the unknown values of all columns."""
+    """Return the error of one column, extended by the unknown values of all columns."""
     checked = (column for column in columns if column.options.handle_unknown == "error")
     unseen = [unseen_values(column, read(column)) for column in checked]
     return UnknownValueError(f"{error}; unknown values of all columns: {_some_columns(unseen)}")
@@ -350,14 +350,14 @@ def with_all_unknown(
 def warn_of_unknown(
     columns: Iterable[ColumnSchema], read: Callable[[ColumnSchema], Column | Values]
 ) -> None:
-    """Warn once of the unknown values of all columns."""
+    """Emit one warning about the unknown values of all columns."""
     unseen = [unseen_values(column, read(column)) for column in columns]
     if any(len(values.unknown) for values in unseen):
         warn(UnknownValueWarning(unseen))
 
 
 def _some_columns(unseen: Iterable[UnseenValues]) -> str:
-    """Return the unknown values of the first columns as words."""
+    """Return the unknown values of the first columns as text."""
     unknown = [values.some_unknown() for values in unseen if len(values.unknown)]
     n_more = len(unknown) - MAX_COLUMNS_IN_MESSAGE
     more = f"; … and {n_more} more columns" if n_more > 0 else ""
@@ -365,7 +365,7 @@ def _some_columns(unseen: Iterable[UnseenValues]) -> str:
 
 
 def _rows(n: int) -> str:
-    """Return a number of rows as words."""
+    """Return a number of rows as text."""
     return "1 row" if n == 1 else f"{n:,} rows"
 
 
@@ -375,8 +375,8 @@ def _rows(n: int) -> str:
 def check_default_columns(schema: Schema, state: TableStatistics) -> None:
     """Warn about columns that look like identifiers, and raise an error for too many features.
 
-    Columns with declared categories are ignored, and so is the only column of a table. Warn also
-    about a table without a column to encode.
+    Columns with declared categories are ignored. A table of one column is not checked. Also warn if
+    no column of the table is encoded.
     """
     names = schema.fitted_names or ()
     if names and not schema.columns:
@@ -424,7 +424,7 @@ def check_features(columns: Iterable[ColumnSchema], limit: float, remedy: str) -
 
 
 def _undeclared(schema: Schema, state: TableStatistics) -> Iterator[ColumnSchema]:
-    """Yield the columns whose categories are those that occur."""
+    """Yield the columns without declared categories."""
     for column, learned in zip(schema.columns, state.columns, strict=True):
         if learned.n_declared is None and column.options.categories is None:
             yield column
@@ -436,5 +436,5 @@ def is_like_identifier(column: ColumnSchema, n_rows: int) -> bool:
 
 
 def described(column: ColumnSchema, n_rows: int) -> str:
-    """Return a column and what it holds."""
+    """Return the numbers of categories and rows of a column as text."""
     return f"column {column.name!r} has {len(column.known):,} categories in {n_rows:,} rows"

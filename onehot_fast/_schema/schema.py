@@ -1,4 +1,4 @@
-"""The output columns of a table: order, names and dtypes; and schemas of codes made of them."""
+"""The order, names and dtypes of the output columns of a table, and schemas of codes."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
 
-# The number of tables whose results are cached, and of their columns, before the cache is cleared.
+# The cache is cleared after this many tables; a table with more columns is not cached.
 MAX_CACHED_TABLES = 64
 MAX_CACHED_NAMES = 1 << 14
 
 
 @dataclass(frozen=True)
 class ColumnOrder:
-    """The columns of a table in the order of its encoded form.
+    """The columns of a table in the order of the encoded table.
 
-    Columns that `fit` saw are in the fitted order, and columns that it did not see come last. If
-    the other columns that `fit` saw are unknown, a table keeps its order.
+    Columns seen in `fit` are in the fitted order, followed by columns not seen in `fit`. If only
+    the encoded columns of `fit` are known, the table keeps its order.
 
     Attributes
     ----------
     positions : list of int
-        In the table, before columns are encoded.
+        The positions in the table to encode.
     unseen : set of int
-        The positions of columns that `fit` did not see, or may not have seen.
+        The positions of columns that were not, or may not have been, seen in `fit`.
     absent : list of hashable
-        Columns that `fit` saw, are not encoded, and are not in the table.
+        Columns seen in `fit` that are not encoded and that the table lacks.
     """
 
     positions: list[int]
@@ -49,35 +49,35 @@ class ColumnOrder:
         """Raise an error if the table lacks a column of the matrix."""
         if self.absent:
             raise ValueError(
-                f"the table lacks {_listed(self.absent)}, which fit saw and a matrix includes:"
-                " add the values, or pass remainder='drop' for the features alone"
+                f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
+                " add the values, or pass remainder='drop' to return only the features"
             )
 
     def warn_if_absent(self) -> None:
-        """Warn if the table lacks columns that `fit` saw, which the result then lacks too.
+        """Warn if the table, and therefore the result, lacks columns seen in `fit`.
 
         A part of a table does not warn: the engine warns once, when it plans the whole table.
         """
         if self.absent and not is_part_of_table():
-            warn(f"the table lacks {_listed(self.absent)}, which fit saw; so does the result")
+            warn(f"the table and therefore the result lacks {_listed(self.absent)}, which fit saw")
 
 
 def _listed(names: Sequence[Hashable]) -> str:
-    """Return the names of some columns as words."""
+    """Return a list of column names as text."""
     return f"the column{'s' if len(names) > 1 else ''} {', '.join(map(repr, names))}"
 
 
 def column_order(
     names: Sequence[Hashable], encoded: list[int], fitted_names: Sequence[Hashable] | None
 ) -> ColumnOrder:
-    """Return the order of the columns of a table; `encoded` has positions in the fitted order."""
+    """Return the order of the columns; `encoded` has their positions in the fitted order."""
     others = {*range(len(names))} - {*encoded}
     if fitted_names is None:
         order = [*range(len(names))]
         for slot, position in zip(sorted(encoded), encoded, strict=True):
             order[slot] = position
         return ColumnOrder(order, others, [])
-    # Several columns may have one name: they keep their order.
+    # Columns with the same name keep their order.
     waiting: dict[Hashable, list[int]] = {}
     for position, name in enumerate(names):
         waiting.setdefault(name, []).append(position)
@@ -93,7 +93,7 @@ def column_order(
 
 @dataclass(frozen=True, eq=False)
 class Schema:
-    """The output columns of all input columns, side by side.
+    """The output columns of all input columns.
 
     Attributes
     ----------
@@ -101,10 +101,10 @@ class Schema:
     remainder : {"passthrough", "drop"}
         Whether the output includes the columns that are not encoded.
     fitted_names : tuple of hashable, optional
-        All columns of the table that `fit` saw, in order; None if the columns that are not encoded
-        are unknown.
+        All columns of the table passed to `fit`, in order, or None if only the encoded columns are
+        known.
     uses_default_columns : bool
-        The encoded columns were chosen by their types, and not by the user.
+        Whether the encoded columns were chosen by their types, not by the user.
     """
 
     columns: tuple[ColumnSchema, ...]
@@ -113,13 +113,13 @@ class Schema:
     uses_default_columns: bool = False
 
     def __repr__(self) -> str:
-        """Show the first columns with their sizes."""
+        """Return the first columns with their numbers of features as text."""
         sizes = ", ".join(f"{column.name!r}: {column.n_outputs:,}" for column in self.columns[:8])
         more = ", ..." if len(self.columns) > 8 else ""
         return f"<Schema of {self.n_features:,} features: {{{sizes}{more}}}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the fields without what is cached."""
+        """Return the fields without the cached properties."""
         return fields_of(self)
 
     @cached_property
@@ -127,15 +127,15 @@ class Schema:
         return {}
 
     def cached_for(self, names: tuple[Hashable, ...], make: Callable[[Schema, Any], Made]) -> Made:
-        """Return ``make(schema, names)``, computed once for the names of a table.
+        """Return ``make(schema, names)``, cached by `make` and the names of a table.
 
-        A schema never changes: an encoder that learns more or has other options has another schema.
+        The cache needs no invalidation, because a schema is immutable.
         """
         # 1 and True are equal, but different names.
         if len(names) > MAX_CACHED_NAMES or not {str} >= set(map(type, names)):
             return make(self, names)
         key = (make, names)
-        # Without a GIL, `dict.get` takes a lock for which threads would wait.
+        # In free-threaded Python, `dict.get` takes a lock, which would make threads wait.
         try:
             found: Made = self._cached[key]
         except KeyError:
@@ -147,16 +147,16 @@ class Schema:
 
     @cached_property
     def has_other_columns(self) -> bool:
-        """Whether the output includes columns that are not encoded and that `fit` saw."""
+        """Whether the output includes columns seen in `fit` that are not encoded."""
         is_whole = len(self.fitted_names or ()) <= len(self.columns)
         return self.remainder == "passthrough" and not is_whole
 
     def positions_in(self, names: Sequence[Hashable]) -> list[int]:
-        """Return where each column of the schema is in a table of these columns."""
+        """Return the position of each column of the schema in a table with these names."""
         return [column_position(names, column.name) for column in self.columns]
 
     def column_of(self, name: Hashable) -> ColumnSchema:
-        """Return the column of a name; the name does not matter if there is only one column."""
+        """Return the column with a name; a schema of one column accepts any name."""
         named = [column for column in self.columns if column.name == name]
         if named or len(self.columns) == 1:
             return (named or self.columns)[0]
@@ -166,7 +166,7 @@ class Schema:
         )
 
     def column_order(self, names: Sequence[Hashable]) -> ColumnOrder:
-        """Return which columns of a table with these names the encoded table has, in order."""
+        """Return the columns of the encoded table, for a table with these names."""
         encoded = self.positions_in(names)
         if self.remainder == "drop":
             return ColumnOrder(encoded, set(), [])
@@ -174,12 +174,12 @@ class Schema:
 
     @cached_property
     def starts(self) -> list[int]:
-        """The first output column of each input column, and the end."""
+        """The first output column of each input column, followed by `n_features`."""
         return list(accumulate((column.n_outputs for column in self.columns), initial=0))
 
     @property
     def n_features(self) -> int:
-        """How many output columns there are."""
+        """The number of output columns."""
         return self.starts[-1]
 
     @cached_property
@@ -189,7 +189,7 @@ class Schema:
 
     @cached_property
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of an output that has only one."""
+        """The dtype of an array of all output columns."""
         kinds = {column.options.dtype for column in self.columns}
         return kinds.pop() if len(kinds) == 1 else np.result_type(np.bool_, *kinds)
 
@@ -199,9 +199,9 @@ class Schema:
         return any(column.options.handle_unknown == "warn" for column in self.columns)
 
     def check_names(self, kept: Iterable[Hashable] = ()) -> None:
-        """Raise an error if two output columns, kept columns included, have the same name.
+        """Raise an error if two output columns, including kept columns, have the same name.
 
-        Names are only made for columns whose prefixes may lead to equal names.
+        Names are only generated for columns whose names could be equal to others.
         """
         others = set(kept)
         suspects = _columns_with_related_prefixes(self.columns, others)
@@ -218,11 +218,11 @@ class Schema:
 def _columns_with_related_prefixes(
     columns: Iterable[ColumnSchema], kept: Iterable[Hashable]
 ) -> set[int]:
-    """Return the ids of columns whose prefix starts another column's prefix or a kept name."""
+    """Return the ids of columns of which one prefix starts with another, or a kept name does."""
     starts: list[tuple[str, ColumnSchema | None]] = [(c.prefix, c) for c in columns]
     starts += [(name, None) for name in kept if isinstance(name, str)]
     related: set[int] = set()
-    open_columns: list[ColumnSchema] = []  # the prefix of each starts that of the next
+    open_columns: list[ColumnSchema] = []  # each prefix is a prefix of the next one
     for start, column in sorted(starts, key=lambda pair: pair[0]):
         while open_columns and not start.startswith(open_columns[-1].prefix):
             open_columns.pop()
@@ -234,30 +234,30 @@ def _columns_with_related_prefixes(
 
 
 def _add_name(sources: dict[Hashable, str], name: Hashable, source: str) -> None:
-    """Add the name of an output column, or raise an error if it exists."""
+    """Add the name of an output column; raise an error if the name already exists."""
     if name in sources:
         raise ValueError(
-            f"two output columns would be named {name!r}: that of {sources[name]}, and that of"
-            f" {source}; use another prefix, prefix_sep or type of the categories"
+            f"two output columns would be named {name!r}: one for {sources[name]}, and one for"
+            f" {source}; pass another prefix= or prefix_sep=, or change the categories"
         )
     sources[name] = source
 
 
 def _described(label: Any) -> str:
-    """Return the meaning of an output column in words."""
+    """Return the meaning of an output column as text."""
     return f"{label.value} values" if isinstance(label, Special) else f"category {label!r}"
 
 
 # ---- Schemas of codes ----
 
-# The codes that are the same in every column; those of the categories follow.
+# These codes are the same in every column; the codes of the categories follow them.
 RESERVED = {Special.MISSING: 0, Special.UNKNOWN: 1, Special.INFREQUENT: 2}
 
 
 def code_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema with a code in place of each output column; `names` is ignored.
+    """Return a schema whose output columns are codes; `names` is for `Schema.cached_for`.
 
-    Its look-up tables contain codes, which therefore obey every option as the outputs do.
+    Its look-up tables contain codes, so all options apply to codes as to output columns.
     """
     return dataclasses.replace(schema, columns=tuple(map(_with_codes, schema.columns)))
 
@@ -269,7 +269,7 @@ def _with_codes(column: ColumnSchema) -> ColumnSchema:
 
 
 def categorical_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema whose outputs are the categories of a categorical column; none is dropped."""
+    """Return a schema whose outputs are the categories of categoricals; none is dropped."""
     return dataclasses.replace(schema, columns=tuple(map(_as_categorical, schema.columns)))
 
 
@@ -297,7 +297,7 @@ def _with_outputs(
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `categorical_schema`; all texts if one must be."""
+    """Return the categories of a column of `categorical_schema`; if one is a text, all are."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

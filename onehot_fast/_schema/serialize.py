@@ -1,4 +1,4 @@
-"""An encoder as JSON: its options and its statistics, which determine the schema."""
+"""Convert an encoder to and from JSON: its options and its statistics."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from onehot_fast._version import __version__
 
 FORMAT = "onehot_fast.Encoder"
 INT64_MAX = np.iinfo(np.int64).max
-# Version 1 lacks the remainder, handle_unknown="warn" and the writer; version 2 the other columns.
+# Version 2 added the remainder, handle_unknown="warn" and the writer; version 3 the input table.
 VERSION = 3
-# The types that are plain JSON; a float may be NaN or infinite, which JSON lacks.
+# Types written without conversion, and types read without it; JSON has no NaN or infinity.
 AS_THEY_ARE = {str, int, bool}
 PLAIN = {*AS_THEY_ARE, float, type(None)}
-# The errors of a text that is not an encoder, or is malicious.
+# The errors that an invalid or malicious document can cause.
 UNREADABLE = (
     ArithmeticError, AttributeError, ImportError, LookupError, NotImplementedError, OSError,
     RecursionError, TypeError, ValueError,
 )  # fmt: skip
-# The limit of a quotation in an error; the error of a library may quote a whole document.
+# The maximum length of a quotation in a message: a library's error may quote a whole document.
 MAX_QUOTED = 300
-# Names and prefixes are part of every feature name: without a limit, all names together could
-# have the square of the length of the document.
+# Names and prefixes are part of every feature name: without a limit, the total length of all
+# names could grow with the square of the length of the document.
 MAX_NAME_LETTERS = 10_000
 
 
 class NotAnEncoderError(ValueError):
-    """The place where a text is not an encoder."""
+    """A text is not a valid encoder; the message names the place in the document."""
 
 
 @contextlib.contextmanager
@@ -59,7 +59,7 @@ def reading(where: str) -> Iterator[None]:
 def dumps(
     encoded: tuple[Hashable, ...] | None, options: Options, state: TableStatistics | None
 ) -> str:
-    """Return an encoder as text."""
+    """Return an encoder as JSON text."""
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -72,7 +72,7 @@ def dumps(
 
 
 def write_document(document: Json, level: int = 0) -> str:
-    """Return the text of ``json.dumps(..., indent=1)``, made faster for long lists."""
+    """Return the same text as ``json.dumps(..., indent=1)``, but faster for long lists."""
     if isinstance(document, dict) and document:
         rows = [f"{_dump(key)}: {write_document(v, level + 1)}" for key, v in document.items()]
         return _indented("{", rows, "}", level)
@@ -88,7 +88,7 @@ def write_document(document: Json, level: int = 0) -> str:
 
 
 def _indented(first: str, rows: list[str], last: str, level: int) -> str:
-    """Return rows between brackets."""
+    """Return indented rows between brackets."""
     inner = "\n" + " " * (level + 1)
     return first + inner + f",{inner}".join(rows) + inner[:-1] + last
 
@@ -99,7 +99,7 @@ def _dump(value: Json) -> str:
 
 
 def _read_document(text: str | bytes) -> dict[str, Any]:
-    """Return the document of an encoder of a known version."""
+    """Return the parsed document; raise an error if it is no encoder of a known version."""
     if not isinstance(text, str | bytes | bytearray):
         hint = "; use Encoder.load for a file" if hasattr(text, "__fspath__") else ""
         raise TypeError(f"the text must be a str or bytes, got {with_article(text)}{hint}")
@@ -143,21 +143,21 @@ def loads(
 
 
 def _list(source: Json) -> list[Json]:
-    """Return a list."""
+    """Return the source; raise an error if it is not a list."""
     if not isinstance(source, list):
-        raise TypeError(f"a list is expected, got {with_article(source)}: {shown(source)}")
+        raise TypeError(f"expected a list, got {with_article(source)}: {shown(source)}")
     return source
 
 
 def _count(source: Json) -> int:
-    """Return a number of rows or categories."""
+    """Return a number of rows or categories; raise an error if it is invalid."""
     if type(source) is not int or not 0 <= source <= INT64_MAX:
         raise ValueError(f"a count must be an int in [0, {INT64_MAX}], got {shown(source)}")
     return source
 
 
 def _names_from_json(source: list[Json]) -> list[Hashable]:
-    """Return the names of columns, which must be different."""
+    """Return the names of columns; raise an error if a name appears twice."""
     names = [_name_from_json(name) for name in source]
     if len(set(names)) < len(names):
         raise ValueError("a name appears twice")
@@ -175,7 +175,7 @@ def _name_from_json(source: Json) -> Hashable:
 
 
 def _option_to_json(option: str, value: Any) -> Json:
-    """Return an option for all columns or for some."""
+    """Return the JSON form of an option, which may have a value per column."""
     if not isinstance(value, Mapping):
         return _value_to_json(option, value)
     pairs = [[to_json(name), _value_to_json(option, chosen)] for name, chosen in value.items()]
@@ -210,7 +210,7 @@ def _value_from_json(option: str, source: Json) -> Any:
 
 
 def drop_as_passed(value: str | DropValue | None) -> Any:
-    """Return the category to drop as an argument: in a list if it looks like a rule."""
+    """Return `drop` as the user passes it; a category that looks like a rule is in a list."""
     if not isinstance(value, DropValue):
         return value
     is_plain = value.value not in (*DROP_RULES, None) and not isinstance(value.value, list)
@@ -218,23 +218,23 @@ def drop_as_passed(value: str | DropValue | None) -> Any:
 
 
 def _state_to_json(state: TableStatistics) -> Json:
-    """Return the statistics of a table."""
+    """Return the statistics of a table as JSON."""
     pairs = zip(state.names, state.columns, strict=True)
     columns = [{"name": to_json(name), **learned_to_json(learned)} for name, learned in pairs]
     return {"rows": state.n_rows, "input": _input_to_json(state.input), "columns": columns}
 
 
 def _input_to_json(table: InputTable | None) -> Json:
-    """Return the columns of the table that `fit` saw."""
+    """Return the columns of the table that was passed to `fit` as JSON."""
     if table is None:
         return None
     return {"named": table.has_names, "columns": [to_json(plain(name)) for name in table.names]}
 
 
 def learned_to_json(learned: ColumnStatistics) -> dict[str, Json]:
-    """Return the statistics of one column, the declared categories first."""
+    """Return the statistics of one column as JSON, the declared categories first."""
     categories, counts = learned.sorted_after_declared()
-    # Only empty categories need a type.
+    # Categories determine their type, unless there are none.
     kind = {} if len(categories) or not categories.kind_name else {"type": categories.kind_name}
     return {
         **kind,
@@ -258,7 +258,7 @@ def _items_from_json(source: list[Json]) -> list[Any]:
 
 
 def _state_from_json(source: Json) -> TableStatistics:
-    """Return the statistics of a table."""
+    """Return the statistics of a table from JSON."""
     with reading("'fitted'"):
         documents, n_rows = _list(source["columns"]), _count(source["rows"])
         names = _names_from_json([column["name"] for column in documents])
@@ -271,7 +271,7 @@ def _state_from_json(source: Json) -> TableStatistics:
 
 
 def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None:
-    """Return the table that `fit` saw, with each encoded column once, in their order."""
+    """Return the table that was passed to `fit` from JSON; check its encoded columns."""
     if source is None:
         return None
     names = [from_json(name) for name in _list(source["columns"])]
@@ -284,10 +284,10 @@ def _input_from_json(source: Json, encoded: list[Hashable]) -> InputTable | None
 
 
 def learned_from_json(source: Json) -> ColumnStatistics:
-    """Return the statistics of one column."""
+    """Return the statistics of one column from JSON."""
     items = _items_from_json(_list(source["categories"]))
     if not set(map(type, items)) <= NEVER_MISSING:
-        hash(tuple(items))  # raises an error for an unhashable one
+        hash(tuple(items))  # raises TypeError for unhashable items
         if any(map(is_missing, items)):
             raise ValueError("a category must not be a missing value")
     categories, repeated = Categories.distinct(items)
@@ -295,7 +295,7 @@ def learned_from_json(source: Json) -> ColumnStatistics:
         categories = Categories.empty(source["type"])
     counts = np.array([*map(_count, _list(source["counts"]))], np.int64)
     if repeated is not None or counts.shape != (len(categories),):
-        raise ValueError("there must be one count for each of the different categories")
+        raise ValueError("the categories must be distinct and have one count each")
     n_declared, conflict = source["declared"], source["conflict"]
     if type(conflict) is not bool:
         raise TypeError(f"'conflict' must be true or false, got {shown(conflict)}")
@@ -306,7 +306,7 @@ def learned_from_json(source: Json) -> ColumnStatistics:
 
 
 def _type_name(source: Json) -> str:
-    """Return the name of a type."""
+    """Return the name of a type; raise an error if it is not a short str."""
     if not isinstance(source, str) or len(source) > MAX_QUOTED:
         raise ValueError(f"the name of a type must be a short str, got {shown(source)}")
     return source
@@ -325,6 +325,6 @@ def save(path: str | os.PathLike[str], text: str) -> None:
     except BaseException as error:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
-        if isinstance(error, OSError):  # with the name that the caller passed
+        if isinstance(error, OSError):  # name the path of the caller, not the temporary file
             raise OSError(error.errno, error.strerror, os.fspath(path)) from error
         raise

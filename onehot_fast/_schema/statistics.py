@@ -1,7 +1,7 @@
 """The results of `fit` for each column: the categories and their counts.
 
-Merging is independent of order and grouping: counts are added, the categories are a set, and their
-order is decided at the end.
+The result of merging does not depend on the order or grouping of the parts: counts are added, and
+the union of the categories is sorted at the end.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnStatistics:
-    """The categories of a column, and the number of rows of each.
+    """The categories of a column, and the number of rows of each category.
 
     Attributes
     ----------
     categories : Categories
-        The declared ones first, in the order in which the data declare them; then all others.
+        The declared categories first, in their declared order, then all others.
     counts : ndarray of int64, shape (n_categories,)
     n_declared : int, optional
-        The number of declared categories; None if there are none, or different ones in some parts.
+        The number of declared categories, or None if there are none or the parts disagree.
     conflict : bool
-        Parts of the data declare different categories or orders.
+        Whether parts of the data declare different categories or orders.
     is_in_schema_order : bool
-        The categories are in the order of a schema.
+        Whether the categories are in the order of a schema.
     types : frozenset of str
-        The types of the columns: see `Table.type_of`.
+        The types of the column in all parts: see `Table.type_of`.
     """
 
     categories: Categories = field(default_factory=lambda: Categories.of([]))
@@ -59,7 +59,7 @@ class ColumnStatistics:
 
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
-        """Return the statistics of the rows of all parts, at least one."""
+        """Return the statistics of the rows of all parts; there must be at least one part."""
         # Declared categories come first.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
@@ -77,7 +77,7 @@ class ColumnStatistics:
         return ColumnStatistics(categories, counts, n_declared, conflict, types=types)
 
     def is_same(self, other: ColumnStatistics) -> bool:
-        """Tell whether both hold the same categories, types included, and counts."""
+        """Tell whether both have the same categories (including their types) and counts."""
         if (self.n_declared, self.conflict) != (other.n_declared, other.conflict):
             return False
         (mine, counts), (others, other_counts) = (
@@ -86,10 +86,10 @@ class ColumnStatistics:
         return np.array_equal(counts, other_counts) and mine.is_same(others)
 
     def ordered(self) -> tuple[Categories, Counts]:
-        """Return the categories in their order, and their counts.
+        """Return the categories in the order of a schema, and their counts.
 
-        The declared order is used if all declarations agree and no other value was seen; else the
-        categories are sorted.
+        This is the declared order if all declarations agree and no other value was seen, else the
+        sorted order.
         """
         if self.is_in_schema_order or self.n_declared == len(self.categories):
             return self.categories, self.counts
@@ -97,9 +97,9 @@ class ColumnStatistics:
         return self.categories.take(order), self.counts[order]
 
     def in_schema_order(self) -> ColumnStatistics:
-        """Return the same in the order of a schema, which can then share these arrays.
+        """Return a copy in the order of a schema, which can then share these arrays.
 
-        Categories beside declared ones remain in the order of `sorted_after_declared`.
+        If some categories are declared and others are not, return the statistics unchanged.
         """
         if self.n_declared not in (None, len(self.categories)):
             return self
@@ -107,7 +107,7 @@ class ColumnStatistics:
         return replace(self, categories=categories, counts=counts, is_in_schema_order=True)
 
     def sorted_after_declared(self) -> tuple[Categories, Counts]:
-        """Return the declared categories and then the others, sorted, and their counts."""
+        """Return the declared categories followed by the sorted others, and their counts."""
         n_declared = self.n_declared or 0
         others = self.categories.take(np.arange(n_declared, len(self.categories)))
         order = np.concatenate([np.arange(n_declared), n_declared + others.argsort()])
@@ -116,18 +116,18 @@ class ColumnStatistics:
 
 @dataclass(frozen=True)
 class InputTable:
-    """The table that `fit` saw.
+    """The table that was passed to `fit`.
 
     Attributes
     ----------
     names : tuple of hashable
-        All columns in order, encoded or not.
+        All columns in order, including those that are not encoded.
     has_names : bool
-        False for a plain array, whose columns have only positions.
+        False for a plain array, whose columns have no names.
     library : str, optional
-        The integration that read the table; None after JSON.
+        The integration that read the table, or None if it was loaded from JSON.
     uses_default_columns : bool
-        Whether the encoded columns were chosen by their types, and not by the user.
+        Whether the encoded columns were chosen by their types, not by the user.
     """
 
     names: tuple[Hashable, ...]
@@ -147,7 +147,7 @@ class TableStatistics:
     columns : tuple of ColumnStatistics
     n_rows : int
     input : InputTable, optional
-        None if the columns that are not encoded are unknown.
+        The fitted table, or None if only its encoded columns are known.
     """
 
     names: tuple[Hashable, ...]
@@ -168,12 +168,12 @@ class TableStatistics:
         return cls(**{**plain, "columns": columns, "input": source})
 
     def merge(self, *others: TableStatistics) -> TableStatistics:
-        """Return the statistics of the rows of all."""
+        """Return the statistics of the rows of this table and all others."""
         for other in others:
             if self.names != other.names:
                 raise ValueError(
                     f"all encoders must have the same columns, got {list(self.names)!r} and"
-                    f" {list(other.names)!r}; pass columns=[...] to choose them"
+                    f" {list(other.names)!r}; pass the same columns=[...] to all"
                 )
         states = (self, *others)
         columns = zip(*(state.columns for state in states), strict=True)
@@ -182,18 +182,18 @@ class TableStatistics:
         return TableStatistics(self.names, merged, n_rows, _common_input(states))
 
     def in_order_of(self, names: tuple[Hashable, ...]) -> TableStatistics:
-        """Return the same with the columns in another order; other names change nothing."""
+        """Return a copy with the columns in the order of `names`, or self if the names differ."""
         by_name = dict(zip(self.names, self.columns, strict=True))
         if by_name.keys() != {*names}:
             return self
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return the same in the order of a schema, which can then share its categories."""
+        """Return a copy whose categories are in the order of a schema, which can share them."""
         return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
 
     def is_same(self, other: TableStatistics) -> bool:
-        """Tell whether both have the same names, sizes, categories and counts."""
+        """Tell whether both have the same names, numbers of rows, categories and counts."""
         inputs = [None if each.input is None else each.input.names for each in (self, other)]
         if (self.names, self.n_rows, inputs[0]) != (other.names, other.n_rows, inputs[1]):
             return False
@@ -201,7 +201,7 @@ class TableStatistics:
 
 
 def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
-    """Return the first known input table; raise an error if another one has other columns."""
+    """Return the first known input table; raise an error if the tables' columns differ."""
     known = [state.input for state in states if state.input is not None]
     if not known:
         return None
@@ -218,12 +218,12 @@ def _common_input(states: Sequence[TableStatistics]) -> InputTable | None:
 
 
 def learn(column: Column) -> ColumnStatistics:
-    """Return the statistics of one column; undeclared categories must occur to count."""
+    """Return the statistics of one column; undeclared categories without rows are left out."""
     categories, counts = counted(column)
     if column.is_conflicting:
         return ColumnStatistics(categories, counts, conflict=True)
     if column.declared:
-        # Without categories there is no order to keep.
+        # An empty declaration has no order to keep.
         return ColumnStatistics(categories, counts, len(categories) or None)
     categories = categories.with_positive_zero()
     occurring = np.flatnonzero(counts)
@@ -248,13 +248,13 @@ def counted(column: Column) -> tuple[Categories, Counts]:
 def learn_known(
     column: Column, known: Categories
 ) -> tuple[ColumnStatistics, npt.NDArray[np.int64]]:
-    """Return the statistics of known categories, and the position of each category among them."""
+    """Return statistics of the known categories, and the position of each category in `known`."""
     categories, counts = counted(column)
     positions = known.find(categories)
     occurs = (positions >= 0) & (counts > 0)
     order = np.flatnonzero(occurs)
     order = order[np.argsort(positions[order])]
-    if not len(order):  # the type of unknown values does not matter
+    if not len(order):  # do not keep the type of unknown values
         return ColumnStatistics(), positions
     learned = categories.with_positive_zero().take(order)
     return ColumnStatistics(learned, counts[order]), positions

@@ -277,7 +277,7 @@ def test_an_output_must_not_have_the_name_of_a_kept_column(library):
     encoder = Encoder().fit(table)
 
     for output in ("numpy", "library"):
-        with pytest.raises(ValueError, match="category 'a', and that of column 'p_a', which is"):
+        with pytest.raises(ValueError, match="category 'a', and one for column 'p_a', which is"):
             encoder.transform(table, output)
 
 

@@ -72,7 +72,7 @@ def test_columns_come_out_in_the_order_of_fit(library, form):
 def test_a_matrix_needs_the_columns_that_fit_saw(library, form):
     table = library.table(reordered("plan", "age", "kind"))
 
-    with pytest.raises(ValueError, match="the table lacks the column 'n', which fit saw and a mat"):
+    with pytest.raises(ValueError, match="lacks the column 'n', which fit saw and the mat"):
         fitted(library).transform(table, form)
     assert fitted(library, remainder="drop").transform(table, form).shape == (3, 4)
     with pytest.raises(ValueError, match="no column 'plan'"):
@@ -405,7 +405,7 @@ def test_columns_of_one_name_are_not_lost_in_a_mapping():
 
     assert matrix.tolist() == [[1, 1, 2]]
     assert encoder.transform(frame.iloc[:, [1, 0, 2]]).columns.tolist() == ["n", "p_a", "n"]
-    with pytest.raises(ValueError, match="one column named 'n', and the matrix has several"):
+    with pytest.raises(ValueError, match="several columns named 'n', but a dict has one"):
         encoder.inverse_transform(matrix)
     assert encoder.inverse_transform(matrix[:, 1:2])["p"].tolist() == ["a"]
 

@@ -267,7 +267,7 @@ def test_inverse_rejects_matrices(encoded, message, form):
 
 
 ODD = [
-    ([[0.9, 0.1]], "row 0: no feature is 1, and 'p_a' is 0.9, expected 0 and 1"),
+    ([[0.9, 0.1]], "row 0: no feature is 1, and 'p_a' is 0.9, expected 0 or 1"),
     ([[1, 0], [0, 2]], "row 1: no feature is 1, and 'p_b' is 2"),
     ([[0.5, 0.5]], "row 0: no feature is 1, and 'p_a' is 0.5"),
     ([[0, 0], [np.nan, 0]], "row 1: no feature is 1, and 'p_a' is nan"),

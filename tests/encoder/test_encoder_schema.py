@@ -163,11 +163,11 @@ def test_fit_transform_reads_a_column_once():
 
 def test_the_error_of_equal_names_describes_both_features():
     table = {"a": ["b_c"], "a_b": ["c"]}
-    message = "would be named 'a_b_c': that of column 'a', category 'b_c', and that of column 'a_b'"
+    message = "would be named 'a_b_c': one for column 'a', category 'b_c', and one for column 'a_b'"
 
     with pytest.raises(ValueError, match=message):
         Encoder().fit(table)
-    with pytest.raises(ValueError, match="category 1, and that of column 'a', category '1'"):
+    with pytest.raises(ValueError, match="category 1, and one for column 'a', category '1'"):
         Encoder(["a"]).fit({"a": [1, "1"]})
     encoder = Encoder(prefix_sep={"a": "="}).fit(table)
     assert tuple(encoder.get_feature_names_out()) == ("a=b_c", "a_b_c")
