@@ -75,7 +75,7 @@ encoder.estimate(len(train))
 # %%
 # Train
 # -----
-# ``Encoder`` is a scikit-learn estimator. A sparse matrix saves memory, and has the same columns.
+# ``Encoder`` is a scikit-learn transformer. A sparse matrix saves memory, and has the same columns.
 model = make_pipeline(
     encoder.set_output(transform="csr"), LogisticRegression(solver="liblinear", C=0.1)
 )

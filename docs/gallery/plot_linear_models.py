@@ -1,6 +1,6 @@
 """
-Linear models from codes
-========================
+Fit linear models without building the matrix
+=============================================
 
 ``OneHotMatrix`` stores only codes, and computes products and Gram matrices from them. This is all
 that least squares and Newton's method need. The functions are in ``examples/linear_models.py``.

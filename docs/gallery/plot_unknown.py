@@ -1,6 +1,6 @@
 """
-Handle missing and unknown values
-=================================
+What a model predicts for an unknown value
+==========================================
 
 A value that ``fit`` did not see is unknown. ``handle_unknown`` decides how it is encoded,
 and so what a model predicts for it. This example trains one linear model for each option and
