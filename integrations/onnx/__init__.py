@@ -1,4 +1,4 @@
-"""Fitted encoders as models of ONNX, in scikit-learn's pipelines too, and the operator itself.
+"""Export fitted encoders and scikit-learn pipelines to ONNX, and run the OneHot operator.
 
 >>> from onehot_fast import Encoder
 >>> from onehot_fast.integrations.onnx import input_feed
@@ -27,7 +27,7 @@ from ._imports import after_import
 from .exporting import input_feed, to_onnx
 from .reference import OneHot
 
-# They register themselves with skl2onnx.
+# The import registers the converters with skl2onnx.
 after_import("skl2onnx", partial(import_module, "._converters", __name__))
 
 __all__ = ["OneHot", "input_feed", "to_onnx"]

@@ -1,4 +1,4 @@
-"""Our encoders in the pipelines that skl2onnx converts."""
+"""Converters that let skl2onnx convert pipelines with this package's encoders."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
 from ._nodes import ML, Plan, encode_rows, encode_values, input_names, ml_version, plan_encoder
 
-# The shape functions and converters of scikit-learn's classes, whose attributes ours have.
+# skl2onnx's shape functions and converters for scikit-learn's classes. They also work for this
+# package's classes, which have the same attributes.
 BINS = (
     k_bins_shapes.calculate_sklearn_k_bins_discretiser,
     k_bins_discretiser.convert_sklearn_k_bins_discretiser,
@@ -41,7 +42,7 @@ ORDINALS = (
 
 
 class Container:
-    """The nodes and constants of a model that skl2onnx makes; see `Nodes`."""
+    """Add nodes and constants to the model that skl2onnx is building; see `Nodes`."""
 
     def __init__(self, scope: Any, container: Any) -> None:
         self._scope, self._container = scope, container
@@ -53,7 +54,7 @@ class Container:
         return str(output)
 
     def named_node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
-        """Add a node whose output has a given name."""
+        """Add a node whose output tensor is named `output`."""
         domain = attributes.pop("domain", "")
         name = self._scope.get_unique_operator_name(attributes.pop("name", operator))
         version = ml_version(attributes) if domain == ML else None
@@ -84,7 +85,7 @@ def _register() -> None:
         converters[ours.TargetEncoder] = _target_converters()
     for kind, functions in converters.items():
         skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
-    # A ColumnTransformer would pass the columns as one tensor, of one type.
+    # Otherwise a ColumnTransformer would merge the columns into one tensor of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)
 
@@ -101,7 +102,7 @@ def _target_converters() -> tuple[Any, Any]:
 
 
 def _infer_output(operator: Any) -> None:
-    """Set the type and the shape of the matrix, as skl2onnx does for scikit-learn's encoder."""
+    """Set the type and shape of the output, as skl2onnx does for scikit-learn's OneHotEncoder."""
     encoder = operator.raw_operator
     kind = Int64TensorType if _dtype(encoder) == np.int64 else FloatTensorType
     n_columns = len(_output_names(encoder))
@@ -109,14 +110,14 @@ def _infer_output(operator: Any) -> None:
 
 
 def _output_names(encoder: Any) -> Any:
-    """Return the names of the columns that the next step of a pipeline gets."""
+    """Return the names of the columns that the encoder passes to the next pipeline step."""
     if isinstance(encoder, Encoder):
         return encoder.get_feature_names_out(input_names(encoder))
     return encoder.get_feature_names_out()
 
 
 def _dtype(encoder: Any) -> np.dtype[Any]:
-    """Return the dtype in a pipeline, where models take float32 and int64 only."""
+    """Return the dtype of the output: int64 or float32; pipelines support no others."""
     if not isinstance(encoder, Encoder):
         return np.dtype(np.int64 if np.issubdtype(encoder.dtype, np.signedinteger) else np.float32)
     is_alone = len(_output_names(encoder)) == encoder.n_features
@@ -125,7 +126,7 @@ def _dtype(encoder: Any) -> np.dtype[Any]:
 
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
-    """Add the nodes of an encoder."""
+    """Add the nodes that compute the output of an encoder."""
     encoder, nodes = operator.raw_operator, Container(scope, container)
     dtype, plans = _dtype(encoder), plan_encoder(encoder)
     names = input_names(encoder)
@@ -139,7 +140,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     def keep(name: str) -> str:
         values, kind = inputs[name]
         if kind == TensorProto.STRING:
-            raise TypeError(f"column {name!r} holds texts, which a model cannot pass through")
+            raise TypeError(
+                f"column {name!r} holds texts, which ONNX cannot pass through: set remainder='drop'"
+            )
         return nodes.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
 
     if len(_output_names(encoder)) == sum(plan.n_outputs for plan in plans):
@@ -155,9 +158,9 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
-    """Return the tensor of shape (N, 1) of each column that `fit` saw, and its type.
+    """Return the name and element type of the (N, 1) tensor of each column seen in `fit`.
 
-    If the tensors do not have the names of the columns, their columns follow each other in order.
+    If the inputs are not named after the columns, their columns are matched by position.
     """
     kinds = [each.type.to_onnx_type().tensor_type.elem_type for each in variables]
     pairs = zip(variables, kinds, strict=True)
@@ -169,8 +172,8 @@ def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[st
         widths = [len(names)]
     if None in widths or sum(widths) != len(names):
         raise ValueError(
-            f"the encoder was fitted to the columns {names}, but the model has inputs of {widths}"
-            " columns: declare an input with the name of each column"
+            f"the encoder was fitted to the columns {names}, but the inputs of the model have"
+            f" {widths} columns: declare one input per column, with the name of the column"
         )
     columns = []
     for variable, kind, width in zip(variables, kinds, widths, strict=True):

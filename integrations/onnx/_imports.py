@@ -10,7 +10,7 @@ from types import ModuleType
 
 
 def after_import(name: str, action: Callable[[], object]) -> None:
-    """Call the action after the import of a module: now, if it is already imported."""
+    """Call the action after a module is imported, or now if it is already imported."""
     if sys.modules.get(name) is not None:
         action()
     else:
@@ -18,7 +18,7 @@ def after_import(name: str, action: Callable[[], object]) -> None:
 
 
 class _Finder(MetaPathFinder):
-    """Find one module as the other finders do, and run the action after its execution."""
+    """Find one module with the other finders, and run the action after the module is executed."""
 
     def __init__(self, name: str, action: Callable[[], object]) -> None:
         self._name, self._action = name, action
@@ -36,7 +36,7 @@ class _Finder(MetaPathFinder):
         return spec
 
     def _extend(self, loader: Loader) -> None:
-        """Run the action after this loader, which belongs to one import."""
+        """Make a loader run the action after it executes the module."""
         execute = loader.exec_module
 
         def exec_module(module: ModuleType) -> None:

@@ -1,8 +1,8 @@
-"""The plan of each column of a fitted encoder, and the nodes that carry it out.
+"""The encoding plan of each column of a fitted encoder, and the ONNX nodes that execute the plan.
 
-A LabelEncoder gives every value a code, and every code is a row of the result: rows of a small
-table are gathered, and in a large one only the ones are scattered. These are the fastest operators
-for it in onnxruntime, and they take every dtype.
+A LabelEncoder maps each value to a code. If the table of the rows of all codes is small, Gather
+looks up the row of each code; otherwise ScatterElements sets one element of each row. These
+operators are the fastest in onnxruntime, and they support every dtype.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from onehot_fast.adapter import Categories, ColumnSchema, as_literal, read_value
 AnyArray: TypeAlias = npt.NDArray[Any]
 
 ML = "ai.onnx.ml"
-# The outputs of a value without a feature: a row of zeros, a row of NaN, or an error.
+# The results for a value without a feature: a row of zeros, a row of NaN, or an error.
 ZEROS, NAN, ERROR = -1, -2, -3
-# The limit of a table of rows in a model.
+# The maximum size of the table that holds the row of each code.
 MAX_TABLE_BYTES = 1 << 20
 EMPTY_KEYS = {"string": "", "int64": 0, "float": 0.0}
 FLOATS = {TensorProto.FLOAT16, TensorProto.FLOAT, TensorProto.DOUBLE}
@@ -33,22 +33,22 @@ INTEGERS: dict[int, np.dtype[Any]] = {
     kind: helper.tensor_dtype_to_np_dtype(kind)
     for kind in map(helper.np_dtype_to_tensor_dtype, map(np.dtype, "bBhHiIlL"))
 }
-# The dtypes that all operators of a model take.
+# The dtypes that every operator used here supports.
 DTYPES = {
     *("bool", "float16", "bfloat16", "float32", "float64"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 }
-# Smaller integers are exact in float64.
+# float64 represents all integers below this limit exactly.
 EXACT = 2**53
 
 
 def ml_version(attributes: Container[str]) -> int:
-    """Return the version of `ML` that a node needs: tensors of keys need the fourth."""
+    """Return the opset version of `ML` for a node: 4 if its keys are a tensor, else 2."""
     return 4 if "keys_tensor" in attributes else 2
 
 
 class Nodes(Protocol):
-    """A graph to which nodes are added: ours, or one of skl2onnx."""
+    """A graph to which nodes are added: a `Graph`, or a container of skl2onnx."""
 
     def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
@@ -59,42 +59,48 @@ class Nodes(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The outputs of the values of one column."""
+    """How each value of one column is encoded.
+
+    A value is encoded as the position of its feature, or as ZEROS, NAN or ERROR.
+    """
 
     name: str
     keys: list[Any]  # the categories: texts or numbers
-    outputs: list[int]  # the output of each category: a position, or ZEROS
-    unknown: int  # the output of an unknown value: a position, ZEROS or ERROR
-    missing: int  # the output of a missing value: a position, ZEROS, NAN or ERROR
-    n_outputs: int
+    outputs: list[int]  # the encoding of each category: a position, or ZEROS
+    unknown: int  # the encoding of unknown values: a position, ZEROS or ERROR
+    missing: int  # the encoding of missing values: a position, ZEROS, NAN or ERROR
+    n_outputs: int  # the number of features
     kind: int  # the TensorProto.DataType that holds all categories
 
     def code(self, output: int) -> int:
-        """Return the code of an output: a position, or a number behind them."""
+        """Return a code >= 0: the position itself, or a larger number for ZEROS, NAN or ERROR."""
         return output if output >= 0 else self.n_outputs - 1 - output
 
     @property
     def n_codes(self) -> int:
-        """How many codes have a row. The code of `ERROR` is beyond, so that `Gather` fails."""
+        """The number of codes that have a row. The code of `ERROR` has none, so `Gather` fails."""
         return self.n_outputs + 1 + (self.missing == NAN)
 
     @property
     def error(self) -> str | None:
-        """The message for a rejected value: the name of the node that fails, which engines show."""
+        """The message for a rejected value, or None if no value is rejected.
+
+        It is the name of the node that fails, because engines show this name.
+        """
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
 
     @property
     def missing_value(self) -> str | None:
-        """The missing value in the input, None if the type has none."""
+        """How the input represents a missing value, or None if its type has no such value."""
         if self.kind in FLOATS:
             return "NaN"
         return "''" if self.kind == TensorProto.STRING and "" not in self.keys else None
 
 
 def plan_encoder(encoder: Any) -> list[Plan]:
-    """Return the plans of an `onehot_fast.Encoder`, or of a OneHotEncoder of scikit-learn."""
+    """Return the plans of an `onehot_fast.Encoder` or of scikit-learn's OneHotEncoder."""
     if isinstance(encoder, Encoder):
         return [_plan_column(column) for column in encoder.schema.columns]
     if not hasattr(encoder, "drop_idx_"):
@@ -110,18 +116,18 @@ def plan_encoder(encoder: Any) -> list[Plan]:
     rule = encoder.handle_unknown
     release = tuple(map(int, sys.modules["sklearn"].__version__.split(".")[:2]))
     if rule == "warn" and release < (1, 8):
-        rule = "ignore"  # the result of these releases, also with infrequent categories
+        rule = "ignore"  # older releases encode unknown values as zeros, never as infrequent
     return [_plan_sklearn(rule, *column) for column in columns]
 
 
 def input_names(encoder: Any) -> list[Any]:
-    """Return the names of the columns that `fit` saw."""
+    """Return the names of the columns seen in `fit`, by default x0, x1, …."""
     n_columns = encoder.n_features_in_
     return [*getattr(encoder, "feature_names_in_", [f"x{i}" for i in range(n_columns)])]
 
 
 def check_dtype(dtype: Any) -> np.dtype[Any]:
-    """Return the dtype of an output; raise an error if the operators of ONNX do not take it."""
+    """Return a NumPy dtype; raise an error if an operator of the model does not support it."""
     known: np.dtype[Any] = np.dtype(dtype)
     if known.name not in DTYPES:
         raise ValueError(f"dtype must be one of {sorted(DTYPES)} for ONNX, got {known}")
@@ -145,7 +151,7 @@ def _plan_column(column: ColumnSchema) -> Plan:
 def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare: Any) -> Plan:
     """Return the plan of a column of scikit-learn's OneHotEncoder.
 
-    `Encoder.from_sklearn` has no form for some infrequent categories, which ONNX has.
+    `Encoder.from_sklearn` is not used, because it rejects some encoders with infrequent categories.
     """
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_rare = np.zeros(len(items), bool)
@@ -162,7 +168,9 @@ def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare:
     is_missing = read_values(items).encode().codes < 0
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
-        raise ValueError(f"column {name!r} tells None from NaN, which ONNX cannot")
+        raise ValueError(
+            f"column {name!r} encodes None and NaN differently, but ONNX cannot tell them apart"
+        )
     known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))
     keys, outputs = known.tolist(), outputs[~is_missing]
@@ -170,12 +178,12 @@ def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare:
 
 
 def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
-    """Return the type of an input for these categories, and for missing values if need be."""
+    """Return the ONNX type of an input that can hold the categories, and NaN if it is needed."""
     keys = known.tolist()
     if not keys:
         raise ValueError(
-            f"column {name!r} has no category, so that the type of its input is unknown: leave it"
-            " out of columns="
+            f"column {name!r} has no categories, so its ONNX input type is unknown: leave the"
+            " column out of columns="
         )
     if known.family == "string":
         return _kind_of_texts(name, keys, needs_missing)
@@ -185,19 +193,20 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
     elif known.family is not None:
         what = "bytes" if known.family == "binary" else known.dtype
         raise ValueError(
-            f"column {name!r} has categories of {what}, for which ONNX has no type: convert them"
-            " to texts or integers before fit"
+            f"column {name!r} has categories of {what}, for which ONNX has no type: convert the"
+            " column to texts or integers before fit"
         )
     if not all(isinstance(key, Real | np.number) and not isinstance(key, str) for key in keys):
         raise ValueError(
-            f"column {name!r} has categories of several types, but an input of ONNX has one type:"
-            " convert all of them to texts before fit"
+            f"column {name!r} has categories of several types, but an ONNX input has one type:"
+            " convert all values of the column to texts before fit"
         )
     inexact = [key for key in keys if not _is_exact(key)]
     if inexact:
         raise ValueError(
-            f"column {name!r}: missing values, or categories of several types, need an input of"
-            f" floats, but float64 cannot hold {inexact[0]!r}: convert them to texts before fit"
+            f"column {name!r} needs a float64 input, because it has missing values or categories of"
+            f" several types, but float64 cannot represent the category {inexact[0]!r}: convert the"
+            " column to texts before fit"
         )
     return TensorProto.DOUBLE
 
@@ -205,24 +214,27 @@ def _kind_of(name: str, known: Categories, needs_missing: bool) -> int:
 def _kind_of_texts(name: str, keys: list[str], needs_missing: bool) -> int:
     if needs_missing and "" in keys:
         raise ValueError(
-            f"column {name!r}: ONNX writes a missing text as an empty one, which is a category"
-            " here: replace one of the two before fit"
+            f"column {name!r}: ONNX represents a missing text as '', but '' is also a category:"
+            " replace the empty texts or the missing values before fit"
         )
     try:
         "".join(keys).encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"column {name!r}: ONNX stores texts as UTF-8 ({error})") from None
+        raise ValueError(
+            f"column {name!r} has a category that cannot be stored as UTF-8, which ONNX requires"
+            f" ({error})"
+        ) from None
     return TensorProto.STRING
 
 
 def _is_exact(key: Any) -> bool:
-    """Tell whether a float64 equals a number, and no other one."""
+    """Tell whether float64 represents a number exactly, and equals no other integer."""
     is_float = isinstance(key, float | np.floating)
     return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)
 
 
 def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
-    """Add the nodes that give each value of an input its code; return the name of the codes."""
+    """Add the nodes that map an input to codes; return the name of the tensor of codes."""
     pairs = list(zip(plan.keys, plan.outputs, strict=True))
     is_text = kind == TensorProto.STRING
     if not is_text and kind not in FLOATS and kind not in INTEGERS and kind != TensorProto.BOOL:
@@ -240,7 +252,7 @@ def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
         missing = [("", plan.missing)] if plan.missing_value else []
         return _look_up(nodes, values, "string", pairs + missing, plan)
     if kind not in FLOATS:
-        if kind != TensorProto.INT64:  # integers of 64 bits keep theirs, uint64 too
+        if kind != TensorProto.INT64:  # the cast of uint64 keeps all bits; see `_integers`
             values = nodes.node("Cast", [values], to=TensorProto.INT64)
         return _look_up(nodes, values, "int64", _integers(pairs, kind), plan)
     if kind == TensorProto.FLOAT16:
@@ -255,7 +267,7 @@ def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
 
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
-    """Return the keys that integers of some kind can equal, as int64."""
+    """Return the keys in the range of an integer or Boolean type, as int64 with the same bits."""
     info = np.iinfo(INTEGERS[kind]) if kind in INTEGERS else np.iinfo(np.int8)
     low, high = (info.min, info.max) if kind in INTEGERS else (0, 1)
     known = [(int(key), output) for key, output in pairs if low <= key <= high and key == int(key)]
@@ -266,15 +278,15 @@ def _look_up_floats(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], pla
     keys = _narrow(pairs)
     if len(np.unique(keys)) < len(keys):
         raise ValueError(
-            f"column {plan.name!r} has categories that float32 cannot tell apart: declare its input"
-            " as float64"
+            f"column {plan.name!r} has several categories that are equal as float32: declare its"
+            " input as float64"
         )
     outputs = [output for _, output in pairs]
     return _look_up(nodes, values, "float", list(zip(keys.tolist(), outputs, strict=True)), plan)
 
 
 def _look_up_doubles(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Look up the nearest float32, which older LabelEncoders take, and compare the float64."""
+    """Look up the values as float32, for LabelEncoder before opset 4, then compare as float64."""
     keys, narrow = np.array([float(key) for key, _ in pairs]), _narrow(pairs)
     codes = np.array([plan.code(output) for _, output in pairs], np.int64)
     unknown = np.array([plan.code(plan.unknown)])
@@ -297,13 +309,13 @@ def _look_up_doubles(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], pl
 
 
 def _narrow(pairs: list[tuple[Any, int]]) -> AnyArray:
-    """Return keys as float32."""
+    """Return the keys rounded to float32."""
     with np.errstate(over="ignore"):
         return np.array([float(key) for key, _ in pairs]).astype(np.float32)
 
 
 def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Add a LabelEncoder, without the keys that have the output of unknown values."""
+    """Add a LabelEncoder; leave out keys that are encoded like unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
     known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
@@ -313,14 +325,14 @@ def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]],
 
 
 def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
-    """Add the nodes that make a matrix of shape (N, n_outputs); return its name."""
+    """Add the nodes that map codes to a matrix (N, n_outputs); return the matrix's name."""
     if plan.n_codes * plan.n_outputs * dtype.itemsize <= MAX_TABLE_BYTES:
         rows = np.zeros((plan.n_codes, plan.n_outputs), dtype)
         np.fill_diagonal(rows, 1)
         if plan.missing == NAN:
             rows[plan.code(NAN)] = np.nan
         return _gather(nodes, rows, codes, plan)
-    # One element of each row is written: a zero in a row of zeros.
+    # Exactly one element of each row is written. In a row of zeros, its value is 0.
     positions = np.arange(plan.n_codes)
     positions[plan.n_outputs :] = 0
     hot, cold = np.ones(plan.n_codes, dtype), np.zeros(plan.n_codes, dtype)
@@ -338,17 +350,17 @@ def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
 
 
 def _gather(nodes: Nodes, of_code: AnyArray, codes: str, plan: Plan) -> str:
-    """Add the node that fails for a rejected value."""
+    """Add a node that gathers the element of each code, and fails for rejected values."""
     named = {"name": plan.error} if plan.error else {}
     return nodes.node("Gather", [nodes.constant(of_code), codes], **named)
 
 
 def encode_columns(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:
-    """Add the nodes that make n_outputs columns of shape (N,); return their names."""
+    """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
     if plan.error and not plan.n_outputs:
         raise ValueError(
-            f"{plan.error} cannot be rejected, because the column has no output: use"
-            " output='matrix', or handle_unknown= and handle_missing='ignore'"
+            f"{plan.error} cannot be rejected, because the column has no features: pass"
+            " output='matrix', or set handle_unknown='ignore' and handle_missing='ignore'"
         )
     if plan.error:
         codes = _gather(nodes, np.arange(plan.n_codes), codes, plan)
@@ -360,7 +372,7 @@ def encode_columns(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -
     if plan.missing != NAN:
         kind = helper.np_dtype_to_tensor_dtype(dtype)
         return [is_code(output, kind) for output in range(plan.n_outputs)]
-    # onnxruntime has no Where of float16: values are gathered by 0, 1, and 2 for NaN.
+    # onnxruntime has no Where for float16: each value is gathered from [0, 1, NaN] by its index.
     is_nan = is_code(plan.code(NAN), TensorProto.INT64)
     twice, values = (
         nodes.node("Add", [is_nan, is_nan]),

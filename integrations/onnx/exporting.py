@@ -1,4 +1,4 @@
-"""A fitted encoder as a model of ONNX, and the rows of a table as the inputs of a model."""
+"""Convert a fitted encoder to an ONNX model, and a table to the inputs of a model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ._nodes import (
     plan_encoder,
 )
 
-# The first opset with the operators in the form that is written here; engines know it since 2020.
+# The first opset with the operator signatures that are used here. Engines support it since 2020.
 OPSET = 13
 # The documentation of an input without missing values.
 NO_MISSING_VALUE = "There is no missing value."
@@ -37,7 +37,7 @@ FEATURE_NAMES = "feature_names"
 
 
 class Graph:
-    """The nodes and constants of a model, under names that are free."""
+    """The nodes and constants of a model; each gets a name that is not in use."""
 
     def __init__(self, taken: set[str]) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -57,7 +57,7 @@ class Graph:
         return name
 
     def name_output(self, tensor: str, name: str) -> None:
-        """Rename a tensor that no node uses."""
+        """Rename a tensor that is not an input of any node."""
         node = next(node for node in reversed(self.nodes) if tensor in node.output)
         node.output[0] = name
 
@@ -69,12 +69,12 @@ def to_onnx(
     batch: str | int = "N",
     output: Literal["matrix", "columns"] = "matrix",
 ) -> onnx.ModelProto:
-    """Return the model of `Encoder.to_onnx`, also for a OneHotEncoder of scikit-learn.
+    """Return the ONNX model of a fitted `Encoder` or scikit-learn OneHotEncoder.
 
     Parameters
     ----------
     encoder : Encoder or sklearn.preprocessing.OneHotEncoder
-        Fitted; `onehot_fast.integrations.sklearn.OneHotEncoder` is one of the latter.
+        A fitted encoder. `onehot_fast.integrations.sklearn.OneHotEncoder` is accepted, too.
     opset, batch, output
         See `Encoder.to_onnx`.
 
@@ -89,7 +89,7 @@ def to_onnx(
 
     See Also
     --------
-    input_feed : The inputs of a model from a table.
+    input_feed : Convert a table to the inputs of the model.
 
     Examples
     --------
@@ -136,27 +136,28 @@ def to_onnx(
 
 
 def input_feed(model: onnx.ModelProto, table: Any) -> dict[str, AnyArray]:
-    """Return the inputs of a model from the columns of a table of any library.
+    """Convert the columns of a table of any library to the inputs of a model.
 
-    Missing values become NaN or the empty text. onnxruntime itself would silently read None as
-    "None" and NaN as "nan".
+    Missing values become NaN or the empty text. Without this function, onnxruntime silently reads
+    None as "None" and NaN as "nan" in a column of texts.
 
     Parameters
     ----------
     model : onnx.ModelProto
-        From `to_onnx` or a pipeline, with an input named after each column.
+        The result of `to_onnx`, or a converted pipeline with an input named after each column.
     table : as for `onehot_fast.Encoder.transform`
-        Columns that are no inputs are not read.
+        Columns that are not inputs of the model are ignored.
 
     Returns
     -------
     dict of str to ndarray, shape (n_rows,) or (n_rows, 1)
-        The dtypes and shapes that the model declares; texts are objects.
+        The inputs by name, with the dtypes and shapes that the model declares. Texts have dtype
+        object.
 
     Raises
     ------
     ValueError
-        A column is absent or duplicated, or the type of an input cannot hold a value.
+        A column is absent or duplicated, or a value does not fit the type of its input.
 
     Examples
     --------
@@ -194,27 +195,29 @@ def _check_batch(batch: str | int) -> str | int:
     if not isinstance(batch, str | int) or isinstance(batch, bool):
         raise TypeError(f"batch must be a name or a number of rows, got {batch!r}")
     if batch == "" or (isinstance(batch, int) and batch < 0):
-        raise ValueError(f"batch must be a name or a number of rows, got {batch!r}")
+        raise ValueError(f"batch must be a non-empty name or a number of rows, got {batch!r}")
     return batch
 
 
 def _check_names(inputs: list[str], outputs: list[str]) -> None:
-    """Raise an error for names that ONNX cannot give its tensors."""
+    """Raise an error if there are no inputs or outputs, or if ONNX does not allow their names."""
     if not inputs:
-        raise ValueError("the encoder encodes no column, and a model needs an input")
+        raise ValueError("the encoder encodes no column, but an ONNX model needs an input")
     if not outputs:
-        raise ValueError("the encoder has no feature, and a model needs an output")
+        raise ValueError("the encoder has no features, but an ONNX model needs an output")
     taken: set[str] = set()
     for name in [*inputs, *outputs]:
         if name in taken:
             raise ValueError(
-                f"two inputs or outputs would be named {name!r}, but names are unique in ONNX:"
-                " rename the column, or choose prefix= or output="
+                f"two inputs or outputs would be named {name!r}, but names must be unique in ONNX:"
+                " rename the column, set another prefix= of the encoder or pass another output="
             )
         try:
             name.encode()
         except UnicodeEncodeError as error:
-            raise ValueError(f"ONNX stores names as UTF-8 ({error})") from None
+            raise ValueError(
+                f"the name {name!r} cannot be stored as UTF-8, which ONNX requires ({error})"
+            ) from None
         taken.add(name)
     if "" in taken:
         raise ValueError("a column or a feature has an empty name, which ONNX does not allow")
@@ -232,7 +235,7 @@ def _input_info(plan: Plan, dimension: str | int) -> onnx.ValueInfoProto:
 
 
 def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.ModelProto:
-    """Return the checked model of a graph."""
+    """Return the model of a graph, checked by ONNX."""
     versions = {"": opset, ML: max(ml_version({a.name for a in n.attribute}) for n in graph.node)}
     opsets = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
     model = helper.make_model(
@@ -248,12 +251,12 @@ def _model(graph: onnx.GraphProto, opset: int, features: list[str]) -> onnx.Mode
 
 
 def _name_in(names: Sequence[Hashable], wanted: str) -> Hashable:
-    """Return the name of a column whose text ONNX knows."""
+    """Return the column name whose text is `wanted`, or `wanted` itself if there is none."""
     return next((name for name in names if str(name) == wanted), wanted)
 
 
 def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
-    """Return a column as a tensor of the type of an input."""
+    """Return a column as a 1-D array that fits the declared type of an input."""
     kind = needed.type.tensor_type.elem_type
     dtype = (
         np.dtype(object) if kind == TensorProto.STRING else helper.tensor_dtype_to_np_dtype(kind)
@@ -264,10 +267,10 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
         return values.take(column.codes)
     if dtype.kind not in "fO" or needed.doc_string == NO_MISSING_VALUE:
         reason = (
-            "ONNX writes a missing text as an empty one, which is a category here"
+            "ONNX represents a missing text as '', but '' is also a category"
             if dtype.kind == "O"
             else f"{dtype} has no missing value: call set_params(handle_missing='indicator') before"
-            " to_onnx for an input of floats"
+            " to_onnx to make the input a float64"
         )
         row = int(np.argmax(is_missing))
         raise ValueError(f"column {needed.name!r}, row {row}: the value is missing, and {reason}")
@@ -276,7 +279,10 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values as the elements of a tensor; only floats may be rounded."""
+    """Return values in the dtype of a tensor; raise an error if a value would change.
+
+    Floats may be rounded.
+    """
     if dtype.kind == "O":
         values = categories.astype(object)
         is_same = [isinstance(each, str) for each in values]
@@ -286,7 +292,7 @@ def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
                 values = categories.astype(dtype)
             is_same = values == (categories.astype(dtype) if dtype.kind == "f" else categories)
         except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"column {name!r}: {dtype} cannot hold its values: {error}") from None
+            raise ValueError(f"column {name!r}: {dtype} cannot hold the values: {error}") from None
     if not np.all(is_same):
         value = categories[int(np.argmin(is_same))]
         raise ValueError(f"column {name!r}: {dtype} cannot hold the value {value!r}")

@@ -1,4 +1,4 @@
-"""The operator in the reference evaluator of ONNX."""
+"""The OneHot operator for the reference evaluator of ONNX."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from onehot_fast.operators import onnx as operator
 
 
 class OneHot(OpRun):
-    """OneHot of ONNX for its reference evaluator, on our kernels and with our checks.
+    """Run ONNX's OneHot operator in the reference evaluator with this package's fast kernels.
 
-    The evaluator's own is slow, wraps every index outside the range, and gives no exact values of
-    large integers; see `onehot_fast.operators.onnx.one_hot` for the rules.
+    The evaluator's own OneHot is slow, wraps every index that is out of range, and rounds large
+    integers. See `onehot_fast.operators.onnx.one_hot` for the rules of this class.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Spark: fit and encode DataFrames in the workers, and a stage of Spark's ML pipelines.
+"""Fit and encode Spark DataFrames on the executors, also as a stage of a Spark ML pipeline.
 
-`onehot_fast.Encoder` accepts a ``pyspark.sql.DataFrame``. `fit` reads the rows once: each partition
-learns a state, and the driver merges them. `transform` is lazy, and its schema is known before
-anything runs.
+`onehot_fast.Encoder` accepts a ``pyspark.sql.DataFrame``. `fit` reads the rows once: Spark fits an
+encoder to each partition, and the driver merges the encoders. `transform` is lazy, and the schema
+of its result is known before anything runs.
 
 >>> from onehot_fast import Encoder
 >>> frame = spark.createDataFrame([("S", 1), ("L", 3), (None, 2)], "size string, price int")
@@ -12,7 +12,7 @@ Row(size_L=False, size_S=True, price=1)
 >>> encoder.transform({"size": ["L"], "price": [2]})  # the same encoder without Spark
 array([[1, 0, 2]])
 
-Install this package on the machines of the workers, too.
+Install this package on every worker node, too.
 """
 
 from importlib import import_module
@@ -33,8 +33,8 @@ require("pyarrow")
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel", "encode"]
 
-# Imported at first use: every Python worker imports this package, but none needs Spark's ML, which
-# imports SciPy and pandas.
+# Imported at first use: every Python worker imports this package but does not need Spark ML, which
+# would import SciPy and pandas.
 _MODULES = {
     "OneHotEncoder": "ml",
     "OneHotEncoderModel": "ml",

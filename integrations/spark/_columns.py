@@ -1,4 +1,4 @@
-"""The columns of a frame, and the names, types, metadata and order of the columns of results."""
+"""The columns of a DataFrame, and the names, types, metadata and order of the result's columns."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
 CODES = ("codes", "indices")
 LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
 FEATURES = "features"
-# By name: some are not in every release.
+# Types are listed by name, because some releases lack some of the types.
 TEXTS = {"StringType", "CharType", "VarcharType", "BinaryType"}
 ENCODABLE = {
     *TEXTS, "BooleanType", "ByteType", "ShortType", "IntegerType", "LongType", "FloatType",
     "DoubleType", "DecimalType", "DateType", "TimestampType", "TimestampNTZType", "TimeType",
     "DayTimeIntervalType", "NullType",
 }  # fmt: skip
-# The dtypes that Spark lacks → those of its columns: unsigned integers and half floats.
+# The Spark dtypes that replace unsigned integers and half floats, which Spark lacks.
 NEAREST = {"uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64"} | {
     "float16": "float32"
 }
-# The first codes of every column.
+# The meanings of the codes 0, 1 and 2 in every column.
 RESERVED = Special.MISSING, Special.UNKNOWN, Special.INFREQUENT
-# The metadata are part of every plan: they hold at most this many names.
+# The maximum number of names in the metadata, because every query plan contains the metadata.
 MAX_NAMES = 100_000
 
 
 def as_frame(table: Any) -> DataFrame:
-    """Return a DataFrame of Spark; raise an error with the remedy for its other objects."""
+    """Return a Spark DataFrame unchanged; raise an error with a remedy for other Spark objects."""
     if isinstance(table, DataFrame):
         return table
     hint = ""
@@ -71,7 +71,10 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """The columns of a frame with missing values only: all that is known before anything runs."""
+    """A table with the column names of a DataFrame, in which all values are missing.
+
+    It represents a DataFrame before Spark reads any rows.
+    """
 
     library = "spark"
 
@@ -88,18 +91,18 @@ class SparkTable(Table):
         kind = self._types[position]
         if type(kind).__name__ not in ENCODABLE:
             raise TypeError(
-                f"the Spark type must be that of strings, binaries, Booleans, numbers, dates,"
-                f" times or day-time intervals, got {kind.simpleString()}"
+                "the Spark type must be a string, binary, Boolean, number, date, timestamp, time or"
+                f" day-time interval type, got {kind.simpleString()}"
             )
         return Column(np.full(self.n_rows, -1, np.int8), np.empty(0, object))
 
     def values(self, position: int) -> npt.NDArray[Any]:
-        """Return no values."""
+        """Return an empty array, because no row was read."""
         return np.empty(0, object)
 
 
 def spark_dtype(column: ColumnSchema) -> np.dtype[Any]:
-    """Return the dtype of the outputs of a column in Spark; raise an error if it has none."""
+    """Return the dtype of a column's features in Spark; raise an error if Spark has none."""
     dtype = column.options.dtype.newbyteorder("=")
     nearest = np.dtype(NEAREST.get(dtype.name, dtype))
     if nearest.kind not in "bif" or nearest.itemsize > 8:
@@ -116,7 +119,7 @@ def spark_type(dtype: np.dtype[Any]) -> spark_types.DataType:
 
 
 def category_type(column: ColumnSchema) -> pa.DataType:
-    """Return the type of a decoded column, which does not depend on its rows."""
+    """Return the Arrow type of a decoded column; it depends only on the categories."""
     values = column.known.values
     if isinstance(values, Strings):
         return pa.string() if values.is_text else pa.binary()
@@ -130,12 +133,12 @@ def category_type(column: ColumnSchema) -> pa.DataType:
         return pa.from_numpy_dtype(np.dtype(NEAREST.get(values.dtype.name, values.dtype)))
     except (pa.ArrowException, TypeError) as error:
         raise TypeError(
-            f"the categories of column {column.name!r} have no common type in Spark: {error}"
+            f"column {column.name!r}: Spark has no type that holds all categories: {error}"
         ) from error
 
 
 def group_metadata(names: Sequence[str]) -> dict[str, Any]:
-    """Return the metadata that name the elements of a vector for Spark's ML."""
+    """Return the Spark ML metadata with the names of the elements of a vector or array."""
     group: dict[str, Any] = {"num_attrs": len(names)}
     if len(names) <= MAX_NAMES:
         group["attrs"] = {"binary": [{"idx": i, "name": name} for i, name in enumerate(names)]}
@@ -143,7 +146,10 @@ def group_metadata(names: Sequence[str]) -> dict[str, Any]:
 
 
 def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
-    """Return the metadata that name the codes of a column for trees and IndexToString of ML."""
+    """Return the Spark ML metadata with the category of each code of a column.
+
+    Decision trees and IndexToString of Spark ML use the metadata.
+    """
     reserved = [f"({each.value})" for each in RESERVED]
     own = column.known.take(np.flatnonzero(~column.is_infrequent))
     n_codes = len(reserved) + len(own)
@@ -157,26 +163,26 @@ def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
 
 
 def feature_metadata(name: str) -> dict[str, Any]:
-    """Return the metadata of a column of zeros and ones for Spark's ML."""
+    """Return the Spark ML metadata of a feature, a column of zeros and ones."""
     return {"ml_attr": {"name": name, "type": "binary"}}
 
 
 def group_names(field: spark_types.StructField) -> list[str] | None:
-    """Return the names in the metadata of an array or vector, None without any."""
+    """Return the feature names in the metadata of an array or vector, or None without names."""
     group = (field.metadata or {}).get("ml_attr", {})
     attributes = group.get("attrs", {}).get("binary", [])
     return [attribute.get("name") for attribute in attributes] if attributes else None
 
 
 def count_rows(table: Any) -> int:
-    """Return how many rows a frame has; it is computed."""
+    """Return the number of rows of a DataFrame, for which Spark computes the DataFrame."""
     return as_frame(table).count()
 
 
 class PlannedSchema(StructType):
-    """The schema of a result, which workers receive without metadata and with vectors as structs.
+    """The schema of a result. Pickled, it has no metadata, and structs instead of vectors.
 
-    To unpickle the class of a vector, a worker would import Spark's ML with pandas and SciPy.
+    To unpickle the class of vectors, a worker would have to import Spark ML, pandas and SciPy.
     """
 
     @classmethod
@@ -191,16 +197,16 @@ class PlannedSchema(StructType):
 
 
 def check_output(output: str) -> None:
-    """Raise an error for a form that Spark does not have."""
+    """Raise an error for an `output` that does not apply to Spark."""
     if output == "category":
         raise ValueError(
-            "output='category': Spark has no categorical type; use output='codes' for integers"
-            " whose metadata name the categories"
+            "output='category': Spark has no categorical type; use output='codes' for integers with"
+            " the names of the categories in the metadata"
         )
     if output in LOCAL_OUTPUTS:
         raise ValueError(
-            f"output must be one of {', '.join(map(repr, OUTPUTS))} for a DataFrame of Spark, got"
-            f" {output!r}; pass frame.toArrow() or frame.toPandas() for other forms"
+            f"output must be one of {', '.join(map(repr, OUTPUTS))} for a Spark DataFrame, got"
+            f" {output!r}; for output={output!r}, pass frame.toArrow() or frame.toPandas()"
         )
     check_choice(output, "output", OUTPUTS)
 
@@ -208,9 +214,9 @@ def check_output(output: str) -> None:
 def new_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
 ) -> tuple[list[StructField], list[list[int]]]:
-    """Return the new fields, and the columns of the encoder that each of them holds.
+    """Return the new fields, and for each field the indices of the encoder's columns it holds.
 
-    There are no such groups if each feature is a column.
+    The second list is empty if each feature is a column of its own.
     """
     schema = encoder.schema
     if output in CODES:
@@ -218,7 +224,10 @@ def new_fields(
     dtypes = [spark_dtype(column) for column in schema.columns]
     if output == "columns":
         if names is not None:
-            raise ValueError(f"names must be None for output='columns', got {names!r}; use prefix=")
+            raise ValueError(
+                f"names must be None for output='columns', got {names!r}; to change the names of"
+                " the features, set prefix= of the encoder"
+            )
         return [
             StructField(name, spark_type(dtype), False, feature_metadata(name))
             for column, dtype in zip(schema.columns, dtypes, strict=True)
@@ -229,7 +238,7 @@ def new_fields(
         every = [*range(len(schema.columns))]
         return [StructField(names or FEATURES, kind, False, metadata)], [every]
     _check_number(schema, names, "a str or a name")
-    # VectorAssembler puts the name of the column before those of its elements.
+    # VectorAssembler prepends the name of the column to the names of its elements.
     return [
         StructField(name, _array_type(output, [dtype]), False, group_metadata(column.text_labels))
         for name, column, dtype in zip(names, schema.columns, dtypes, strict=True)
@@ -239,7 +248,7 @@ def new_fields(
 def _code_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
 ) -> list[StructField]:
-    """Return a field of integers for each encoded column, under its own name by default."""
+    """Return an integer field for each encoded column; by default it keeps the column's name."""
     schema = encoder.schema
     if names is None:
         names = [str(column.name) for column in schema.columns]
@@ -261,7 +270,7 @@ def _check_number(schema: Schema, names: str | Sequence[str], expected: str) -> 
 
 
 def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the dtype of the elements of an array of several columns."""
+    """Return the dtype of an array whose elements are the features of several columns."""
     common = np.result_type(np.bool_, *dtypes)
     return np.dtype(np.int8) if common.kind == "b" else common
 
@@ -277,9 +286,9 @@ def order_of(
     keep: bool,
     in_place: bool,
 ) -> list[int]:
-    """Return the columns of the result: the position of an input, or ``~j`` for the new field j.
+    """Return the result's columns: the position of an input column, or ``~j`` for new field j.
 
-    Without `groups`, each feature is a column.
+    `names` are the input columns. If `groups` is empty, each feature is a column of its own.
     """
     n_new = len(groups) or schema.n_features
     if keep:
@@ -301,28 +310,31 @@ def order_of(
 
 
 def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
-    """Raise an error for duplicate names, and for names that Java cannot read."""
+    """Raise an error if a new name is duplicated or cannot be stored by Java."""
     every = [field.name for field in fields]
     for name in new:
         try:
             name.encode()
         except UnicodeEncodeError:
             raise ValueError(
-                f"the column name {name!r} has a lone surrogate, which Spark cannot store;"
-                " use another prefix= or replace the category before fit"
+                f"the column name {name!r} has a lone surrogate, which Spark cannot store: set"
+                " another prefix= of the encoder, or replace the category before fit"
             ) from None
     if len(set(every)) == len(every):
         return
     for name in new:
         if every.count(name) > 1:
             raise ValueError(
-                f"two columns of the result would be named {name!r}: choose names= (outputCol or"
-                " outputCols of a stage) or prefix="
+                f"two columns of the result would be named {name!r}: pass other names= (in"
+                " pyspark.ml: outputCol or outputCols), or set another prefix= of the encoder"
             )
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return the position of the array or vector of all features, None if they are columns."""
+    """Return the position of the array or vector column with all features.
+
+    Return None if there is no such column, or if each feature has a column of its own.
+    """
     if set(schema.names) <= set(frame.columns):
         return None
     found = [
@@ -333,5 +345,5 @@ def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
     ]
     if len(found) > 1:
         names = [frame.columns[i] for i in found]
-        raise ValueError(f"the features are in several columns, {names!r}: select one of them")
+        raise ValueError(f"the columns {names!r} all hold the features: select only one of them")
     return found[0] if found else None

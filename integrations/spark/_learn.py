@@ -1,4 +1,4 @@
-"""Fit an encoder to a DataFrame: Spark counts texts, or the workers learn their partitions."""
+"""Fit an encoder to a DataFrame: Spark counts the texts, or workers learn each partition."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from onehot_fast.adapter import read_values
 from ._columns import SparkTable, as_frame
 from ._workers import STATE, learn_batches, merge_states
 
-# The driver collects states of at most this size together with their sizes. If one is larger, each
-# task merges FAN_IN states, until the sum of all sizes is small enough for the driver.
+# A state is a pickled encoder that has learned a partition. The driver collects all states of up to
+# MAX_SMALL_STATE bytes with their sizes. If a state is larger, each task merges about FAN_IN
+# states, until all states together have at most MAX_COLLECTED bytes.
 MAX_SMALL_STATE = 1 << 16
 FAN_IN = 8
 MAX_COLLECTED = 1 << 27
 
 
 def learn(encoder: Encoder, table: Any) -> Encoder:
-    """Return an encoder that has learned all rows; see `onehot_fast.adapter.Engine`."""
+    """Return an encoder fitted to all rows of a DataFrame; see `onehot_fast.adapter.Engine`."""
     frame = as_frame(table)
     encoder.partial_fit(SparkTable(frame))
     names = list(encoder.columns or ())
@@ -45,9 +46,10 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
 
 
 def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) -> bool:
-    """Tell whether Spark can count the values: texts, and no error has to name a row.
+    """Tell whether Spark can count the values of the columns.
 
-    This is faster than passing the rows to Python, unless nearly every row has its own text.
+    All columns must be texts, and no error message may need a row number. Counting in Spark is
+    faster than passing the rows to Python, unless nearly all texts are distinct.
     """
     options = encoder.get_params()
     categories, rules = options["categories"], options["handle_missing"]
@@ -59,7 +61,7 @@ def _spark_counts(frame: DataFrame, positions: Sequence[int], encoder: Encoder) 
 
 
 class CountedTable(SparkTable):
-    """The distinct values of some columns of strings, with how often Spark counted each."""
+    """A table with the distinct values of columns of strings and their counts from Spark."""
 
     def __init__(self, frame: DataFrame, positions: list[int]) -> None:
         pairs = ", ".join(f"{position}, c{position}" for position in positions)
@@ -70,7 +72,7 @@ class CountedTable(SparkTable):
         self._counted = counted
 
     def read(self, position: int) -> Column:
-        """Return the distinct values of a column, which know their counts."""
+        """Return the distinct values of a column, with their counts."""
         is_of_column = pc.field("column") == position
         present = self._counted.filter(is_of_column & pc.field("value").is_valid())
         column = read_values(present["value"]).encode()
@@ -79,13 +81,13 @@ class CountedTable(SparkTable):
 
 
 def positional(frame: DataFrame, positions: list[int]) -> DataFrame:
-    """Return some columns under plain, distinct names."""
+    """Return the columns at some positions, renamed to c0, c1, … by their position."""
     names = [f"c{i}" for i in range(len(frame.columns))]
     return frame.toDF(*names).select(*(names[i] for i in positions))
 
 
 def collected(states: DataFrame) -> list[bytes]:
-    """Return the states of all partitions, which tasks merge if they are large."""
+    """Collect the states of all partitions; if they are large, tasks merge states first."""
     states = states.persist()
     found = _small_states(states)
     try:
@@ -103,7 +105,7 @@ def collected(states: DataFrame) -> list[bytes]:
 
 
 def _small_states(states: DataFrame) -> list[Row]:
-    """Return the size of each state, and the state itself if it is small."""
+    """Collect the size of each state, and the state itself if it is small, else None."""
     size = F.length("state")
     small = F.when(size <= MAX_SMALL_STATE, F.col("state"))
     return states.select(size.alias("size"), small.alias("state")).collect()

@@ -1,4 +1,4 @@
-"""The code of Spark's Python workers: each function takes the batches of one partition."""
+"""The functions that Spark's Python workers apply to the Arrow batches of one partition."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Rows are learned in blocks of this size: each block costs a merge of all categories.
+# The size of the blocks in which rows are learned. Each block costs a merge of all categories.
 ROWS_PER_BLOCK = 1 << 19
 BYTES_PER_BLOCK = 1 << 26
-# Larger batches are split, so that the output of one fits.
+# Batches are split, so that the result of each part has at most this size.
 MAX_BATCH_BYTES = 1 << 26
 STATE = "state binary"
 
-# The encoders of this process, which serves one task after the other.
+# The encoders of this worker process by digest, which later tasks reuse.
 _cache: dict[str, CachedEncoder] = {}
 MAX_CACHED = 8
 
 
 class CachedEncoder:
-    """An encoder that the tasks of one worker process share with its hash tables."""
+    """An encoder that all tasks of a worker process share, including its hash tables."""
 
     def __init__(self, encoder: Encoder, payload: bytes | None = None, digest: str = "") -> None:
         self.encoder = encoder
@@ -45,7 +45,7 @@ class CachedEncoder:
 
 
 def _restore(digest: str, payload: bytes) -> CachedEncoder:
-    """Return the encoder of an earlier task, or unpickle it."""
+    """Return the cached encoder of an earlier task, or else unpickle and cache the encoder."""
     if digest not in _cache:
         while len(_cache) >= MAX_CACHED:
             del _cache[next(iter(_cache))]
@@ -54,9 +54,9 @@ def _restore(digest: str, payload: bytes) -> CachedEncoder:
 
 
 def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the pickle of an encoder that has learned the rows of a partition, if it has any.
+    """Yield the pickled encoder after it learned a partition, or nothing for an empty partition.
 
-    `encoder` is fitted to no rows and encodes the columns of the batches, in their order.
+    `encoder` is fitted to zero rows, and its columns match the columns of the batches by position.
     """
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
@@ -80,9 +80,9 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
 
 
 def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
-    """Return columns as a table with instants in UTC, as in `DataFrame.toArrow`.
+    """Return columns as a table with timestamps in UTC, as in `DataFrame.toArrow`.
 
-    Spark passes them in the time zone of the session.
+    Spark passes timestamps to workers in the time zone of the session.
     """
     in_utc = [
         column.cast(pa.timestamp(column.type.unit, "UTC"))
@@ -94,7 +94,7 @@ def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
 
 
 def merge_states(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the pickle of the merged encoders."""
+    """Merge the pickled encoders of all batches, and yield the pickled result."""
     encoders = [pickle.loads(state) for batch in batches for state in batch.column(0).to_pylist()]
     if encoders:
         yield _state(encoders[0].merge(*encoders[1:]))
@@ -108,27 +108,27 @@ def _state(encoder: Encoder) -> pa.RecordBatch:
 
 
 def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
-    """Return the result of a call, and add the partition and the first row to its errors."""
+    """Call `work`, and add the partition and the first row of the batch to its error messages."""
     try:
         return work()
     except (TypeError, ValueError) as error:
         context = TaskContext.get()
         partition = f"partition {context.partitionId()}, " if context is not None else ""
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{partition}the rows from {first_row} on: {error}") from error
+        raise kind(f"{partition}batch that starts at row {first_row}: {error}") from error
 
 
 @dataclass(frozen=True)
 class BatchFunction(ABC):
-    """A function of the batches of a partition."""
+    """A function that maps the batches of a partition to the batches of the result."""
 
     cached: CachedEncoder
-    inputs: Sequence[int]  # the columns to encode or to decode, in the order of the encoder
-    order: Sequence[int]  # the columns of the result: an input by its position, new column j as ~j
-    names: Sequence[str]  # the names of the result
+    inputs: Sequence[int]  # the positions of the columns to encode or decode, in encoder order
+    order: Sequence[int]  # the result's columns: the position of an input, or ~j for new column j
+    names: Sequence[str]  # the names of the result's columns
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the result."""
+        """Yield the result in batches of limited size."""
         for first, batch in split(batches, max(1, MAX_BATCH_BYTES // self.row_bytes())):
             new = with_row_context(partial(self.new_columns, batch), first)
             arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
@@ -136,21 +136,21 @@ class BatchFunction(ABC):
 
     @abstractmethod
     def row_bytes(self) -> int:
-        """Return the size of a row of the result, 1 or more."""
+        """Return the approximate bytes of one row of the new columns, at least 1."""
 
     @abstractmethod
     def new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
-        """Return the new columns of the rows of a batch."""
+        """Return the new columns for the rows of a batch."""
 
 
 @dataclass(frozen=True)
 class Encoding(BatchFunction):
-    """Encode batches."""
+    """Encode the columns of batches."""
 
     output: Literal["columns", "array", "vector", "codes", "indices"]
     num_threads: int | None = None
-    # The columns of the encoder that share one vector or array, and the dtype of the elements of
-    # each array; None for a vector.
+    # For each vector or array: the encoder's columns that it holds, and the dtype of its elements
+    # (None for a vector).
     groups: Sequence[Sequence[int]] = ()
     elements: Sequence[np.dtype[Any] | None] = ()
 
@@ -188,11 +188,11 @@ class Encoding(BatchFunction):
 
 @dataclass(frozen=True)
 class Decoding(BatchFunction):
-    """Decode batches; `inputs` are the features, or the one array or vector of all."""
+    """Decode batches; `inputs` are the feature columns, or one array or vector column."""
 
     types: Sequence[pa.DataType]  # the types of the decoded columns
     substitutes: dict[str, Any]  # the keywords of `Encoder.inverse_transform`
-    is_joined: bool  # whether all features are in one array or vector
+    is_joined: bool  # whether all features are in one array or vector column
 
     def row_bytes(self) -> int:
         return max(1, 8 * self.cached.encoder.n_features)
@@ -211,7 +211,7 @@ class Decoding(BatchFunction):
 
 
 def split(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield batches of at most `max_rows` rows, each with the number of rows before it."""
+    """Yield pairs: the number of the first row, and a part of at most `max_rows` rows."""
     first = 0
     for batch in batches:
         for start in range(0, batch.num_rows, max_rows):
@@ -221,12 +221,12 @@ def split(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[tuple[in
 
 
 def array_of(column: pa.ChunkedArray) -> pa.Array:
-    """Return a column as one array."""
+    """Return a chunked column as a single array."""
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _numbers(values: AnyArray) -> pa.Array:
-    """Return numbers as an array; `pa.array` would import pandas."""
+    """Return NumPy numbers as an Arrow array; `pa.array` would import pandas."""
     kind = pa.from_numpy_dtype(values.dtype)
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)], 0)
 
@@ -241,7 +241,7 @@ def arrays(
     dtype: np.dtype[Any],
     num_threads: int | None = None,
 ) -> pa.ListArray:
-    """Return the features of several columns as one list for each row."""
+    """Return the features of several columns as an array with one list per row."""
     matrix = write.rows(columns, dtype, n_rows=n_rows, num_threads=num_threads)
     ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(matrix.shape[1])
     return _lists(ends, matrix.reshape(-1))
@@ -250,7 +250,7 @@ def arrays(
 def vectors(
     columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None = None
 ) -> pa.StructArray:
-    """Return the features of several columns as one sparse vector of Spark's ML for each row."""
+    """Return the features of several columns as an array of one sparse Spark ML vector per row."""
     n_features = sum(column.n_outputs for column in columns)
     if any(len(column.rows_of_nan()) for column in columns):
         matrix = write.rows(columns, "float64", n_rows=n_rows, num_threads=num_threads)
@@ -272,16 +272,16 @@ def vectors(
 
 
 def _typed(values: AnyArray, kind: pa.DataType) -> pa.Array:
-    """Return decoded values as an array of the type of the categories."""
+    """Return decoded values as an Arrow array of the given type."""
     if values.dtype == object:
         return pa.array(values.tolist(), kind)
     return pa.array(values).cast(kind)
 
 
 def _matrix(column: pa.Array, n_features: int) -> AnyArray:
-    """Return a column of arrays or vectors as a matrix."""
+    """Return a column of arrays or vectors as a matrix (n_rows, n_features)."""
     if column.null_count:
-        raise ValueError("a row is null instead of an array or vector of features")
+        raise ValueError("each row must hold an array or vector of features, got null")
     n_rows = len(column)
     is_vector = pa.types.is_struct(column.type)
     values = column.field("values") if is_vector else column

@@ -1,4 +1,4 @@
-"""Encode and decode DataFrames lazily, with a schema that is known before anything runs."""
+"""Encode and decode DataFrames lazily, with a schema that is known before Spark runs."""
 
 from __future__ import annotations
 
@@ -46,13 +46,14 @@ from ._workers import CachedEncoder, Decoding, Encoding
 
 __all__ = ["encode"]
 
-# The types of arrays that Java makes of vectors, with their elements.
+# The types of arrays that workers return as vectors, which Java converts to arrays, and the dtypes
+# of their elements.
 FROM_VECTORS = {"array<float>": "float32", "array<double>": "float64"}
-# Spark takes longer to prepare a larger plan than to run it, and compares each row with the
-# categories one by one.
+# The limits of SQL expressions: Spark takes longer to prepare a larger plan than to run it, and
+# compares each row with one category after the other.
 MAX_FEATURES = 200
 MAX_CATEGORIES = 1000
-# Spark's types → the kinds of their values in SQL.
+# The kinds of values, as in `FeatureWriter.kind_of`, of Spark's types.
 KINDS = {
     spark_types.StringType: "text",
     spark_types.CharType: "text",
@@ -75,46 +76,50 @@ def encode(
     without_python: bool = False,
     num_threads: int | None = None,
 ) -> DataFrame:
-    """Encode a DataFrame with an encoder that was fitted with any library.
+    """Encode a Spark DataFrame with an encoder that was fitted to a table of any library.
 
     Parameters
     ----------
     table : pyspark.sql.DataFrame of n_rows
-        Streaming DataFrames too.
+        The rows to encode; a streaming DataFrame is accepted, too.
     encoder : Encoder
-        Fitted.
+        A fitted encoder.
     output : {"columns", "array", "vector", "codes", "indices"}, default "columns"
-        A column for each feature, in place of the encoded columns; or for each row one array, or
-        one sparse vector for Spark's ML. The elements of an array have the encoder's dtype (tinyint
-        for Booleans); those of a vector are doubles. "codes" and "indices" are the integers of
-        `Encoder.transform` in place of each encoded value. The metadata of codes name the
-        categories, so that trees of Spark's ML split the codes as categories.
+        "columns" replaces each encoded column by one column per feature. "array" and "vector"
+        return the features of a row as one array or one sparse Spark ML vector. Array elements
+        have the encoder's dtype (tinyint for Booleans); vector elements are doubles. "codes" and
+        "indices" replace each encoded value by the integer that `Encoder.transform` returns. The
+        metadata of codes name the categories, so decision trees of Spark ML treat the codes as
+        categorical.
     names : str or sequence of str, optional
-        The name of the array or vector of all features, which is the last column, by default
-        "features"; or one name for each encoded column, in the order of the encoder, whose array,
-        vector or codes take its place. None for "columns", which the encoder names.
+        A str names the array or vector of all features, which becomes the last column; the default
+        is "features". A sequence has one name per encoded column, in the order of the encoder:
+        each encoded column is replaced by its own array, vector or codes. Must be None for
+        "columns", because the encoder names the features.
     keep : bool, default False
-        Keep the encoded columns. All new columns then come last, as in Spark's ML.
+        Whether to keep the encoded columns. All new columns then come last, as in Spark ML.
     without_python : bool, default False
-        Use SQL expressions instead of Python workers, with the same values: for at most 200
-        features and 1,000 categories of strings, binaries, Booleans, integers, floats and dates.
-        Vectors are dense, and their column is nullable.
+        Whether to use SQL expressions instead of Python workers. The values are the same, but
+        vectors are dense and nullable. At most 200 features and 1,000 categories are possible, and
+        the columns must be strings, binaries, Booleans, integers, floats or dates.
     num_threads : int, optional
-        In each task; by default the processors that Spark grants it.
+        The number of threads of each task; by default the number of cores that Spark assigns to
+        the task.
 
     Returns
     -------
     pyspark.sql.DataFrame of n_rows
-        Lazy. The metadata of new columns name the features (``ml_attr``), so that VectorAssembler
-        and models know them.
+        The encoded rows; the DataFrame is lazy. The metadata of new columns (``ml_attr``) hold the
+        names of the features for VectorAssembler and the models of Spark ML.
 
     Raises
     ------
     RuntimeError
         The encoder is not fitted.
     TypeError, ValueError
-        An option is invalid, a column is absent or duplicated, or a new column has the name of
-        another. If the encoder rejects a row, Spark raises a PythonException with its message.
+        An option is invalid, a column is absent or duplicated, or two columns of the result would
+        have the same name. If the encoder rejects a row, Spark raises a PythonException with the
+        error message of the encoder.
 
     Examples
     --------
@@ -143,7 +148,7 @@ def encode(
     source, place = _needed(frame, [*inputs, *order])
     inputs, order = [place[i] for i in inputs], [place.get(i, i) for i in order]
     if without_python and output in CODES:
-        raise ValueError(f"output={output!r} needs Python workers: use without_python=False")
+        raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
     if without_python:
         expressions = new_columns(source, schema, inputs, groups, output == "vector")
         columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
@@ -174,7 +179,7 @@ def encode(
 def transform(
     encoder: Encoder, table: Any, output: str | None, num_threads: int | None = None
 ) -> DataFrame:
-    """Return the encoded frame; see `onehot_fast.adapter.Engine`."""
+    """Return the encoded DataFrame; see `onehot_fast.adapter.Engine`."""
     form: Any = "columns" if output in (None, "spark") else output
     return encode(table, encoder, output=form, num_threads=num_threads)
 
@@ -182,10 +187,10 @@ def transform(
 def inverse_transform(
     encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
 ) -> DataFrame:
-    """Return the decoded frame; see `onehot_fast.adapter.Engine`.
+    """Return the decoded DataFrame; see `onehot_fast.adapter.Engine`.
 
-    The features are columns of their names, or one array or vector whose metadata name them. A
-    `Special` becomes null.
+    The features are columns with the names of the features, or one array or vector column with the
+    names in its metadata. A substitute that is a `Special` becomes null.
     """
     frame, schema = as_frame(encoded), encoder.schema
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
@@ -225,16 +230,19 @@ def inverse_transform(
 
 
 def _needed(frame: DataFrame, positions: Sequence[int]) -> tuple[DataFrame, dict[int, int]]:
-    """Return the columns at the positions from 0 on, and the new position of each."""
+    """Select the columns at all positions >= 0; also map each old position to the new one.
+
+    If there is no such position, the first column is selected.
+    """
     needed = sorted({i for i in positions if i >= 0} or {0})
     return positional(frame, needed), {position: i for i, position in enumerate(needed)}
 
 
 def _made_of(field: StructField) -> StructField:
-    """Return the field that the workers make: a vector for an array of floats.
+    """Return the field that the workers produce: a vector if the result is an array of floats.
 
-    Java turns it into an array faster than arrays are copied between processes. For integers it
-    would be slower.
+    Java converts vectors to arrays faster than arrays are copied between processes. Integers are
+    faster as arrays.
     """
     if field.dataType.simpleString() not in FROM_VECTORS:
         return field
@@ -242,7 +250,7 @@ def _made_of(field: StructField) -> StructField:
 
 
 def _element_of(field: StructField) -> np.dtype[Any] | None:
-    """Return the dtype of the elements of an array, None for a vector."""
+    """Return the dtype of the elements of an array field, or None for a vector field."""
     kind = field.dataType
     return (
         np.dtype(to_arrow_type(kind.elementType).to_pandas_dtype())
@@ -252,7 +260,7 @@ def _element_of(field: StructField) -> np.dtype[Any] | None:
 
 
 def _converted(sent: StructField, field: StructField) -> Column:
-    """Return a column of the workers with the type of its field."""
+    """Return a column that the workers sent, converted to the type of its final field."""
     column = F.col(sent.name)
     if sent.dataType == field.dataType:
         return column
@@ -262,7 +270,7 @@ def _converted(sent: StructField, field: StructField) -> Column:
 def _select(
     frame: DataFrame, columns: Sequence[Column], fields: Sequence[StructField]
 ) -> DataFrame:
-    """Return columns with the names and the metadata of fields."""
+    """Select columns, with the names and metadata of the fields."""
     return frame.select(
         *(
             column.alias(field.name, metadata=field.metadata or {})
@@ -272,14 +280,14 @@ def _select(
 
 
 def _for_workers(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
-    """Return an encoder without the other columns, whose features have types of Spark."""
+    """Return a copy of the encoder that drops other columns and uses dtypes that Spark has."""
     names = (column.name for column in encoder.schema.columns)
     by_column = dict(zip(names, dtypes, strict=True))
     return copy.copy(encoder).set_params(dtype=by_column, remainder="drop")
 
 
 def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str, Any]) -> None:
-    """Raise an error for a substitute that does not have the type of the decoded column."""
+    """Raise an error if the decoded column, of type `kind`, cannot hold a substitute."""
     for option, value in substitutes.items():
         try:
             pa.scalar(value, kind)
@@ -297,7 +305,7 @@ def new_columns(
     groups: Sequence[Sequence[int]],
     is_vector: bool,
 ) -> list[Column]:
-    """Return a column for each feature, or an array or vector for each group of encoded columns."""
+    """Return SQL expressions: one per feature, or an array or vector per group of columns."""
     _check_size(schema)
     dtypes = [spark_dtype(column) for column in schema.columns]
     features = []
@@ -317,7 +325,7 @@ def new_columns(
 
 
 def _check_size(schema: Schema) -> None:
-    """Reject an encoder that is too large for expressions."""
+    """Raise an error if an encoder is too large for SQL expressions."""
     n_categories = sum(len(column.known) for column in schema.columns)
     for n, limit, what in [
         (schema.n_features, MAX_FEATURES, "features"),
@@ -325,8 +333,8 @@ def _check_size(schema: Schema) -> None:
     ]:
         if n > limit:
             raise ValueError(
-                f"without_python=True encodes at most {limit} {what}, got an encoder of {n}: use"
-                " without_python=False, or max_categories= of the encoder"
+                f"without_python=True supports at most {limit} {what}, but the encoder has {n}:"
+                " pass without_python=False, or fit the encoder with max_categories="
             )
 
 
@@ -335,13 +343,13 @@ def _kind(column: ColumnSchema, dtype: spark_types.DataType) -> str:
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
     if kind is None or isinstance(dtype, spark_types.DecimalType):
         raise TypeError(
-            f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares in"
-            " another way than the encoder: use without_python=False"
+            f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares"
+            " differently than the encoder: pass without_python=False"
         )
     return kind
 
 
 def _feature(item: str, dtype: np.dtype[Any]) -> Column:
-    """Return one feature; `coalesce` tells Spark that it is never null."""
+    """Return the SQL expression of a feature as a column; `coalesce` marks it as not nullable."""
     kind = spark_type(dtype)
     return F.coalesce(F.expr(item).cast(kind), F.lit(0).cast(kind))

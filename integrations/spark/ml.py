@@ -1,4 +1,4 @@
-"""A stage of Spark's ML pipelines: the estimator, and its fitted model."""
+"""One-hot encoding as a stage of Spark ML pipelines: the estimator and its fitted model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .encoding import encode
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel"]
 
-# The parameters of the stage → the options of Encoder.
+# The parameters of the stage and the options of Encoder to which they correspond.
 OPTIONS = {
     "handleUnknown": "handle_unknown",
     "handleMissing": "handle_missing",
@@ -31,12 +31,12 @@ OPTIONS = {
 
 
 def _number(value: Any) -> Any:
-    """Return a number; 1 and 1.0 differ, because a float is a share of the rows."""
+    """Return an int unchanged and other values as floats: 1 is one row, 1.0 is all rows."""
     return value if isinstance(value, int) else TypeConverters.toFloat(value)
 
 
 def _param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Param[Any]:
-    """Return the parameter of a stage."""
+    """Return a new parameter for the stages below."""
     return Param(Params._dummy(), name, doc, converter)
 
 
@@ -52,17 +52,18 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     )
     minFrequency = _param(
         "minFrequency",
-        "categories in fewer rows, or a smaller share of the rows, are infrequent",
+        "categories that are in fewer rows (int) or a smaller share of the rows (float) are"
+        " infrequent",
         _number,
     )
     maxCategories = _param(
         "maxCategories",
-        "the maximum number of features of the categories of a column",
+        "the maximum number of features for the categories of a column",
         TypeConverters.toInt,
     )
-    drop = _param("drop", "the category without a feature: first, last, if_binary or most_frequent")
+    drop = _param("drop", "the category to drop: first, last, if_binary or most_frequent")
     dtype = _param("dtype", "the dtype of columns and array elements: bool, int8, float32, ...")
-    output = _param("output", "vector, array, columns, codes or indices")
+    output = _param("output", "the type of output: vector, array, columns, codes or indices")
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +72,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         )
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of an Encoder."""
+        """Return the options for the Encoder that corresponds to the parameters."""
         options = {
             option: self.getOrDefault(name)
             for name, option in OPTIONS.items()
@@ -82,7 +83,7 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         return options
 
     def _encode(self, dataset: DataFrame, encoder: Encoder) -> DataFrame:
-        """Return the dataset with the new columns at its end."""
+        """Return the dataset with the encoded columns appended."""
         output: Any = self.getOrDefault("output")
         if output == "columns":
             return encode(dataset, encoder, output=output, keep=True)
@@ -100,12 +101,13 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
             raise ValueError("outputCol and outputCols are both set: set only one of them")
         if self.isSet("outputCols") and len(self.getOutputCols()) != len(self.getInputCols()):
             raise ValueError(
-                f"outputCols must have the length of inputCols = {self.getInputCols()!r}, got"
-                f" {self.getOutputCols()!r}"
+                f"outputCols must have one name per input column: inputCols is"
+                f" {self.getInputCols()!r}, got {self.getOutputCols()!r}"
             )
         if output in CODES and not self.isSet("outputCols"):
             raise ValueError(
-                f"output={output!r} returns a column for each of inputCols: set outputCols"
+                f"output={output!r} returns one column per input column: set outputCols to their"
+                " names"
             )
 
 
@@ -124,10 +126,10 @@ class OneHotEncoder(
     inputCols : list of str
         The columns to encode.
     outputCol : str, optional
-        The vector or array of all features.
+        The name of the vector or array column with all features.
     outputCols : list of str, optional
-        Instead of `outputCol`: one vector, array or code for each of `inputCols`; the prefixes of
-        the names if ``output="columns"``.
+        The names of one vector, array or code column per input column, instead of `outputCol`. If
+        ``output="columns"``, these are the prefixes of the feature names.
     handleUnknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
     handleMissing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
     minFrequency : int or float, optional
@@ -204,10 +206,10 @@ class OneHotEncoder(
 class OneHotEncoderModel(
     Model, _OneHotParams, DefaultParamsReadable["OneHotEncoderModel"], DefaultParamsWritable
 ):
-    """A fitted `OneHotEncoder`: a stage that appends features to a DataFrame or a stream.
+    """A fitted `OneHotEncoder`, which appends features to a batch or streaming DataFrame.
 
-    Save and load it like every stage. Its parameter `encoder` is the text of `Encoder.to_json`,
-    which other processes read without Spark.
+    Save and load it like any other stage. Its parameter `encoder` is the result of
+    `Encoder.to_json`, which `Encoder.from_json` can read without Spark.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A fitted encoder as SQL for five engines, which then encode without Python.
+"""Export a fitted encoder as SQL, so that a database engine encodes its tables without Python.
 
 >>> from onehot_fast import Encoder
 >>> from onehot_fast.integrations import sql
@@ -9,7 +9,7 @@ SELECT CAST(CASE WHEN "stars" = 1 THEN 1 ELSE 0 END AS UTINYINT) AS "stars_1",
        CAST(CASE WHEN "stars" = 5 THEN 1 ELSE 0 END AS UTINYINT) AS "stars_5"
 FROM "reviews"
 
-It needs no library. `Encoder.to_sql` is the same as a method.
+No additional library is needed. `Encoder.to_sql` is the same function as a method.
 """
 
 from .statements import DIALECTS, to_sql

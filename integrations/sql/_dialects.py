@@ -1,4 +1,4 @@
-"""The differences between the dialects: names, literals, types, and how a query fails."""
+"""The dialects of SQL: how each writes names, literals, types and a query that must fail."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from onehot_fast.adapter import as_literal
 NUMBERS = {"float", "decimal", "integer"}
 INT64 = range(-(2**63), 2**63)
 ATTOSECONDS = 10**18
-# The seconds of the years 1 to 9999, since 1970.
+# The years 1 to 9999, in seconds since 1970.
 YEARS = range(-62_135_596_800, 253_402_300_800)
-# A text of Spark that means the same with every setting of its parser.
+# A text whose literal has the same meaning with all settings of Spark's parser.
 SPARK_PLAIN = re.compile(r"[^\\'$\x00-\x1f\x7f-\x9f]*")
 POSTGRES_DIGITS, POSTGRES_SCALE = 131_072, 16_383
-# Characters that no column name in BigQuery has.
+# Characters that BigQuery does not allow in column names.
 BIGQUERY_NEVER = re.compile(r"""[!"$()*,./;?@[\\\]^`{}~]""")
 BIGNUMERIC_MAX, BIGNUMERIC_SCALE = Decimal(f"{2**255 - 1}E-38"), 38
-# SQLite promises this many digits of a decimal fraction; the other engines read all of them.
+# SQLite only guarantees this many digits of a decimal fraction. The other engines read all digits.
 SQLITE_DIGITS = 15
-# SQLite divides by a power of two in steps that it has as an integer.
+# Powers of two larger than 2**62 are not 64-bit integers, so SQLite divides by 2**62 repeatedly.
 STEP = 62
 
 
 def escaped(value: str, quote: str) -> str:
-    """Return a text between quotes, in which a backslash is an escape."""
+    """Return a text in quotes, for a dialect in which a backslash starts an escape sequence."""
     plain = {quote: f"\\{quote}", "\\": "\\\\"}
     letters = (
         f"\\u{ord(c):04x}" if c < " " or "\x7f" <= c <= "\x9f" else plain.get(c, c) for c in value
@@ -40,7 +40,7 @@ def escaped(value: str, quote: str) -> str:
 
 
 def is_unicode(value: str) -> bool:
-    """Tell whether a text has no lone surrogates, which no engine holds."""
+    """Tell whether a text has no lone surrogates, which no engine can store."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -49,10 +49,11 @@ def is_unicode(value: str) -> bool:
 
 
 class Dialect:
-    """DuckDB's SQL; the other dialects override what differs.
+    """DuckDB's SQL, the base class of the dialects.
 
-    The methods named after a result of `FeatureWriter.kind_of` write a value of that kind. They
-    return None if no column of the engine can hold the value.
+    The methods `text`, `bytes`, `boolean`, `integer`, `decimal`, `float`, `date`, `instant` and
+    `zoned` are named after the results of `FeatureWriter.kind_of`. They return a value as a
+    literal, or None if no column of the engine can hold the value.
     """
 
     title = "DuckDB"
@@ -63,40 +64,40 @@ class Dialect:
     }  # fmt: skip
     boolean_type, double_type, string_type = "BOOLEAN", "DOUBLE", "VARCHAR"
     zoned_type, naive_type = "TIMESTAMPTZ", "TIMESTAMP"
-    # The type of the literals 1 and 0, if a column of that type needs no cast.
+    # The type of the literals 1 and 0 if features of this type need no cast, else "".
     literal_type = ""
     true, false = "TRUE", "FALSE"
     # The number of digits after the decimal point of a second.
     second_digits = 6
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
-    # Compares texts by their characters.
+    # Appended to a text column, so that it is compared by characters, not by its own collation.
     collate = " COLLATE C"
-    # The condition for NaN in a column whose type the categories do not tell.
+    # The condition for NaN in a column of unknown type, which has no categories.
     typed_nan = "typeof({column}) IN ('FLOAT', 'DOUBLE') AND {text} = 'nan'"
     # A call that fails with a message and the text of a value; "" if the engine has none.
     error_call = "error({} || {})"
-    # The limits of a result: its columns, and the bytes of a column name.
+    # The maximum number of columns of a result, and of bytes of a column name; 0 for no limit.
     max_columns, max_bytes = 0, 0
-    mixes_kinds = False
-    folds_case = True  # names that differ only by case are one
+    mixes_kinds = False  # whether one column may hold values of several kinds
+    folds_case = True  # whether names that differ only in case mean the same column
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
     def aliases(self, names: Sequence[str]) -> Sequence[str]:
-        """Return the names of the features as the engine can have them."""
+        """Return the names of the features, changed as far as the engine requires."""
         return names
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        """Return a column as it is compared: texts by their characters, whatever its collation."""
+        """Return the expression that is compared; texts are compared without their collation."""
         if kind != "text":
             return name
         return f"({self._as_text(name)}{self.collate})" if self.collate else self._as_text(name)
 
     def is_among(self, column: str, literals: Sequence[str], kind: str | None) -> str:
-        """Return whether a column equals one of some literals."""
-        # In one list with a float, decimals would be compared as floats.
+        """Return the condition that a column equals one of the literals."""
+        # If a list also has a float, the engine would compare all its decimals as floats.
         is_decimal = kind == "decimal"
         floats = [each for each in literals if is_decimal and self.double_type in each]
         if not floats:
@@ -106,18 +107,21 @@ class Dialect:
         return f"({' OR '.join(lists)})" if exact else lists[0]
 
     def _is_listed(self, column: str, literals: Sequence[str], kind: str | None) -> str:
-        """Return whether a column equals one of some literals of one type."""
+        """Return the condition that a column equals one of the literals, which have one type."""
         listed = ", ".join(literals)
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
-        """Return whether a column with some categories is NaN, which equals itself here."""
+        """Return the condition that a column is NaN, or None if no value of its type is NaN.
+
+        `literals` are its categories. NaN equals NaN in this dialect.
+        """
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
 
     def error(self, message: str, column: str) -> str:
-        """Return a call that fails and shows the value of a column."""
+        """Return a call that fails with a message and the value of a column."""
         shown = f"COALESCE({self._as_text(column)}, 'NULL')"
         return self.error_call.format(self.text(message), shown)
 
@@ -163,13 +167,13 @@ class Dialect:
 
 
 class DuckDB(Dialect):
-    """The base, with nanoseconds."""
+    """The base class, with instants in nanoseconds."""
 
     second_digits = 9
 
 
 class Postgres(Dialect):
-    """No unsigned integers, no NUL, and no function that fails."""
+    """PostgreSQL has no unsigned integers, no NUL in texts, and no function that fails."""
 
     title = "PostgreSQL"
     types = Dialect.types | {
@@ -184,13 +188,13 @@ class Postgres(Dialect):
         "pg_typeof({column}) IN ('real'::regtype, 'double precision'::regtype, 'numeric'::regtype)"
         " AND {text} = 'NaN'"
     )
-    # The cast of a constant would fail in a query without rows.
+    # The cast includes the value, because the cast of a constant would fail even without rows.
     error_call = "CAST({} || {} AS INTEGER)"
     max_columns, max_bytes = 1664, 63
     folds_case = False
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        # A cast of char(n) removes blanks at its end. If a category has any, `concat` keeps them.
+        # A cast of char(n) removes trailing blanks, but `concat` keeps them.
         if any(text.endswith(" ") for text in texts):
             return f"(CASE WHEN {name} IS NOT NULL THEN concat({name}, '') END{self.collate})"
         return super().column(name, kind, texts)
@@ -198,8 +202,8 @@ class Postgres(Dialect):
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
         if kind not in NUMBERS:
             return super().is_nan(column, kind, literals)
-        # A cast of numeric to double precision may overflow. NaN is larger than every number: the
-        # first comparison is true for few rows, and of the type of the column.
+        # A cast of numeric to double precision may overflow. The first comparison is fast, because
+        # it needs no cast, and excludes most rows: NaN is larger than every number.
         bound = f"{column} > {literals[-1]} AND " if literals else ""
         return f"{bound}{column} = CAST('NaN' AS NUMERIC)"
 
@@ -207,7 +211,7 @@ class Postgres(Dialect):
         if "\0" in value:
             return None
         quoted = "'" + value.replace("'", "''") + "'"
-        # The meaning of a backslash depends on a setting, except in E''.
+        # The meaning of a backslash depends on `standard_conforming_strings`, except in E''.
         return f"E{quoted}".replace("\\", "\\\\") if "\\" in value else quoted
 
     def integer(self, value: int) -> str | None:
@@ -216,13 +220,13 @@ class Postgres(Dialect):
     def decimal(self, value: Decimal) -> str | None:
         if value.is_infinite():
             return f"CAST('{value}' AS NUMERIC)"
-        # A literal with an exponent is a numeric, too.
+        # PostgreSQL reads a literal with an exponent as numeric, not as a float.
         is_held = value.adjusted() < POSTGRES_DIGITS and _scale(value) <= POSTGRES_SCALE
         return str(value) if is_held else None
 
 
 class Spark(Dialect):
-    """Texts may hold escapes and variables, and comparisons round decimals."""
+    """Spark reads escapes and variables in texts, and rounds decimals in comparisons."""
 
     title = "Spark"
     types = Dialect.types | {
@@ -247,19 +251,19 @@ class Spark(Dialect):
         is_same = super()._is_listed(column, literals, kind)
         if kind != "decimal" or not any("." in literal for literal in literals):
             return is_same
-        # Spark rounds 1.5 to the scale of a DECIMAL(38, 0). As float64 it is not 2.
+        # Spark rounds 1.5 to 2 if it is compared with a DECIMAL(38, 0), so compare floats, too.
         doubles = [f"CAST('{literal}' AS DOUBLE)" for literal in literals]
         return f"({is_same} AND {super()._is_listed(f'CAST({column} AS DOUBLE)', doubles, kind)})"
 
     def text(self, value: str) -> str | None:
         if SPARK_PLAIN.fullmatch(value):
             return f"'{value}'"
-        # As bytes it does not depend on the setting `escapedStringLiterals`.
+        # A literal of bytes does not depend on the setting `escapedStringLiterals`.
         return f"CAST({self.bytes(value.encode())} AS STRING)"
 
 
 class BigQuery(Dialect):
-    """One type of integers, one of floats, and names of letters, digits and underscores."""
+    """BigQuery has one integer and one float type; names have letters, digits and underscores."""
 
     title = "BigQuery"
     types = dict.fromkeys(Dialect.types, "INT64") | {
@@ -283,17 +287,20 @@ class BigQuery(Dialect):
             if other != before:
                 raise ValueError(
                     f"the features {other!r} and {before!r} would both be {name!r} in BigQuery,"
-                    " whose names have letters, digits and '_' alone: choose another prefix="
+                    " which only allows letters, digits and '_': set another prefix= of the encoder"
                 )
         return changed
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
         if BIGQUERY_NEVER.search(name[1:-1]):
-            raise ValueError(f"BigQuery has no column named {name}: rename it before fit")
+            raise ValueError(
+                f"BigQuery has no column named {name}, because it does not allow some of these"
+                " characters: rename the column before fit"
+            )
         return name
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
-        # The only value that differs from itself here.
+        # In BigQuery, NaN is the only value that differs from itself.
         return f"{column} <> {column}" if kind is None or kind in NUMBERS else None
 
     def text(self, value: str) -> str | None:
@@ -310,7 +317,7 @@ class BigQuery(Dialect):
 
 
 class SQLite(Dialect):
-    """Values have types, columns do not; days and instants are texts, NaN is NULL."""
+    """In SQLite, values have types but columns do not; dates are texts, and NaN is NULL."""
 
     title = "SQLite"
     types = dict.fromkeys(Dialect.types, "INTEGER") | dict.fromkeys(
@@ -324,7 +331,8 @@ class SQLite(Dialect):
     mixes_kinds = True
 
     def column(self, name: str, kind: str | None, texts: Sequence[str]) -> str:
-        # With the affinity of the column '1' would equal 1, with its collation 'a' would equal 'A'.
+        # `+` drops the affinity of the column, so that '1' does not equal 1. COLLATE drops its
+        # collation, so that 'a' does not equal 'A'.
         return f"(+{name} COLLATE BINARY)" if texts else f"+{name}"
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
@@ -335,14 +343,14 @@ class SQLite(Dialect):
         return "NULL"
 
     def text(self, value: str) -> str | None:
-        if "\0" in value:  # it would end the statement
+        if "\0" in value:  # a NUL would end the statement
             return f"CAST({self.bytes(value.encode())} AS TEXT)"
         return "'" + value.replace("'", "''") + "'"
 
     def integer(self, value: int) -> str | None:
         if value not in INT64:
             return self.decimal(Decimal(value))
-        # -2**63 would be a negated 2**63, which is a float.
+        # SQLite would read -2**63 as the negation of 2**63, which is a float.
         return str(value) if value != INT64[0] else f"({value + 1} - 1)"
 
     def decimal(self, value: Decimal) -> str | None:
@@ -350,7 +358,7 @@ class SQLite(Dialect):
         return None if number is None else self.float(number)
 
     def float(self, value: float) -> str | None:
-        """Return a literal, or integers whose quotient or product is exactly the float."""
+        """Return a literal, or a quotient or product of integers that is exactly the float."""
         if math.isinf(value):
             return "9e999" if value > 0 else "-9e999"
         digits = re.sub(r"e.*|\D", "", repr(value)).strip("0")
@@ -379,12 +387,15 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return an instant as SQL writes it, None if a second needs more digits."""
+    """Return an instant as SQL text, or None if its second needs more than `digits` decimals.
+
+    `value` is in attoseconds since 1970.
+    """
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(
-            f"an instant {seconds:,} seconds from 1970 cannot be written in SQL, which has the"
-            " years from 1 to 9999"
+            f"an instant {seconds:,} seconds from 1970 cannot be written in SQL, which only"
+            " supports the years from 1 to 9999"
         )
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")
     if not rest:

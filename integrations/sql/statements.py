@@ -1,4 +1,4 @@
-"""A fitted encoder as the items of a SELECT, or as the whole statement."""
+"""Write a fitted encoder as the items of a SELECT statement or as the whole statement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ._dialects import DIALECTS, Dialect, is_unicode
 __all__ = ["DIALECTS", "column_features", "to_sql"]
 
 INDENT = ",\n       "
-# A column of these kinds of categories is of the first of them that occurs.
+# If a column has categories of several of these kinds, the first kind applies to all of them.
 NUMBERS = ("float", "decimal", "integer", "boolean")
-# Types that one column of SQLite may mix.
+# The kinds of categories that one column of SQLite may mix.
 STORED = {*NUMBERS, "text", "bytes"}
 SUPPORTED = STORED | {"date", "instant", "zoned"}
 
@@ -22,14 +22,14 @@ SUPPORTED = STORED | {"date", "instant", "zoned"}
 def to_sql(
     encoder: Encoder, dialect: str = "duckdb", table: str | Sequence[str] | None = None
 ) -> str:
-    """Return what `Encoder.to_sql` returns.
+    """Return the SQL that encodes the columns of a table; see `Encoder.to_sql`.
 
     Parameters
     ----------
     encoder : Encoder
-        Fitted.
+        A fitted encoder.
     dialect : {"duckdb", "postgres", "spark", "bigquery", "sqlite"}
-        The engine that runs it.
+        The engine that runs the SQL.
     table : str or sequence of str, optional
         See `Encoder.to_sql`.
 
@@ -45,11 +45,11 @@ def to_sql(
     check_choice(dialect, "dialect", tuple(DIALECTS))
     written, schema = DIALECTS[dialect], encoder.schema
     if not schema.n_features:
-        raise ValueError("the encoder has no features, and SQL selects at least one column")
+        raise ValueError("the encoder has no features, but SELECT needs at least one column")
     if written.max_columns and schema.n_features > written.max_columns:
         raise ValueError(
-            f"{written.title} selects at most {written.max_columns:,} columns, and there are"
-            f" {schema.n_features:,} features: pass min_frequency= or max_categories="
+            f"a query of {written.title} can return at most {written.max_columns:,} columns, got"
+            f" {schema.n_features:,} features: fit with min_frequency= or max_categories="
         )
     _check_distinct([column.name for column in schema.columns], written)
     names = [_name(name, written) for name in written.aliases(schema.names)]
@@ -64,7 +64,7 @@ def to_sql(
     parts = [table] if isinstance(table, str) else table
     if not isinstance(parts, Sequence) or not parts or not all(isinstance(p, str) for p in parts):
         raise TypeError(
-            f"table must be a name or a list of names (['schema', 'table']), got {table!r}"
+            f"table must be a name or a list of names such as ['schema', 'table'], got {table!r}"
         )
     return f"SELECT {items}\nFROM {'.'.join(_name(part, written) for part in parts)}"
 
@@ -72,7 +72,7 @@ def to_sql(
 def column_features(
     column: ColumnSchema, dialect: str, name: str, kind: str | None = None
 ) -> list[str]:
-    """Return an expression for each feature of a column.
+    """Return one SQL expression per feature of a column.
 
     Parameters
     ----------
@@ -80,15 +80,16 @@ def column_features(
     dialect : str
         A key of `DIALECTS`.
     name : str
-        The column in the query.
+        The name of the column in the query.
     kind : str, optional
-        A result of `FeatureWriter.kind_of`; by default that of the categories.
+        The kind of the column's values, a result of `FeatureWriter.kind_of`. The default is the
+        kind of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
 
 class _Writer(FeatureWriter[str]):
-    """The features of one column in a dialect."""
+    """Write the features of one column as expressions of a dialect."""
 
     def __init__(
         self, column: ColumnSchema, dialect: Dialect, name: str, kind: str | None = None
@@ -96,7 +97,10 @@ class _Writer(FeatureWriter[str]):
         self.dialect, self.name = dialect, _name(name, dialect)
         element = dialect.types.get(column.options.dtype.newbyteorder("=").name)
         if element is None:
-            raise ValueError(f"dtype = {column.options.dtype} has no type in {dialect.title}")
+            raise ValueError(
+                f"column {column.name!r}: {dialect.title} has no type for dtype"
+                f" {column.options.dtype}"
+            )
         self.element = element
         items = column.known.tolist()
         self.kind = _column_kind(column.name, items, dialect) if kind is None else kind
@@ -127,7 +131,7 @@ class _Writer(FeatureWriter[str]):
         return self.dialect.is_among(self.value, literals, self.kind)
 
     def is_other(self, literals: list[str]) -> str:
-        # A comparison with NULL is neither true nor false.
+        # With literals, NULL is excluded anyway: neither a comparison with it nor its NOT is true.
         is_other = f"{self.name} IS NOT NULL"
         if literals:
             is_other = f"NOT ({self.is_among(literals)})"
@@ -145,8 +149,8 @@ class _Writer(FeatureWriter[str]):
         for what, rejected in errors.items():
             if not dialect.error_call:
                 raise ValueError(
-                    f"column {column.name!r} has handle_{what}='error', and no query of"
-                    f" {dialect.title} can fail on purpose:"
+                    f"column {column.name!r} has handle_{what}='error', but no query of"
+                    f" {dialect.title} can fail on purpose: use"
                     f" encoder.set_params(handle_{what}='ignore').to_sql()"
                 )
             error = dialect.error(f"column {column.name!r}: the value is {what}: ", self.name)
@@ -160,7 +164,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of the categories of a column, None if there are none.
+    """Return the kind of the categories of a column, or None if it has no categories.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str |
         raise _unsupported(name, dialect, "has no instants with a time zone")
     if len(kinds) > 1 and not kinds.keys() <= (STORED if dialect.mixes_kinds else {*NUMBERS}):
         listed = ", ".join(sorted(map(str, kinds)))
-        raise _unsupported(name, dialect, f"has no column that holds {listed} at once")
+        raise _unsupported(name, dialect, f"has no column that holds {listed} values together")
     return next((kind for kind in NUMBERS if kind in kinds), next(iter(kinds), None))
 
 
@@ -186,21 +190,23 @@ def _unsupported(name: Hashable, dialect: Dialect, reason: str) -> ValueError:
 
 
 def _name(name: Hashable, dialect: Dialect) -> str:
-    """Return the quoted name of a column or a table."""
+    """Return the name of a column or table, quoted for a dialect; raise an error if impossible."""
     text = str(name)
     if not text or "\0" in text or not is_unicode(text):
         raise ValueError(
-            f"the name {name!r} cannot be written in SQL: it is empty, or has a NUL or a surrogate"
+            f"the name {name!r} cannot be written in SQL: names must not be empty or contain a NUL"
+            " or a lone surrogate"
         )
     if dialect.max_bytes and len(text.encode()) > dialect.max_bytes:
         raise ValueError(
-            f"the name {name!r} is too long: {dialect.title} has at most {dialect.max_bytes} bytes"
+            f"the name {name!r} must have at most {dialect.max_bytes} bytes in {dialect.title}, got"
+            f" {len(text.encode())}"
         )
     return dialect.identifier(text)
 
 
 def _check_distinct(names: Sequence[Hashable], dialect: Dialect) -> None:
-    """Reject columns that one name in SQL would mean."""
+    """Raise an error if SQL cannot tell the names of two columns apart."""
     seen: dict[str, Hashable] = {}
     for name in names:
         text = str(name).casefold() if dialect.folds_case else str(name)

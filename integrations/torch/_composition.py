@@ -1,7 +1,7 @@
 """One-hot encoding and decoding by plain torch operations, for devices other than the CPU.
 
-`torch.compile` traces these functions, so that a compiled model contains no custom operator.
-Invalid labels fail an asynchronous assertion, so that the program never waits for the device.
+`torch.compile` traces these functions, so a compiled model contains no custom operator. Invalid
+labels fail an asynchronous assertion, so the program never waits for the device.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import torch
 
 INT64 = torch.iinfo(torch.int64)
-# Unsigned integers of several bytes have few operations; 0 and 1 have the same bits in these.
+# torch supports few operations on uint16, uint32 and uint64. In the signed dtypes, 0 and 1 have the
+# same bits.
 SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
@@ -33,15 +34,15 @@ NO_CLASS = (
 def read_labels(
     tensor: torch.Tensor, ignore_index: Sequence[int]
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """Return labels as int64, and a mask of those to ignore, None if `ignore_index` is empty.
+    """Return labels as int64 and the mask of ignored labels, or None if `ignore_index` is empty.
 
-    Labels that int64 cannot hold become its maximum, which no number of classes exceeds. For
-    uint64, `ignore_index` holds the values as int64 with the same bits.
+    Labels that int64 cannot hold become the maximum of int64, which is always out of range. For
+    uint64 labels, `ignore_index` holds the int64 values with the same bits.
     """
     overflow = None
     if tensor.dtype.is_floating_point:
         if tensor.dtype == torch.float16:
-            tensor = tensor.to(torch.float32)  # float16 cannot hold the limits of int64
+            tensor = tensor.to(torch.float32)  # the limits of int64 overflow in float16
         overflow = ~((tensor >= -(2.0**63)) & (tensor < 2.0**63))  # NaN as well
         labels = tensor.masked_fill(overflow, 0).to(torch.int64)
     elif tensor.dtype == torch.uint64:
@@ -63,7 +64,7 @@ def read_labels(
 class Policies(NamedTuple):
     """The options of the operators, in the order of their schemas."""
 
-    axis: int  # the position of the classes, from 0
+    axis: int  # the position of the class dimension in the result, never negative
     ignore_index: Sequence[int]
     negative_indices: str
     out_of_range: str
@@ -73,7 +74,7 @@ class Policies(NamedTuple):
 def encode(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of `dtype` under `Policies`."""
+    """Return the one-hot tensor of labels; `policies` are the fields of `Policies`."""
     labels, classes = _broadcastable(tensor, num_classes, Policies(*policies))
     is_hot, smoothing = labels == classes, Policies(*policies).label_smoothing
     if not smoothing:
@@ -84,7 +85,10 @@ def encode(
 
 
 def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
-    """Write the one-hot tensor into `out`; only smoothed labels need a mask of its size."""
+    """Write the one-hot tensor into `out`, the last of `policies_and_out`.
+
+    Without label smoothing, no temporary tensor of the size of `out` is allocated.
+    """
     *options, out = policies_and_out
     policies = Policies(*options)
     if policies.label_smoothing:
@@ -95,14 +99,14 @@ def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) 
 
 
 def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, float]:
-    """Return the values of the hot and of the other elements."""
+    """Return the value of the hot element and the value of the other elements."""
     share = label_smoothing / max(num_classes, 1)
     return 1 - label_smoothing + share, share
 
 
 def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
-    """Return a 0-D tensor, filled on its device."""
-    # Not every version of torch fills float8 tensors.
+    """Return a 0-D tensor that is filled on its device, without a copy from the CPU."""
+    # Some versions of torch cannot fill float8 tensors.
     filled = torch.full(
         (), value, dtype=torch.float32 if _is_float8(dtype) else dtype, device=device
     )
@@ -112,14 +116,14 @@ def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu")
 def _broadcastable(
     tensor: torch.Tensor, num_classes: int, policies: Policies
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return labels and classes in shapes whose comparison has the shape of the result."""
+    """Return labels and classes in shapes that broadcast to the shape of the result."""
     axis, ignore_index, negative_indices, out_of_range, _ = policies
     labels, ignored = read_labels(tensor, ignore_index)
     if negative_indices == "normalize":
         labels = torch.where(labels < 0, labels + num_classes, labels)
     is_strict = out_of_range == "error"
     invalid = labels >= num_classes if is_strict else None
-    # Normalized labels are negative if they were below -num_classes: out of range.
+    # A label below -num_classes is out of range, and is still negative after normalization.
     if negative_indices == "error" or (negative_indices == "normalize" and is_strict):
         invalid = labels < 0 if invalid is None else invalid | (labels < 0)
     if invalid is not None:
@@ -135,9 +139,9 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row; elements are compared bit by bit, as the kernel does.
+    """Return the class of each row; elements are compared bit by bit, as in the CPU kernel.
 
-    If `default` is None, rows without a hot element are errors.
+    If `default` is None, a row without a hot element is an error.
     """
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
@@ -146,7 +150,7 @@ def decode(
     n_hot = is_hot.sum(axis)
     if multiple == "error":
         torch._assert_async((n_hot <= 1).all(), SEVERAL_CLASSES)
-    # Without a default every row without a hot element is an error, else a row of several values.
+    # A row without a hot element is invalid if there is no default, or if its elements differ.
     is_valid = n_hot > 0 if default is None else (n_hot > 0) | _is_constant(tensor, axis)
     torch._assert_async(is_valid.all(), NO_CLASS)
     filler = -1 if default is None else default
@@ -156,11 +160,11 @@ def decode(
 
 
 def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
-    """Return the position of the first largest element of each row; NaN counts as the largest."""
+    """Return the index of the first maximum of each row; NaN counts as the maximum."""
     if tensor.dtype == torch.bool:
         tensor = tensor.view(torch.uint8)
     elif tensor.dtype == torch.uint64:
-        tensor = tensor.view(torch.int64) ^ INT64.min  # in the order of unsigned integers
+        tensor = tensor.view(torch.int64) ^ INT64.min  # keeps the order of the uint64 values
     elif tensor.dtype in SIGNED:
         tensor = tensor.to(torch.int64)
     elif _is_float8(tensor.dtype):
@@ -169,7 +173,7 @@ def argmax(tensor: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _is_constant(tensor: torch.Tensor, axis: int) -> torch.Tensor:
-    """Tell which rows hold a single value; 0.0 equals -0.0, and NaN equals NaN."""
+    """Tell for each row whether all elements are equal; 0.0 equals -0.0, and NaN equals NaN."""
     if _is_float8(tensor.dtype):
         tensor = tensor.to(torch.float32)
     tensor = tensor.view(SIGNED.get(tensor.dtype, tensor.dtype))
@@ -185,7 +189,10 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return elements as integers; a complex element becomes two, in a new last dimension."""
+    """Return the bits of the elements as integers.
+
+    A complex element becomes two integers, in a new last dimension.
+    """
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

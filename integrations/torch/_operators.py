@@ -1,8 +1,8 @@
-"""The custom operators of torch: our kernels on the CPU, plain torch operations elsewhere.
+"""Custom torch operators: compiled kernels on the CPU, plain torch operations on other devices.
 
-`torch.compile` and `torch.export` keep these operators in graphs for the CPU. They take axes from
-0. For uint64 labels they take `ignore_index` as int64 with the same bits, because operator schemas
-have no unsigned integers.
+`torch.compile` and `torch.export` keep these operators in graphs for the CPU. An `axis` argument is
+never negative. For uint64 labels, `ignore_index` holds the int64 values with the same bits, because
+operator schemas have no unsigned integers.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ POLICIES = (
 
 @cache
 def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
-    """Return a value as a 0-D array of the dtype that stores `dtype` in NumPy."""
+    """Return a value of `dtype` as a 0-D array; see `_stored` for its NumPy dtype."""
     element: npt.NDArray[Any] = _stored(scalar(value, dtype)).numpy()
     return element
 
 
 def _stored(tensor: torch.Tensor) -> torch.Tensor:
-    """Return a tensor of a dtype that NumPy has: the same, or its elements as integers."""
+    """Return the tensor, viewed as integers of the same size if NumPy lacks its dtype."""
     if tensor.dtype in NUMPY_DTYPES:
         return tensor
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])
@@ -57,7 +57,7 @@ def _encode(
     label_smoothing: float,
     out: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[Any]:
-    """Return the one-hot array that the kernels write."""
+    """Encode a CPU tensor with the kernels of the package, and return the NumPy array."""
     hot, cold = (1.0, 0.0)
     if label_smoothing:
         hot, cold = smoothed_values(label_smoothing, num_classes)
@@ -90,7 +90,7 @@ def _fill_by_kernel(tensor: Any, num_classes: int, *rest: Any) -> None:
 def _empty(
     tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, axis: int, *policies: Any
 ) -> torch.Tensor:
-    """Return an uninitialized result."""
+    """Return an uninitialized tensor with the shape, dtype and device of the result."""
     shape = [*tensor.shape[:axis], num_classes, *tensor.shape[axis:]]
     return tensor.new_empty(shape, dtype=dtype)
 
@@ -104,16 +104,16 @@ def _allocate_by_torch(
 
 
 def _allocate_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
-    """Encode all samples of `torch.vmap` at once."""
+    """Encode the whole batch of `torch.vmap` in one call."""
     num_classes, dtype, axis, *rest = arguments
     return ALLOCATING(tensor.movedim(in_dims[0], 0), num_classes, dtype, axis + 1, *rest), 0
 
 
 def _fill_batched(info: Any, in_dims: Any, tensor: Any, *arguments: Any) -> Any:
-    """Fill `out` for all samples of `torch.vmap` at once."""
+    """Fill `out` for the whole batch of `torch.vmap` in one call."""
     num_classes, axis, *rest, out = arguments
     if in_dims[-1] is None:
-        raise ValueError("out must be batched where tensor is: give it a dimension in in_dims")
+        raise ValueError("out must be batched like tensor: pass the dimension of out in in_dims")
     out = out.movedim(in_dims[-1], 0)
     if in_dims[0] is None:
         tensor = tensor.expand(info.batch_size, *tensor.shape)
@@ -144,14 +144,14 @@ def _decode_fake(tensor: torch.Tensor, axis: int, *rules: Any) -> torch.Tensor:
 
 
 def _decode_batched(info: Any, in_dims: Any, tensor: Any, axis: int, *rules: Any) -> Any:
-    """Decode all samples of `torch.vmap` at once."""
+    """Decode the whole batch of `torch.vmap` in one call."""
     return DECODING(tensor.movedim(in_dims[0], 0), axis + 1, *rules), 0
 
 
 def _operator(
     name: str, schema: str, by_torch: Any, by_kernel: Any, fake: Any, batched: Any
 ) -> Any:
-    """Register an operator."""
+    """Register and return the custom operator `onehot_fast::name` with its implementations."""
     operator = torch.library.custom_op(
         f"onehot_fast::{name}",
         by_torch,

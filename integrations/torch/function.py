@@ -1,4 +1,4 @@
-"""`one_hot` and `decode` of tensors, with the arguments checked."""
+"""The public functions `one_hot` and `decode`, which check their arguments."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = (
     torch.bool, *INTEGERS, *SMOOTHED, torch.complex32, torch.complex64, torch.complex128,
     torch.float8_e4m3fn, torch.float8_e4m3fnuz, torch.float8_e5m2, torch.float8_e5m2fnuz,
 )  # fmt: skip
-# Versions of torch before 2.7 cannot tell an export from a compilation.
+# Before torch 2.7, `torch.export` cannot be distinguished from `torch.compile`.
 IS_EXPORTING = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
@@ -48,58 +48,61 @@ def one_hot(
     Invalid labels raise an error by default, as in `torch.nn.functional.one_hot`. On the CPU, the
     compiled kernels of this package encode the labels, through the custom operator
     ``torch.ops.onehot_fast.one_hot``, which `torch.compile` and `torch.export` keep in their
-    graphs. On other devices the result comes from plain torch operations, which `torch.compile`
-    fuses.
+    graphs. Other devices use plain torch operations, which `torch.compile` fuses.
 
     Parameters
     ----------
     tensor : Tensor of integers, float16, float32 or float64, of any shape and strides
         The labels. Floats are truncated toward zero.
     num_classes : int, default -1
-        The number of classes, from 0. -1 and None mean 1 + the largest label that is not ignored,
-        for which the result must wait for the device.
+        The number of classes, 0 or more. -1 and None mean 1 + the largest label that is not
+        ignored; reading this label from a GPU synchronizes with the device.
     dtype : torch.dtype, optional
-        The dtype of the result: bool, an integer, a float (bfloat16 and the float8 dtypes with a
-        zero included) or a complex dtype. The default is the dtype of `out`, else float32.
+        The dtype of the result: bool, an integer, a float (including bfloat16 and the float8
+        dtypes with a zero) or a complex dtype. The default is the dtype of `out`, or float32
+        without `out`.
     axis : int, default -1
-        The position of the classes in the result: 1 makes (N, C, H, W) from (N, H, W).
+        The position of the class dimension in the result. With 1, labels of shape (N, H, W) become
+        (N, C, H, W).
     ignore_index : int or sequence of int, optional
         These labels become rows of zeros and are never errors.
     negative_indices : {"ignore", "normalize", "error"}, default "error"
-        A negative label becomes a row of zeros, counts from the last class, or raises an error.
+        A negative label becomes a row of zeros ("ignore"), counts from the last class
+        ("normalize"), or raises an error.
     out_of_range : {"ignore", "error"}, default "error"
-        A label from `num_classes` on becomes a row of zeros, or raises an error. NaN, infinities
-        and floats that int64 cannot hold are out of range.
+        A label >= `num_classes` becomes a row of zeros or raises an error. NaN, infinities and
+        floats that int64 cannot hold are out of range.
     label_smoothing : float, default 0.0
-        From 0 to below 1: the values are ``1 - s + s / num_classes`` and ``s / num_classes``
-        instead of 1 and 0. It needs float16, bfloat16, float32 or float64.
+        The smoothing ``s`` in [0, 1). The values are ``1 - s + s / num_classes`` instead of 1 and
+        ``s / num_classes`` instead of 0. `dtype` must be float16, bfloat16, float32 or float64.
     out : Tensor, optional
-        The tensor to write the result into, of the right shape, dtype and device, with any strides.
+        The tensor to write the result into. It must have the shape, dtype and device of the
+        result, and may have any strides.
 
     Returns
     -------
     Tensor
-        The shape of `tensor` with a dimension of `num_classes` at `axis`, on its device and
-        without a gradient; or `out` itself.
+        The one-hot tensor, or `out`. It has the shape of `tensor` with a dimension of size
+        `num_classes` inserted at `axis`, is on the same device, and has no gradient.
 
     Raises
     ------
     TypeError
-        An argument does not have the type or one of the dtypes listed above.
+        An argument does not have a type or dtype listed above.
     ValueError
-        `tensor` is sparse; `num_classes` is below -1 or from ``2**63`` on, or it is -1 or None for
-        a tensor without a label to count, with ``negative_indices="normalize"``, or under
-        `torch.export`; `axis` is out of range; a policy is unknown; a label is invalid (on the
-        CPU); `out` does not fit.
+        `tensor` is sparse; `num_classes` is not in [-1, ``2**63``), or is -1 or None but cannot be
+        inferred (all labels are ignored, ``negative_indices="normalize"``, or `torch.export`);
+        `axis` is out of range; an option is invalid; a label is invalid (on the CPU); `out` has
+        another shape or device than the result, or requires a gradient.
     MemoryError
         The result is larger than the free memory (on the CPU).
 
     Notes
     -----
-    On other devices than the CPU, an invalid label fails `torch._assert_async`, because an
-    exception would have to wait for the device. CUDA reports a failed assertion at a later call
-    and cannot be used again in that process. Encode ``tensor.cpu()`` to see the invalid label and
-    its position.
+    On devices other than the CPU, an invalid label fails `torch._assert_async`, because raising an
+    exception would synchronize with the device. CUDA reports a failed assertion at a later call,
+    and the process cannot use CUDA afterwards. Encode ``tensor.cpu()`` to see the invalid label
+    and its position.
 
     Examples
     --------
@@ -159,38 +162,40 @@ def decode(
     multiple: Literal["error", "first"] = "error",
     rule: Literal["exact", "argmax"] = "exact",
 ) -> torch.Tensor:
-    """Return the labels of a one-hot tensor, on any device: the inverse of `one_hot`.
+    """Return the labels of a one-hot tensor, on any device. This is the inverse of `one_hot`.
 
     Parameters
     ----------
     tensor : Tensor of any dtype that `one_hot` returns, of rank 1 or higher
         The one-hot tensor.
     axis : int, default -1
-        The dimension of the classes.
+        The class dimension.
     on_value : int or float, default 1
         The value of a hot element. Elements are compared bit by bit.
     default : int or "error", default -1
-        The label of a row whose elements are all equal and differ from `on_value`, e.g. all zeros;
-        "error" raises an error for such a row. A row without `on_value` whose elements differ is
-        always an error.
+        The label of a row in which all elements are equal but none is `on_value`, e.g. all zeros.
+        "error" raises an error for such a row. A row with different elements, none of which is
+        `on_value`, always raises an error.
     multiple : {"error", "first"}, default "error"
-        A row with several hot elements raises an error or has the label of the first of them.
+        A row with several hot elements raises an error, or gets the label of the first hot element.
     rule : {"exact", "argmax"}, default "exact"
-        "argmax" returns the class of the largest element, as for scores and probabilities: the
-        first of several; NaN counts as the largest. The three options above do not apply to it.
+        "argmax" returns the class of the largest element, e.g. of scores or probabilities. Ties
+        return the first class, and NaN counts as the largest. `on_value`, `default` and `multiple`
+        do not apply to "argmax".
 
     Returns
     -------
     Tensor of int64
-        The shape of `tensor` without the dimension `axis`, on its device.
+        The labels. The shape is that of `tensor` without the dimension `axis`; the device is the
+        same.
 
     Raises
     ------
     TypeError
-        An argument does not have the type or one of the dtypes listed above.
+        An argument does not have a type or dtype listed above.
     ValueError
-        `tensor` is sparse or has rank 0; `axis` is out of range; an option is unknown; the dtype
-        cannot hold `on_value`; a row cannot be decoded (on the CPU; on other devices it fails
+        `tensor` is sparse or has rank 0; `axis` is out of range; an option is invalid; the dtype
+        cannot hold `on_value`; a row cannot be decoded (on the CPU; other devices fail
         `torch._assert_async`, see `one_hot`).
 
     Examples
@@ -229,7 +234,7 @@ def decode(
 
 
 def _whole(value: Any, name: str) -> int:
-    """Return an argument as an int, or raise an error."""
+    """Return an integer argument as an int or `torch.SymInt`, or raise a TypeError."""
     try:
         whole: int = value if isinstance(value, torch.SymInt) else operator.index(value)
         return whole
@@ -238,7 +243,7 @@ def _whole(value: Any, name: str) -> int:
 
 
 def _position(axis: Any, rank: int) -> int:
-    """Return an axis, counted from the front."""
+    """Return an axis in [0, rank); raise an error if it is out of range."""
     position = _whole(axis, "axis")
     if not -rank <= position < rank:
         raise ValueError(f"axis must be in [{-rank}, {rank}), got {position}")
@@ -246,29 +251,29 @@ def _position(axis: Any, rank: int) -> int:
 
 
 def _check_tensor(tensor: Any, name: str) -> None:
-    """Raise an error for anything but a strided tensor."""
+    """Raise an error unless an argument is a strided (not sparse) torch tensor."""
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(
-            f"{name} must be a torch.Tensor, got {with_article(tensor)}; onehot_fast.one_hot"
-            " and onehot_fast.decode take arrays"
+            f"{name} must be a torch.Tensor, got {with_article(tensor)}; for arrays, use"
+            " onehot_fast.one_hot or onehot_fast.decode"
         )
     if tensor.layout != torch.strided:
         raise ValueError(f"{name} must be strided, got {tensor.layout}: pass {name}.to_dense()")
 
 
 def _check_dtype(dtype: Any, name: str = "dtype") -> None:
-    """Raise an error for a dtype that does not hold 0 and 1."""
+    """Raise an error for a dtype that `one_hot` cannot return."""
     if not isinstance(dtype, torch.dtype):
         raise TypeError(f"{name} must be a torch.dtype such as torch.float32, got {dtype!r}")
     if dtype not in VALUES:
         raise TypeError(
-            f"{name} must be a Boolean, integer, float or complex dtype with elements of at least"
-            f" one byte that holds 0 and 1, got {dtype}"
+            f"{name} must be a Boolean, integer, float or complex dtype that can represent 0 and 1"
+            f" and has elements of at least one byte, got {dtype}"
         )
 
 
 def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> None:
-    """Raise an error for an `out` that does not fit."""
+    """Raise an error unless `out` has the shape and device of the result and no gradient."""
     if list(out.shape) != shape:
         raise ValueError(f"out must have shape {tuple(shape)}, got {tuple(out.shape)}")
     if out.device != tensor.device:
@@ -278,7 +283,7 @@ def _check_out(out: torch.Tensor, tensor: torch.Tensor, shape: list[int]) -> Non
 
 
 def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
-    """Return the labels to ignore that a tensor of `dtype` can hold, as the operators take them."""
+    """Return the values of `ignore_index` that labels can equal, as the operators expect them."""
     several = [*ignore_index] if isinstance(ignore_index, Sequence) else [ignore_index]
     indices = [_whole(index, "ignore_index") for index in several if index is not None]
     if dtype == torch.uint64:
@@ -287,29 +292,31 @@ def _ignored(ignore_index: Any, dtype: torch.dtype) -> list[int]:
 
 
 def _smoothing(value: Any, dtype: torch.dtype) -> float:
-    """Return the label smoothing, or raise an error."""
+    """Return the label smoothing as a float; raise an error if it or `dtype` is not allowed."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"label_smoothing must be a float, got {value!r}")
     if not 0 <= value < 1:
         raise ValueError(f"label_smoothing must be in [0, 1), got {value}")
     if value and dtype not in SMOOTHED:
-        raise TypeError(f"label_smoothing needs float16, bfloat16, float32 or float64, got {dtype}")
+        raise TypeError(
+            f"dtype must be float16, bfloat16, float32 or float64 with label_smoothing, got {dtype}"
+        )
     return float(value)
 
 
 def _check_on_value(value: Any, dtype: torch.dtype) -> None:
-    """Raise an error for a value that no element of `dtype` equals."""
+    """Raise an error for an `on_value` that `dtype` cannot represent."""
     if not isinstance(value, (int, float)):
         raise TypeError(f"on_value must be an int or a float, got {value!r}")
     if dtype.is_floating_point or dtype.is_complex:
         return
     limits = (0, 1) if dtype == torch.bool else (torch.iinfo(dtype).min, torch.iinfo(dtype).max)
     if not (limits[0] <= value <= limits[1] and value == int(value)):
-        raise ValueError(f"on_value must be a value of {dtype}, got {value!r}")
+        raise ValueError(f"on_value must be representable as {dtype}, got {value!r}")
 
 
 def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative: str) -> int:
-    """Return the number of classes that is given or, for None and -1, inferred."""
+    """Return the number of classes; for None and -1, infer it from the largest label."""
     if value is not None:
         given = _whole(value, "num_classes")
         if not isinstance(given, int) or 0 <= given < 2**63:
@@ -320,21 +327,21 @@ def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative:
             )
     if negative == "normalize":
         raise ValueError(
-            "num_classes must be given with negative_indices='normalize', which counts negative"
-            " labels from it"
+            "num_classes must be given with negative_indices='normalize', which adds num_classes to"
+            " negative labels"
         )
     if IS_EXPORTING():
         raise ValueError(
             "num_classes must be given under torch.export, where the labels are unknown"
         )
     labels, mask = read_labels(tensor, ignored)
-    # Labels that int64 cannot hold have become its maximum.
+    # `read_labels` maps labels that int64 cannot hold to its maximum.
     mask = labels == INT64.max if mask is None else mask | (labels == INT64.max)
     nothing = INT64.min
     largest = int(labels.masked_fill(mask, nothing).max()) if tensor.numel() else nothing
     if largest == nothing:
         raise ValueError(
-            f"num_classes cannot be inferred from a tensor of shape {tuple(tensor.shape)} without a"
-            " label to count: pass num_classes"
+            f"num_classes cannot be inferred: the tensor of shape {tuple(tensor.shape)} is empty,"
+            " or all its labels are ignored or out of range: pass num_classes"
         )
     return max(largest + 1, 0)

@@ -314,7 +314,7 @@ def test_expressions_reject_the_values_that_workers_reject(spark, typed):
     with pytest.raises(TypeError, match=r"'price' has Spark type decimal.*without_python=False"):
         encode(typed, Encoder(["price"]).fit({"price": [1]}), without_python=True)
     many = Encoder().fit({"word": [*map(str, range(300))]})
-    with pytest.raises(ValueError, match="at most 200 features, got an encoder of 300"):
+    with pytest.raises(ValueError, match="at most 200 features, but the encoder has 300"):
         encode(typed, many, without_python=True)
     assert encoder.transform({"word": ["a"]}).tolist() == [[True, False]]
 

@@ -90,11 +90,11 @@ def test_parameters_are_those_of_the_encoder(trips, tmp_path):
     [
         ({}, "must name the columns"),
         ({"inputCols": ["size"], "outputCol": "a", "outputCols": ["b"]}, "are both set"),
-        ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "must have the length of inputCols"),
+        ({"inputCols": ["size"], "outputCols": ["a", "b"]}, "one name per input column"),
         ({"inputCols": ["size"], "output": "list"}, "output must be one of .*, got 'list'"),
         (
             {"inputCols": ["size"], "output": "codes"},
-            "a column for each of inputCols: set outputCols",
+            "one column per input column: set outputCols",
         ),
         ({"inputCols": ["size"], "handleUnknown": "skip"}, "handle_unknown must be .*, got 'skip'"),
     ],
