@@ -46,7 +46,7 @@ except ImportError as _error:
 
 if TYPE_CHECKING:
     from onehot_fast.column import Column
-    from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special
+    from onehot_fast.encoder import Check, Encoder, Estimate, Listing, Special, UnknownValueError
     from onehot_fast.implicit import OneHotMatrix
     from onehot_fast.ragged import distinct_labels, multi_hot
 
@@ -58,6 +58,7 @@ __all__ = [
     "Listing",
     "OneHotMatrix",
     "Special",
+    "UnknownValueError",
     "__version__",
     "build_info",
     "cache_info",
@@ -80,6 +81,7 @@ _TABLES = {
     "Listing": "encoder",
     "OneHotMatrix": "implicit",
     "Special": "encoder",
+    "UnknownValueError": "encoder",
     "distinct_labels": "ragged",
     "multi_hot": "ragged",
 }

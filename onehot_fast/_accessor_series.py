@@ -30,6 +30,7 @@ from onehot_fast._schema.coded_column import CodedColumn
 from onehot_fast._schema.column_schema import ColumnSchema
 from onehot_fast._schema.lookup import code_column
 from onehot_fast._schema.options import ColumnKeywords
+from onehot_fast._schema.reports import UnknownValueError
 from onehot_fast.column import Column, read_values
 from onehot_fast.encoder import Encoder
 from onehot_fast.ragged import distinct_labels, multi_hot
@@ -401,7 +402,27 @@ class SeriesAccessor(Generic[Frame]):
             )
         chosen = {} if categories is None else {"categories": categories}
         output = {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
-        return self._encode({**options, **chosen, **output})
+        encoding = {**options, **chosen, **output}
+        try:
+            return self._encode(encoding)
+        except UnknownValueError:
+            if not self._is_name_alone(categories, encoding):
+                raise
+            raise UnknownValueError(
+                f"categories is [{self._data.name!r}], the name of the Series, but no value equals"
+                " it: the first argument of a Series' .onehot is categories, not columns; call"
+                " series.onehot()"
+            ) from None
+
+    def _is_name_alone(self, categories: Any, encoding: Mapping[str, Any]) -> bool:
+        """Tell whether the only category is the name of the Series, which no value equals."""
+        if categories is None or isinstance(categories, str):
+            return False
+        if list(categories) != [self._data.name]:
+            return False
+        ignored = {"drop": None, "handle_missing": "ignore", "handle_unknown": "ignore"}
+        column, _ = self._encode({**encoding, **ignored})
+        return not (column.outputs() == 0).any()
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
         """Return the column under options of an `Encoder`, and a function for its labels."""

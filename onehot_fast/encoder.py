@@ -51,6 +51,7 @@ from onehot_fast._schema.options import (
 from onehot_fast._schema.reports import (
     Check,
     Listing,
+    UnknownValueError,
     as_html,
     check_default_columns,
     check_dense,
@@ -88,6 +89,7 @@ __all__ = [
     "HandleUnknown",
     "Listing",
     "Special",
+    "UnknownValueError",
 ]
 
 # A repr shows no more items of an option.

@@ -258,8 +258,9 @@ def _numbers(table: Table, position: int) -> AnyArray:
         kind = table.type_of(position).partition(":")[2] or table.values(position).dtype
         raise ValueError(
             f"column {name!r} is not numeric (dtype {kind}), and a matrix includes only Boolean,"
-            " integer and float columns: encode it with columns=[...], drop all columns that are"
-            " not encoded with remainder='drop', or return a table, e.g. with output='pandas'"
+            " integer and float columns: convert or drop the column before fit, encode it with"
+            " columns=[...], or pass remainder='drop' to leave out all columns that are not encoded"
+            " (for a fitted encoder: encoder.set_params(remainder='drop'))"
         )
     return values
 

@@ -208,7 +208,10 @@ def _column_as_html(column: ColumnSchema, learned: ColumnStatistics) -> str:
 
 
 class UnknownValueError(ValueError):
-    """A value is not a category, and `handle_unknown` is "error"."""
+    """A value is not a category, and `handle_unknown` is "error".
+
+    Import it from `onehot_fast`. The message names the column, the first row and the values.
+    """
 
 
 @dataclass(frozen=True, eq=False)

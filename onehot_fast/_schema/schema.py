@@ -50,7 +50,8 @@ class ColumnOrder:
         if self.absent:
             raise ValueError(
                 f"the table lacks {_listed(self.absent)}, which fit saw and the matrix must have:"
-                " add the values, or pass remainder='drop' to return only the features"
+                " add the values, or return only the features:"
+                " encoder.set_params(remainder='drop')"
             )
 
     def warn_if_absent(self) -> None:

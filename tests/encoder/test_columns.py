@@ -148,7 +148,8 @@ def test_other_columns_that_are_not_numeric_raise_an_error(library, values, form
     encoder = Encoder(["p"]).fit(table)
 
     with pytest.raises(
-        ValueError, match=r"column 'other' is not numeric .*columns=.*remainder='dr"
+        ValueError,
+        match=r"column 'other' is not numeric .*convert or drop .*columns=.*remainder='dr",
     ):
         encoder.transform(table, form)
     assert Encoder(["p"], remainder="drop").fit(table).transform(table, form).shape == (2, 2)

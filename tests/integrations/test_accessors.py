@@ -25,7 +25,7 @@ import polars_strategies as polars_columns  # noqa: E402
 
 import onehot_fast.integrations.pandas  # noqa: E402
 import onehot_fast.integrations.polars  # noqa: E402, F401
-from onehot_fast import Encoder  # noqa: E402
+from onehot_fast import Encoder, UnknownValueError  # noqa: E402
 
 pytestmark = pytest.mark.parametrize("library", ["pandas", "polars"], indirect=True)
 
@@ -172,6 +172,16 @@ def test_an_encoder_encodes_a_series(library):
 def test_a_str_of_categories_is_rejected(library):
     with pytest.raises(TypeError, match="got 'is'; prefix='is' names the columns"):
         series(library, ["a"]).onehot("is")
+
+
+def test_the_name_of_the_series_is_not_a_category(library):
+    """A caller who means `columns` learns that a Series takes `categories`."""
+    with pytest.raises(UnknownValueError, match=r"categories, not columns; call series\.onehot"):
+        series(library, ["a", None]).onehot(["size"])
+    with pytest.raises(UnknownValueError, match="row 1: 'a' is unknown"):
+        series(library, ["size", "a"]).onehot(["size"])
+    with pytest.raises(UnknownValueError, match="row 0: 'a' is unknown"):
+        series(library, ["a"]).onehot(["other"])
 
 
 @pytest.mark.parametrize(
