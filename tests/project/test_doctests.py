@@ -97,8 +97,11 @@ def text() -> str:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_examples_print_what_the_page_says(name: str) -> None:
-    """Every ``>>>`` line runs, in one session from top to bottom."""
+def test_examples_print_what_the_page_says(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every ``>>>`` line runs, in one session from top to bottom, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
     page = (README.parent / name).read_text(encoding="utf-8")
     for library in IMPORT.findall(page):
         pytest.importorskip(library)
