@@ -25,7 +25,7 @@ the result. [Benchmarks](index.md) shows charts of the most common tasks.
   kernels can be faster ("/ floor" below 1).
   t0 and t1 are the times to fill the output with 0 and with 1, by `memset` or by streaming stores,
   whichever is faster ("by"). z is the share of its 64-byte cache lines without a one, and r the
-  time to read the indices. It has the same number of threads, and writes into warm huge pages.
+  time to read the indices. It has the same number of threads, and writes into huge pages in use.
 - "out" writes into a given buffer that was used before; "ordinary" is the repeated call without
   `out=`. Rows of onehot_fast are the NumPy functions.
 - "/ floor" divides by the floor of as many threads. "/ ours" divides by the row of onehot_fast that
@@ -74,6 +74,7 @@ def _machine(session: Session) -> Iterator[str]:
 
 def _targets(session: Session) -> Iterator[str]:
     yield "## Targets\n"
+    yield "Goals of this project, by which its changes are judged.\n"
     rows = [
         (TITLES.get(verdict[0], verdict[0]), *verdict[1:4], "met" if verdict.met else "**not met**")
         for verdict in verdicts(session.records)

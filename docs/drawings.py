@@ -304,9 +304,9 @@ def speed_ups(folder: Path) -> None:
         name = LIBRARIES.get(library, library)
         drawing.text(270, y + 5, task, 'text-anchor="end" font-size="13"')
         drawing.text(280, y + 5, name, f'text-anchor="start" font-size="13" fill="{FAINT}"')
-        for processor, color in zip(REPORTS, [ON, *CLASSES[1:]], strict=True):
-            value = times(processor, title)[library]
-            drawing.parts.append(f'<circle cx="{x(value):.1f}" cy="{y}" r="6" fill="{color}"/>')
+        for i, (processor, color) in enumerate(zip(REPORTS, [ON, *CLASSES[1:]], strict=True)):
+            value, top = times(processor, title)[library], y + 5 * (i - 1)
+            drawing.parts.append(f'<circle cx="{x(value):.1f}" cy="{top}" r="5" fill="{color}"/>')
     drawing.save(folder, "speed_ups")
 
 
@@ -328,10 +328,11 @@ def growth(folder: Path) -> None:
     ours, theirs = ({n: pair[k] for n, pair in by_size.items()} for k in (0, 1))
     sizes = {1e2: "100", 1e3: "1,000", 1e4: "10,000", 1e5: "100,000", 1e6: "1M", 1e7: "10M"}
     title = "one_hot(out=), 10 classes: ms against rows"
-    plot(drawing, 40, title, {"onehot_fast": rows}, sizes, {1e-3: "0.001", 0.1: "0.1", 10: "10"})
+    ticks = {1e-3: "0.001", 1e-2: "0.01", 0.1: "0.1", 1: "1", 10: "10"}
+    plot(drawing, 40, title, {"onehot_fast": rows}, sizes, ticks)
     title = "Coding 1M strings: ms against categories"
     lines = {"onehot_fast": ours, "pyarrow dictionary_encode": theirs}
-    sizes = {1: "1", **sizes}
+    sizes = {2: "2", 16: "16", **sizes}
     plot(drawing, 520, title, lines, sizes, {1: "1", 10: "10", 100: "100"})
     busy = "left: beside a process that keeps one processor busy"
     drawing.note(480, 318, f"{ZEN_4}, median; {busy}")

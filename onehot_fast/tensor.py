@@ -142,8 +142,8 @@ def one_hot(
         An index of `depth` or more, NaN or infinity becomes a row of `off_value`, or raises an
         error.
     ignore_index : int or several, optional
-        These indices become rows of `off_value`, before any policy applies. The name is that of
-        PyTorch.
+        These indices become rows of `off_value`, before the two options above apply.
+        PyTorch uses this name.
     label_smoothing : float, default 0.0
         From 0 to below 1: the values are ``1 - s + s / depth`` and ``s / depth`` instead of 1 and
         0, with ``s = label_smoothing``, so that a row still sums to 1. It needs a float dtype. An
@@ -167,9 +167,9 @@ def one_hot(
         dtypes of the two values, `dtype` and `out` differ.
     ValueError
         `depth` is negative, not finite, not one element, or None without indices; `axis` is out of
-        range; a policy is unknown or rejects an index (the message names the first one in C order);
-        the dtype cannot hold a value; `out` has another shape or overlaps; the result has more
-        dimensions or bytes than an array can have.
+        range; an option is invalid or rejects an index (the message names the first one in C
+        order); the dtype cannot hold a value; `out` has another shape or overlaps; the result has
+        more dimensions or bytes than an array can have.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 

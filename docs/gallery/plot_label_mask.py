@@ -3,7 +3,7 @@ From a label mask to class planes
 =================================
 
 A segmentation network needs one plane for each class. ``axis=1`` inserts the axis of the classes
-after that of the images: NHW becomes NCHW, in one step and without a transposed copy.
+after that of the images: (N, H, W) becomes (N, C, H, W), in one step and without a transposed copy.
 """
 
 # %%
