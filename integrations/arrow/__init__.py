@@ -1,4 +1,4 @@
-"""Arrow in and out: one-hot encoding of arrays, tables and streams, and in pyarrow's pipelines.
+"""One-hot encode Arrow arrays, tables and streams, directly or in pyarrow pipelines.
 
 >>> import pyarrow as pa
 >>> from onehot_fast import Encoder
@@ -11,10 +11,10 @@ array([[0, 1],
 >>> encode(table, Encoder().fit(table)).to_pydict()
 {'size_L': [False, True, False], 'size_S': [True, False, False], 'price': [1, 3, 2]}
 
-`one_hot` encodes one column. `encode` and `decode` take tables, and readers larger than memory
-batch by batch. `register` and `expression` bring an encoder into scanners, filters and Acero. Every
-object with the Arrow PyCapsule interface is accepted: those of pyarrow, polars, pandas, DuckDB,
-nanoarrow, narwhals and others. Inputs are read, and results are exported, without a copy.
+`one_hot` encodes one column. `encode` and `decode` take tables, and process readers batch by batch,
+also if the data is larger than memory. `register` and `expression` let scanners, filters and Acero
+use an encoder. Every object with the Arrow PyCapsule interface is accepted, e.g. from pyarrow,
+polars, pandas, DuckDB or nanoarrow. Inputs are read, and results are exported, without a copy.
 """
 
 from onehot_fast.adapter import require

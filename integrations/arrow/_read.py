@@ -1,7 +1,7 @@
-"""Containers of Arrow → tables, columns of codes, and rows of several labels.
+"""Read Arrow data as tables, columns of codes, and rows of several labels.
 
-Dictionary codes and plain values are read without a copy, times as integers. pyarrow hashes the
-types for which the core has no hash table: decimals and binary of fixed size.
+Dictionary codes and plain values are read without a copy, and times as integers. pyarrow hashes
+decimals and fixed-size binary values, because the core has no hash table for these types.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
-# Up to this many values, a set of Python finds duplicates faster than pyarrow.
+# Up to this many values, a Python set finds duplicates faster than pyarrow.
 MAX_SET_SIZE = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
-# The types that the core reads without a copy, beside timestamps without a zone.
+# The types that the core reads without a copy; it also reads timestamps without a time zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
     pa.from_numpy_dtype(np.dtype(f"{kind}{size}")).id for kind in "iu" for size in (1, 2, 4, 8)
 } | {pa.bool_().id, pa.float16().id, pa.float32().id, pa.float64().id}  # fmt: skip
@@ -40,7 +40,7 @@ LIST_TYPES = (
 
 
 def as_column(column: Any) -> ArrowColumn:
-    """Return an object with Arrow data as an array of pyarrow, without a copy."""
+    """Return an object with Arrow data as a pyarrow array or chunked array, without a copy."""
     if isinstance(column, ArrowColumn):
         return column
     stream = read_arrow(column)
@@ -53,7 +53,7 @@ def as_column(column: Any) -> ArrowColumn:
 
 
 def as_table(table: Any) -> pa.Table:
-    """Return an object with Arrow data as a table of pyarrow, without a copy."""
+    """Return an object with Arrow data as a pyarrow table, without a copy."""
     if isinstance(table, pa.Table):
         return table
     if isinstance(table, pa.RecordBatch):
@@ -64,7 +64,7 @@ def as_table(table: Any) -> pa.Table:
         return pa.table({"x0": table})
     if type(table).__module__ == "pyarrow._dataset":
         reader = ".to_reader()" if hasattr(table, "to_reader") else ".scanner().to_reader()"
-        raise TypeError(f"{with_article(table)} is not a table: pass {reader} of it")
+        raise TypeError(f"{with_article(table)} is not a table: pass the result of its {reader}")
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
         kind = pa.field(stream.schema).type
@@ -80,12 +80,12 @@ def as_table(table: Any) -> pa.Table:
 
 
 def read_table(table: Any) -> Table:
-    """Return any object with Arrow data as a `Table`, without reading a column."""
+    """Return an object with Arrow data as a `Table`; no column is read yet."""
     return ArrowTable(as_table(table))
 
 
 class ArrowTable(Table):
-    """A table of pyarrow."""
+    """A `Table` whose source is a pyarrow table."""
 
     library = "arrow"
 
@@ -93,11 +93,11 @@ class ArrowTable(Table):
         super().__init__(table.schema.names, table.num_rows, table)
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether the type holds texts, bytes or a dictionary."""
+        """Tell whether the column has texts, bytes or a dictionary."""
         return _is_encodable(self.source.schema.field(position).type)
 
     def type_of(self, position: int) -> str:
-        """Return the type as text."""
+        """Return the Arrow type of a column as text, prefixed with ``arrow:``."""
         return f"arrow:{self.source.schema.field(position).type}"
 
     def read(self, position: int) -> Column | Values:
@@ -105,11 +105,11 @@ class ArrowTable(Table):
         return read_column(self.source.column(position))
 
     def values(self, position: int) -> AnyArray:
-        """Return a column as an array."""
+        """Return a column as a NumPy array."""
         return as_values(self.source.column(position))
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns of one type of numbers or Booleans as the rows of an array."""
+        """Return columns as the rows of one array, or None if they are not of one number type."""
         every = range(len(positions))
         blocks = [chunk.block(every) for chunk in read_arrow(self.source.select(positions))]
         parts = [block for block in blocks if block is not None]
@@ -118,7 +118,7 @@ class ArrowTable(Table):
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def cells(self, position: int) -> list[Any] | None:
-        """Return the values of a few rows, None if Python has no objects for them."""
+        """Return a column as Python objects, or None if Python cannot represent its values."""
         try:
             values: list[Any] = self.source.column(position).to_pylist()
         except (ArithmeticError, ValueError, NotImplementedError):
@@ -138,15 +138,15 @@ def _is_encodable(kind: pa.DataType) -> bool:
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return an Arrow column: a `Column` if it holds codes, else its `Values`; NaN is missing."""
+    """Return an Arrow column as a `Column` if it has codes, else as `Values`; NaN is missing."""
     return ColumnReader().read(as_column(column))
 
 
 class ColumnReader:
-    """Reads one column batch by batch; equal dictionaries give the same object of categories."""
+    """Reads one column batch by batch; batches with equal dictionaries share one category array."""
 
     def __init__(self) -> None:
-        # Both by the identity of the dictionary. Without a look-up table, indices are codes.
+        # The keys are identities of dictionaries. If a look-up table is None, indices are codes.
         self._dictionaries: dict[tuple[object, ...], pa.Array] = {}
         self._luts: dict[tuple[object, ...], npt.NDArray[np.int32] | None] = {}
         self._categories: AnyArray = np.empty(0, object)
@@ -170,7 +170,7 @@ class ColumnReader:
         return self._read_dictionary(_hashed(column), "hash")
 
     def _read_dictionary(self, column: ArrowColumn, source: str) -> Column:
-        """Return the codes of dictionary arrays, which count in the categories of all chunks."""
+        """Return dictionary arrays as codes of the merged categories of all chunks."""
         chunks = chunks_of(column)
         arrays = [_core_array(chunk) for chunk in chunks]
         identities = [array.dictionary.identity for array in arrays]
@@ -189,15 +189,15 @@ class ColumnReader:
         return result
 
     def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
-        """Merge dictionaries, which may contain nulls, duplicates and each other's values."""
-        self._dictionaries = dictionaries  # an identity is unique only while its dictionary lives
+        """Merge the dictionaries of all chunks; they may contain nulls, duplicates and overlap."""
+        self._dictionaries = dictionaries  # keep them in memory, so that no identity is reused
         self._is_same_order = True
         for dictionary in dictionaries.values():
             check_offsets(dictionary)
         values = [_comparable(dictionary) for dictionary in dictionaries.values()]
         if values and not values[0].null_count and all(map(values[0].equals, values[1:])):
             self._categories = as_categories(values[0])
-            # Hashing tells all values apart but for 0.0 and -0.0.
+            # Hashed values are distinct, except that 0.0 and -0.0 are equal.
             is_distinct = is_hashed and not pa.types.is_floating(values[0].type)
             if is_distinct or _are_distinct(values[0], self._categories):
                 self._luts = dict.fromkeys(dictionaries)
@@ -215,18 +215,18 @@ class ColumnReader:
 
 
 def _is_same_order(luts: Sequence[npt.NDArray[np.int32]]) -> bool:
-    """Tell whether all dictionaries with values have the same distinct values in one order."""
+    """Tell whether all dictionaries that are not empty have the same values in the same order."""
     orders = {tuple(dict.fromkeys(lut[lut >= 0].tolist())) for lut in luts}
     return len(orders - {()}) <= 1
 
 
 def read_integers(column: ArrowColumn) -> Codes:
-    """Return the integers of a column as they are; a null becomes one that is no class."""
+    """Return the integers of a column unchanged; a null becomes an integer outside all classes."""
     column = storage(column)
     if not pa.types.is_integer(column.type):
-        raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
+        raise TypeError(f"array must contain integers if depth is given, got type {column.type}")
     if column.type == pa.uint64() and column.null_count:
-        column = column.fill_null(2**64 - 1)  # int64, the dtype of codes with nulls, has less room
+        column = column.fill_null(2**64 - 1)  # codes with nulls are int64, which cannot hold uint64
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)
 
 
@@ -239,7 +239,7 @@ def read_lists(rows: Any) -> tuple[npt.NDArray[np.int64], Any]:
 
 
 def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
-    """Return where the elements of each list begin, and the end; and the elements of all."""
+    """Return the offsets of lists (one more than the lists) and their concatenated elements."""
     lists = storage(lists)
     if not any(is_type(lists.type) for is_type in LIST_TYPES):
         raise TypeError(
@@ -260,7 +260,7 @@ def flattened(lists: ArrowColumn) -> tuple[npt.NDArray[np.int64], pa.Array]:
 
 
 def _check_lists(lists: pa.Array) -> None:
-    """Reject lists beyond their elements: pyarrow would crash."""
+    """Raise ValueError if offsets exceed the elements, because pyarrow would crash."""
     if pa.types.is_fixed_size_list(lists.type):
         return
     starts = lists.offsets.to_numpy()
@@ -273,18 +273,18 @@ def _check_lists(lists: pa.Array) -> None:
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
         raise ValueError(
-            f"row {row} is a list of {lengths[row]} elements from position {starts[row]}, and there"
-            f" are {room} elements"
+            f"row {row} is a list of {lengths[row]} elements that begins at position {starts[row]},"
+            f" but there are only {room} elements"
         )
 
 
 def _core_array(array: pa.Array) -> Any:
-    """Return an array as the reader of the core sees it."""
+    """Return an array as an array object of the core."""
     return next(read_arrow(array))
 
 
 def _plain_values(column: ArrowColumn) -> Values | None:
-    """Return values that the core reads without a copy; None for other types."""
+    """Return values that the core reads without a copy, or None if the type is not among them."""
     kind = column.type
     if kind.id in PLAIN_TYPES or (pa.types.is_timestamp(kind) and kind.tz is None):
         return Values([_core_array(chunk) for chunk in chunks_of(column)])
@@ -297,19 +297,20 @@ def _plain_values(column: ArrowColumn) -> Values | None:
             return as_categories(pa.array(counts, counted).view(kind))
         except OverflowError as error:
             raise ValueError(
-                f"values of type {kind} have years outside 1 to 9999, which Python's dates lack:"
-                " filter them, or cast them to a timestamp without a zone"
+                f"values of type {kind} have years outside 1 to 9999, which Python dates cannot"
+                " represent: filter these values, or cast the column to a timestamp without a zone"
             ) from error
         except ValueError as error:
             raise ValueError(
-                f"values of type {kind} have nanoseconds, which Python's times lack: round them"
+                f"values of type {kind} have nanoseconds, which Python times cannot represent:"
+                " round the values to microseconds"
             ) from error
 
     return Values([_core_array(chunk.view(counted)) for chunk in chunks_of(column)], as_times)
 
 
 def _hashed(column: ArrowColumn) -> ArrowColumn:
-    """Return a column as indices of a dictionary of its values."""
+    """Return a column as a dictionary array; raise TypeError if its type cannot be hashed."""
     try:
         return pc.dictionary_encode(_hashable(column))
     except pa.ArrowNotImplementedError:
@@ -320,7 +321,7 @@ def _hashed(column: ArrowColumn) -> ArrowColumn:
 
 
 def _hashable(values: ArrowColumn) -> ArrowColumn:
-    """Return decimals in the least width that pyarrow can hash."""
+    """Return values in a type that pyarrow can hash: narrow decimals become decimal128."""
     kind = values.type
     if pa.types.is_decimal(kind) and kind.bit_width < 128:
         return values.cast(pa.decimal128(kind.precision, kind.scale))
@@ -339,7 +340,7 @@ def _comparable(dictionary: pa.Array) -> pa.Array:
 def _are_distinct(values: pa.Array, categories: AnyArray) -> bool:
     """Tell whether no two values of a dictionary are equal.
 
-    The first call of pyarrow takes 0.05 ms, because its code is not in the caches.
+    Few values use a Python set, because the first call of pyarrow takes 0.05 ms.
     """
     if len(categories) <= MAX_SET_SIZE:
         return len(set(categories.tolist())) == len(categories)

@@ -1,4 +1,4 @@
-"""Convert values of Arrow to categories and arrays of NumPy, and back."""
+"""Convert Arrow values to categories and NumPy arrays, and back."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_arrow
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# For more texts, `to_numpy` is worth the import of pandas, which it causes.
+# Up to this many texts, `to_pylist` is used: `to_numpy` is faster, but imports pandas.
 MAX_LISTED_TEXTS = 1 << 12
 
 
 def storage(array: Any) -> Any:
-    """Return the storage of an extension array; any other array, or chunked array, as it is."""
+    """Return the storage of an extension array, and any other array unchanged."""
     while isinstance(array.type, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in chunks_of(array)]
         kind = array.type.storage_type
@@ -33,7 +33,7 @@ def chunks_of(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
 
 
 def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.NDArray[np.int64]]:
-    """Return the values of the runs of a run-end encoded column, and how many rows each has."""
+    """Return the value and the number of rows of each run of a run-end encoded column."""
     values, lengths = [], []
     for chunk in chunks_of(column):
         first, count = chunk.find_physical_offset(), chunk.find_physical_length()
@@ -48,7 +48,7 @@ def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.ND
 
 
 def as_categories(values: pa.Array) -> AnyArray:
-    """Return values without nulls in a dtype of NumPy if it has one, else as Python objects."""
+    """Return values without nulls in their NumPy dtype if there is one, else as Python objects."""
     check_offsets(values)
     kind = values.type
     are_texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
@@ -59,7 +59,7 @@ def as_categories(values: pa.Array) -> AnyArray:
 
 
 def check_offsets(values: pa.Array) -> None:
-    """Reject texts outside their buffers or not in UTF-8: pyarrow trusts their offsets."""
+    """Raise ValueError for invalid offsets or UTF-8, which pyarrow does not check on its own."""
     if not pa.types.is_primitive(values.type) and not pa.types.is_decimal(values.type):
         try:
             values.validate(full=True)
@@ -68,7 +68,7 @@ def check_offsets(values: pa.Array) -> None:
 
 
 def as_values(column: Any) -> AnyArray:
-    """Return a column as an array of its rows; nulls are NaN, NaT, or None among objects."""
+    """Return a column as a NumPy array; a null becomes NaN, NaT or, in an object array, None."""
     column = storage(column)
     if isinstance(column, pa.ChunkedArray):
         chunks = column.chunks or [pa.nulls(0, column.type)]
@@ -88,19 +88,19 @@ def as_values(column: Any) -> AnyArray:
 
 
 def _is_object_type(kind: pa.DataType) -> bool:
-    """Tell whether NumPy would change values of a type: dates into instants, zones into UTC."""
+    """Tell whether NumPy would change values: dates become datetimes and zones become UTC."""
     has_zone = pa.types.is_timestamp(kind) and kind.tz is not None
     return bool(has_zone or pa.types.is_date(kind) or kind == pa.month_day_nano_interval())
 
 
 def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
-    """Return the values of dictionary codes; pyarrow cannot decode dictionaries of every type."""
+    """Return the values for dictionary codes; pyarrow cannot decode dictionaries of every type."""
     if codes.dtype.kind == "i" and (codes < 0).any():
         kind = values.dtype.kind
         missing = {"f": np.nan, "m": "NaT", "M": "NaT"}.get(kind)
         dtype = values.dtype if kind in "fmM" else np.dtype(object)
         values = np.append(values.astype(dtype), np.full(1, missing, dtype))
-    # take checks each code where it uses it: another thread may change them.
+    # take checks each code as it reads it, so that a change by another thread is safe.
     rows: AnyArray = values.take(codes)
     return rows
 
@@ -112,7 +112,7 @@ def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
 
 
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories as an array of the one type that holds all exactly, or raise TypeError."""
+    """Return categories in one Arrow type that represents all exactly, or raise TypeError."""
     items = list(categories)
     if not items:
         return pa.array([], pa.string())
@@ -132,14 +132,14 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue
     kinds = sorted({type(item).__name__ for item in items})
-    raise TypeError(f"the categories of {owner} have no common type in Arrow: {', '.join(kinds)}")
+    raise TypeError(f"the categories of {owner} have no common Arrow type: {', '.join(kinds)}")
 
 
 def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
-    """Return categories in the type to which the values of any column are cast to compare them.
+    """Return categories in the type to which a column is cast before comparing its values.
 
-    Numbers and Booleans become float64, times and durations nanoseconds, if that is exact: pyarrow
-    rejects values that a cast would change, and casts to these types change the fewest.
+    If the conversion is exact, numbers and Booleans become float64, and timestamps and durations
+    get nanoseconds. pyarrow rejects values that a cast would change; these types change the fewest.
     """
     values = common_values(categories, owner)
     kind = values.type
@@ -154,10 +154,10 @@ def comparable_values(categories: Iterable[Any], owner: str) -> pa.Array:
 
 
 def output_labels(column: ColumnSchema) -> pa.Array:
-    """Return the values of a dictionary, one for each output of a column.
+    """Return the dictionary values of a column, one for each feature.
 
-    They are the names of the outputs without the prefix if an output is no category, or if no type
-    holds all categories.
+    If a feature is not a category, or if the categories have no common Arrow type, the values are
+    the names of the features without the prefix.
     """
     if not column.specials:
         try:
@@ -167,5 +167,5 @@ def output_labels(column: ColumnSchema) -> pa.Array:
     texts = column.text_labels
     if len(set(texts)) < len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
-        raise ValueError(f"column {column.name!r}: two values of the dictionary would be {twice!r}")
+        raise ValueError(f"column {column.name!r}: two dictionary values would be {twice!r}")
     return pa.array(texts, pa.string())

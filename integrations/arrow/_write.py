@@ -1,4 +1,4 @@
-"""Columns of codes → arrays of Arrow over memory that `write` fills, and tables of them."""
+"""Write columns of codes as Arrow arrays and tables; `adapter.write` fills their memory."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Layout: TypeAlias = Literal["columns", "struct", "array", "tensor", "dictionary"
 LAYOUTS: tuple[Layout, ...] = ("columns", "struct", "array", "tensor", "dictionary")
 
 PANDAS_KEY = b"pandas"
-# The names of types that have no alias in pyarrow.
+# Patterns for the type names that `pyarrow.type_for_alias` does not know.
 DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), ordered=([01])>")
 ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
 FIXED_BINARY_NAME = re.compile(r"fixed_size_binary\[(\d{1,9})\]")
 DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
-# Single rows of at most this many outputs share their columns.
+# A table of one row reuses cached columns if it has at most this many features.
 MAX_SHARED = 1 << 14
 
 
@@ -50,7 +50,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pa.Table:
-    """Return the Arrow table of the parts, in their order; columns that pass through are shared."""
+    """Return the parts as an Arrow table, in order; columns that pass through are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
     if table.n_rows == 1 and memo is not None and _are_plain_outputs(parts):
         return _row_table(table, parts, memo, num_threads)
@@ -72,7 +72,7 @@ def wrap(
 
 
 def _decoded_array(part: Decoded) -> pa.Array:
-    """Return decoded rows in the type of the fitted columns if it holds the values."""
+    """Return decoded rows, in the type of the fitted columns if it can represent the values."""
     values = fitted = _from_numpy(part.distinct, part.name)
     names = part.types_in("arrow")
     if names and part.schema is not None:
@@ -117,7 +117,7 @@ def type_of_name(name: str) -> pa.DataType:
 def _known_schema(
     table: Table, parts: Sequence[Part], columns: Sequence[Any], memo: dict[str, Any] | None
 ) -> pa.Schema:
-    """Return the schema of a table of parts, from the memo if the source has the same schema."""
+    """Return the schema of the output table; reuse the memo if the source schema is the same."""
     # The types of these parts depend on their values.
     is_arrow = isinstance(table.source, pa.Table)
     own = Decoded if is_arrow else (Decoded, Categorical, PassThrough)
@@ -132,7 +132,7 @@ def _known_schema(
 
 
 def _are_plain_outputs(parts: Sequence[Part]) -> TypeGuard[Sequence[Outputs]]:
-    """Tell whether there are only outputs, not too many, and none of them is NaN."""
+    """Tell whether all parts are features without NaN, at most `MAX_SHARED` of them."""
     n_outputs = 0
     for part in parts:
         if not isinstance(part, Outputs) or any(c.nan_where_missing for c in part.columns):
@@ -144,9 +144,9 @@ def _are_plain_outputs(parts: Sequence[Part]) -> TypeGuard[Sequence[Outputs]]:
 def _row_table(
     table: Table, parts: Sequence[Outputs], memo: dict[str, Any], num_threads: int | None
 ) -> pa.Table:
-    """Return one row of outputs, selected from a table that holds each output as 0 and as 1.
+    """Return one row of features, selected from a table that has each feature as 0 and as 1.
 
-    pyarrow selects columns in a quarter of the time that it takes to make a table.
+    In pyarrow, selecting columns takes a quarter of the time of creating a table.
     """
     source = table.source.schema if isinstance(table.source, pa.Table) else pa.schema([])
     known, both = memo.get("arrow row", (None, None))
@@ -166,7 +166,7 @@ def _row_table(
 
 
 def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.Schema:
-    """Return the schema of a table of parts."""
+    """Return the schema of the output table that consists of the parts."""
     source = table.source if isinstance(table.source, pa.Table) else None
     fields: list[pa.Field] = []
     for part in parts:
@@ -186,7 +186,7 @@ def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.S
 
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:
-    """Return the values of a column; NaN is null in a column of objects, as in pandas."""
+    """Return a NumPy column as an Arrow array; in a column of objects, NaN becomes null."""
     is_object = values.dtype == object
     try:
         try:
@@ -198,7 +198,7 @@ def _from_numpy(values: AnyArray, name: object) -> pa.Array:
         except OverflowError:  # pyarrow infers int64
             return pa.array(values, pa.uint64(), from_pandas=is_object)
     except (pa.ArrowException, OverflowError) as error:
-        raise TypeError(f"column {name!r} has no type in Arrow: {error}") from error
+        raise TypeError(f"column {name!r} has no Arrow type: {error}") from error
 
 
 def _has_nanoseconds(values: Iterable[Any]) -> bool:
@@ -208,7 +208,7 @@ def _has_nanoseconds(values: Iterable[Any]) -> bool:
 
 
 def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.RecordBatch:
-    """Return the batch of the columns; without any it still has its rows."""
+    """Return the columns as a batch; a batch without columns keeps its number of rows."""
     if len(schema):
         return pa.RecordBatch.from_arrays(columns, schema=schema)
     rows = pa.Array.from_buffers(pa.struct([]), n_rows, [None], 0)
@@ -216,7 +216,7 @@ def batch_of(columns: Sequence[pa.Array], schema: pa.Schema, n_rows: int) -> pa.
 
 
 def table_of(columns: Sequence[Any], schema: pa.Schema, n_rows: int) -> pa.Table:
-    """Return the table of the columns; without any it still has its rows."""
+    """Return the columns as a table; a table without columns keeps its number of rows."""
     if len(schema):
         return pa.Table.from_arrays(columns, schema=schema)
     return pa.Table.from_batches([batch_of([], schema, n_rows)])
@@ -227,7 +227,7 @@ def reader_of_batches(
     columns: Callable[[pa.RecordBatch], list[Any]],
     schema: pa.Schema,
 ) -> pa.RecordBatchReader:
-    """Return a reader that makes the columns of a batch when the batch is requested."""
+    """Return a reader that computes the columns of a batch when the batch is requested."""
 
     def batches() -> Iterator[pa.RecordBatch]:
         first_row = 0
@@ -246,9 +246,9 @@ def reader_of_batches(
 def metadata_without(
     metadata: Mapping[bytes, bytes] | None, changed: Collection[str]
 ) -> Mapping[bytes, bytes] | None:
-    """Return the metadata of a schema without pandas' notes about changed columns.
+    """Return the metadata of a schema without the pandas entries for changed columns.
 
-    Otherwise ``Table.to_pandas`` would give the outputs of a column the column's old dtype.
+    Otherwise ``Table.to_pandas`` would convert the new columns to the dtype of the old column.
     """
     if metadata is None or PANDAS_KEY not in metadata:
         return metadata
@@ -265,7 +265,7 @@ def metadata_without(
 
 @cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
-    """Return the Arrow type of a dtype, or raise TypeError: Arrow has no complex numbers."""
+    """Return the Arrow type of a dtype; raise TypeError if there is none, e.g. for complex128."""
     try:
         return pa.from_numpy_dtype(dtype)
     except (pa.ArrowNotImplementedError, TypeError) as error:
@@ -277,7 +277,7 @@ def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
 def output_arrays(
     columns: Sequence[CodedColumn], dtype: np.dtype[Any], num_threads: int | None = None
 ) -> list[pa.Array]:
-    """Return the outputs of one or more columns as arrays over one block; Booleans are bits."""
+    """Return the features of columns as arrays that share one buffer; Booleans are bits."""
     dtype = dtype.newbyteorder("=")
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
     if n_rows == 1 and not any(column.nan_where_missing for column in columns):
@@ -293,7 +293,7 @@ def output_arrays(
 def _single_row(
     columns: Sequence[CodedColumn], kind: pa.DataType, num_threads: int | None
 ) -> list[pa.Array]:
-    """Return the outputs of one row: two immutable arrays, one for 0 and one for 1, repeated."""
+    """Return the features of one row; all zeros are one shared array, and so are all ones."""
     off, on = _off_and_on(kind)
     arrays = [off] * sum(column.n_outputs for column in columns)
     for i in write.rows(columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
@@ -310,21 +310,21 @@ def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
 
 
 def output_fields(column: ColumnSchema) -> list[pa.Field]:
-    """Return the fields of the outputs of a column, which are never null."""
+    """Return the non-nullable fields for the features of a column."""
     Schema((column,)).check_names()
     kind = arrow_type(column.options.dtype.newbyteorder("="))
     return [pa.field(name, kind, nullable=False) for name in column.names]
 
 
 class Nested(NamedTuple):
-    """The type of an array of all outputs of a column, and its writer."""
+    """The type of an array with all features of a column, and the function that writes it."""
 
     type: pa.DataType
     write: Callable[[CodedColumn], pa.Array]
 
 
 def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None) -> Nested:
-    """Return the type and the writer of all outputs of a column as one array."""
+    """Return the type and the writer of an array with all features of a column."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
@@ -341,19 +341,19 @@ def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None)
 
 
 def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype of the elements of a row: uint8 for Booleans, as NumPy has no bits."""
+    """Return the dtype of the elements of a row: uint8 for bool, because NumPy cannot pack bits."""
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
 @lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
-    """Return the type of rows of `width` elements: tensors or lists of fixed size."""
+    """Return the type of an array whose rows are tensors or fixed-size lists of length `width`."""
     item = arrow_type(element)
     return pa.fixed_shape_tensor(item, [width]) if layout == "tensor" else pa.list_(item, width)
 
 
 def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
-    """Return the rows of a C-contiguous matrix as an array of the `rows_type` of its elements."""
+    """Return the rows of a C-contiguous matrix as an array of type `kind`, see `rows_type`."""
     is_tensor = isinstance(kind, pa.FixedShapeTensorType)
     list_type = kind.storage_type if is_tensor else kind
     elements = pa.Array.from_buffers(list_type.value_type, matrix.size, [None, _buffer(matrix)], 0)
@@ -364,14 +364,14 @@ def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
 def _struct(
     coded: CodedColumn, fields: Sequence[pa.Field], dtype: np.dtype[Any], num_threads: int | None
 ) -> pa.StructArray:
-    """Return the outputs of a column as the fields of a struct."""
+    """Return a struct array with one field for each feature of a column."""
     children = output_arrays([coded], dtype, num_threads)
     n_rows = len(coded.codes)
     return pa.Array.from_buffers(pa.struct(fields), n_rows, [None], 0, children=children)
 
 
 def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
-    """Return the type and the writer of a dictionary of the outputs; a row of zeros is null."""
+    """Return the type and the writer of a dictionary array of features; a row of zeros is null."""
     labels = output_labels(column)
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
     kind = pa.from_numpy_dtype(narrow)
@@ -379,7 +379,7 @@ def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
     def write_indices(coded: CodedColumn) -> pa.Array:
         outputs = coded.outputs(num_threads)
         indices = outputs.astype(narrow, copy=False)
-        if coded.lut is None:  # integers of the user may be out of range
+        if coded.lut is None:  # the codes are the user's integers, which may be out of range
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
         return _dictionary_array(indices, labels)
 
@@ -387,7 +387,7 @@ def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
 
 
 def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
-    """Return codes as positions among labels; a negative one is null."""
+    """Return the dictionary array of codes and labels; a negative code is null."""
     is_valid = codes >= 0
     n_null = len(codes) - int(np.count_nonzero(is_valid))
     valid = _buffer(np.packbits(is_valid, bitorder="little")) if n_null else None
@@ -397,7 +397,7 @@ def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:
 
 
 def _buffer(values: AnyArray) -> pa.Buffer:
-    """Return the memory of an array as an immutable buffer."""
+    """Return the memory of an array as a read-only buffer."""
     view = values.view()
     view.flags.writeable = False
     return pa.py_buffer(view)

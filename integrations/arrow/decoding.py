@@ -1,4 +1,4 @@
-"""Encoded tables and streams of Arrow, decoded to the values they stand for."""
+"""Decode encoded Arrow tables and streams to the original values."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .encoding import Rows, fitted_schema
 
 __all__ = ["decode"]
 
-# The feature that is one in each row; -1 for a row of zeros, -2 for a propagated missing value.
+# Per row: the index of the feature that is one, -1 for zeros, -2 for a propagated missing value.
 Classes: TypeAlias = npt.NDArray[np.int64]
 
 
@@ -40,13 +40,13 @@ def decode(
     unknown: Any = None,
     infrequent: Any = None,
 ) -> Any:
-    """Return the values that an encoded table or stream stands for.
+    """Decode an encoded table or stream to the original values.
 
     Parameters
     ----------
     table : Table, RecordBatch, RecordBatchReader, or an object with the Arrow PyCapsule interface
-        A result of `encode`, also after a file or another library. Features are found by name, in
-        any order; lists may be of any kind, and dictionaries may be plain values.
+        A result of `encode`, which may have been stored or converted. Features are found by name,
+        in any order. Any list type is accepted, and plain values instead of a dictionary array.
     encoder, layout
         As for `encode`.
     missing, unknown, infrequent : scalar, optional
@@ -56,8 +56,8 @@ def decode(
     Returns
     -------
     Table or RecordBatchReader
-        A reader for a reader. A decoded column has the type of the categories, whatever occurs, and
-        the place of its first feature. Other columns pass through.
+        A reader if `table` is a reader. A decoded column always has the type of the categories,
+        and the position of its first feature. Other columns are unchanged.
 
     Raises
     ------
@@ -67,8 +67,8 @@ def decode(
         `table` is not a table, a column has another type than `encode` gives it, the categories
         have no common type, or `missing`, `unknown` or `infrequent` is not of this type.
     ValueError
-        A column is absent or duplicated, several features of a column are one in a row, or none is
-        and a row of zeros has no meaning.
+        A column is absent or duplicated, several features of a column are one in a row, or a row
+        has only zeros although the encoder never writes a row of zeros.
 
     Examples
     --------
@@ -151,35 +151,35 @@ class ClassDecoder:
         dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
         by_class = column.category_of_feature.tolist()
         by_class += [position_of[special] for special in column.specials]
-        # The last two are those of the classes -2, a propagated missing value, and -1, all zeros.
+        # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
         self._by_class = np.array([*by_class, missing, position_of.get(zero_row, dropped)])
         self._values = values
 
     def values(self, classes: Classes) -> pa.Array:
-        """Return the values of the rows; reject a row that has no meaning."""
+        """Return the value of each row."""
         return self._values.take(pa.array(self._by_class[classes]))
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
-    """Return the value for a missing, unknown or infrequent value in the type of the categories."""
+    """Return the replacement of a missing, unknown or infrequent value in the categories' type."""
     try:
         return pa.array([value], kind)
     except (pa.ArrowException, TypeError, OverflowError, ValueError) as error:
         raise TypeError(
-            f"{special.value} must be of type {kind}, that of column {column.name!r}, got"
+            f"{special.value} must be of type {kind}, the type of column {column.name!r}, got"
             f" {value!r}: {error}"
         ) from None
 
 
 def _from_features(column: ColumnSchema, positions: list[int]) -> Callable[[Rows], Classes]:
-    """Return a reader of classes from columns of features."""
+    """Return a function that reads the class of each row from the features of a column."""
     return lambda rows: _classes_of_features(
         column, [rows.column(position) for position in positions], rows.num_rows
     )
 
 
 def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:
-    """Return a reader of classes from one column."""
+    """Return a function that reads the class of each row from one nested or dictionary column."""
     read: Callable[[Any], Classes]
     if layout == "dictionary":
         categories = as_categories(output_labels(column))
@@ -200,7 +200,7 @@ def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: 
 
 
 def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
-    """Return the classes of structs whose fields have the names of the features."""
+    """Return the class of each row of a struct column whose fields are named after the features."""
     kind = values.type
     if not pa.types.is_struct(kind):
         raise TypeError(f"column {column.name!r} must be a struct, got the Arrow type {kind}")
@@ -213,7 +213,7 @@ def _classes_of_struct(column: ColumnSchema, values: Any) -> Classes:
 
 
 def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
-    """Return the classes of tensors or lists."""
+    """Return the class of each row of a column of tensors or lists."""
     width = column.n_outputs
     try:
         offsets, elements = flattened(values)
@@ -231,7 +231,7 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
 
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
-    """Return the classes of values of the dictionary that `encode` makes."""
+    """Return the class of each row of a column that was encoded with layout="dictionary"."""
     rows = read_column(storage(values)).encode()
     classes = labels.outputs_of(rows.stored)[rows.codes.astype(np.int64)]
     # A null is a row of zeros.
@@ -239,19 +239,19 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     if is_unknown.any():
         row = int(np.argmax(is_unknown))
         value = values[row].as_py()
-        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not one of its features")
+        raise ValueError(f"column {column.name!r}, row {row}: {value!r} is not a dictionary value")
     return classes
 
 
 def _cells(values: Any) -> npt.NDArray[Any]:
-    """Return numbers and Booleans as an array, NaN for null."""
+    """Return a column of numbers or Booleans as a NumPy array; null becomes NaN."""
     numbers = cast(Values, read_column(storage(values))).numbers()
     assert numbers is not None
     return numbers
 
 
 def _check_numbers(values: Any, owner: str) -> None:
-    """Reject outputs that are neither numbers nor Booleans."""
+    """Raise TypeError if features are neither numbers nor Booleans."""
     kind = storage(values).type
     if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise TypeError(f"{owner} must hold Booleans or numbers, got the Arrow type {kind}")

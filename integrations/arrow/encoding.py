@@ -1,4 +1,4 @@
-"""Tables and streams of Arrow, encoded: the schema is known before the first batch."""
+"""Encode Arrow tables and streams; the output schema is known before the first batch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["encode", "encoded_schema"]
 
 Rows: TypeAlias = pa.Table | pa.RecordBatch
 
-# `map_columns` counts in bytes to write: hashing one value takes as long as writing this many.
+# `map_columns` measures work in bytes to write; hashing one value takes as long as this many bytes.
 HASH_BYTES = 32
 
 
@@ -56,28 +56,28 @@ def encode(
         Fitted on tables of any library.
     layout : {"columns", "struct", "array", "tensor", "dictionary"}, default "columns"
         "columns" replaces each encoded column by one column per feature; Booleans are bits. In the
-        other layouts an encoded column keeps its name and place. It becomes a struct of its
+        other layouts an encoded column keeps its name and position. It becomes a struct of its
         features, a list of fixed size ("array"), a one-dimensional tensor of fixed shape, or a
         dictionary array whose values are the features. Lists and tensors hold bytes if the dtype is
         bool. A row of zeros is null in a dictionary array.
     num_threads : int, optional
-        By default as many as the size of the result makes worthwhile.
+        The number of threads; by default it depends on the size of the result.
 
     Returns
     -------
     Table or RecordBatchReader
-        A reader for a reader: it encodes a batch when that batch is requested. Other columns, their
-        fields and the metadata are kept. New columns have no nulls, except in layout "dictionary".
+        A reader if `table` is a reader; it encodes a batch when the batch is requested. The other
+        columns and the metadata are kept. New columns have no nulls, except with "dictionary".
 
     Raises
     ------
     RuntimeError
         The encoder is not fitted.
     TypeError
-        `table` is not a table, a column cannot be encoded, or a dtype has no type in Arrow.
+        `table` is not a table, a column cannot be encoded, or a dtype has no Arrow type.
     ValueError
-        A column is absent or duplicated, a feature has the name of another column of the output, or
-        the encoder rejects a value. A reader raises the last with the batch.
+        A column is absent or duplicated, a feature has the name of another output column, or the
+        encoder rejects a value. A reader raises the error for a value when it reads the batch.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -101,7 +101,7 @@ def encode(
 
 
 def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "columns") -> pa.Schema:
-    """Return the schema that `encode` gives to tables of a schema.
+    """Return the schema of the result of `encode` for tables with the given schema.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def fitted_schema(encoder: Any, layout: Any) -> Schema:
 
 
 class ColumnCoder:
-    """Codes one column batch by batch; a dictionary is looked up once while it stays the same."""
+    """Converts one column to codes by batch; looks up a dictionary again only if it changed."""
 
     def __init__(self, schema: ColumnSchema) -> None:
         self._schema = schema
@@ -165,7 +165,7 @@ class ColumnCoder:
 
 
 class NewColumns(NamedTuple):
-    """The output fields of the encoded columns ``schema.columns[columns]``, and their writer."""
+    """The output fields of ``schema.columns[columns]``, and the function that writes them."""
 
     columns: slice
     fields: list[pa.Field]
@@ -173,7 +173,7 @@ class NewColumns(NamedTuple):
 
 
 class EncodePlan:
-    """The schema of the output, and the writers of its columns."""
+    """The schema of the output, and how to write each of its columns."""
 
     def __init__(
         self, source: pa.Schema, schema: Schema, layout: Layout, num_threads: int | None = None
@@ -210,7 +210,7 @@ class EncodePlan:
         self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
 
     def encode(self, rows: Rows) -> list[Any]:
-        """Return the columns of the output; large inputs are read in several threads."""
+        """Return the columns of the output; several threads read a large input."""
 
         def code(index: int) -> CodedColumn:
             return self._coders[index].code(rows.column(self._positions[index]))
@@ -227,7 +227,7 @@ class EncodePlan:
 
 
 def _feature_columns(schema: Schema, positions: slice, num_threads: int | None) -> NewColumns:
-    """Return one output column for each feature of several encoded columns."""
+    """Return output columns for several encoded columns, one for each feature."""
     columns = schema.columns[positions]
     dtype = columns[0].options.dtype
     fields = [field for column in columns for field in output_fields(column)]
@@ -237,7 +237,7 @@ def _feature_columns(schema: Schema, positions: slice, num_threads: int | None) 
 def _nested_column(
     schema: Schema, index: int, name: str, layout: Layout, num_threads: int | None
 ) -> NewColumns:
-    """Return one output column for all features of an encoded column."""
+    """Return a single output column that contains all features of an encoded column."""
     kind, write = nested(schema.columns[index], layout, num_threads)
     field = pa.field(name, kind, nullable=layout == "dictionary")
     return NewColumns(slice(index, index + 1), [field], lambda coded: [write(coded[0])])

@@ -1,6 +1,6 @@
-"""One-hot encoding in pyarrow's pipelines: a compute function, and expressions that call it.
+"""One-hot encode in pyarrow pipelines with a compute function, and expressions that call it.
 
-pyarrow does not cast the arguments of functions written in Python. The function therefore takes
+pyarrow does not cast the arguments of functions written in Python. Therefore the function takes
 positions of categories, which pyarrow's ``index_in`` computes from values of any type.
 """
 
@@ -32,7 +32,7 @@ __all__ = ["expression", "register"]
 FunctionLayout: TypeAlias = Literal["tensor", "array", "struct"]
 FUNCTION_LAYOUTS: tuple[FunctionLayout, ...] = ("tensor", "array", "struct")
 
-# The digest of each function by its name; pyarrow's registry cannot remove functions.
+# Name → digest of each registered function; pyarrow's registry cannot remove functions.
 _registered: dict[str, str] = {}
 _lock = threading.Lock()
 
@@ -40,20 +40,20 @@ _lock = threading.Lock()
 def register(
     encoder: Any, name: str | None = None, *, column: Any = None, layout: FunctionLayout = "tensor"
 ) -> str:
-    """Register the encoding of a column as a compute function of pyarrow.
+    """Register a pyarrow compute function that encodes a column.
 
-    The function takes int32 positions (an array, chunks or a scalar): the position of a category in
-    ``encoder.categories[column]``, the number of categories for an unknown value, null for a
-    missing value. `expression` writes the call that turns values into positions.
+    The function takes int32 positions as an array, a chunked array or a scalar: the position of a
+    category in ``encoder.categories[column]``, the number of categories for an unknown value, or
+    null for a missing value. `expression` computes the positions from values.
 
     Parameters
     ----------
     encoder : Encoder, or sequence of scalars or Array
-        A fitted encoder; or the categories: other values become zeros, and elements are uint8.
+        A fitted encoder, or categories, with which other values become zeros and the dtype uint8.
     name : str, optional
-        By default "onehot_fast.<digest>", which is the same for equal functions.
+        By default "onehot_fast.<digest>"; equal functions have the same digest.
     column : column name, optional
-        The column to encode; needed if the encoder has several.
+        The column to encode; required if the encoder has several columns.
     layout : {"tensor", "array", "struct"}, default "tensor"
         See `encode`.
 
@@ -67,10 +67,10 @@ def register(
     RuntimeError
         The encoder is not fitted.
     TypeError
-        An argument is of the wrong kind, or the dtype has no type in Arrow.
+        An argument has the wrong type, or the dtype has no Arrow type.
     ValueError
-        Another function has this name; or the encoder has several columns and `column` is None, or
-        no column of this name. The function itself raises it if the encoder rejects a value.
+        Another function has this name, the encoder has several columns and `column` is None, or it
+        has no such column. The registered function raises it if the encoder rejects a value.
 
     Notes
     -----
@@ -95,7 +95,7 @@ def register(
         if _registered.get(name) == function.digest:
             return name
         if name in _registered or name in pc.list_functions():
-            raise ValueError(f"name must not be that of another compute function, got {name!r}")
+            raise ValueError(f"another compute function is named {name!r}: pass another name")
         pc.register_scalar_function(
             function,
             name,
@@ -113,26 +113,26 @@ def register(
 def expression(
     encoder: Any, field: Any, *, column: Any = None, layout: FunctionLayout = "tensor"
 ) -> pc.Expression:
-    """Return an expression that encodes a field, for scanners, filters and Acero's plans.
+    """Return an expression that encodes a field, for scanners, filters and Acero plans.
 
     Parameters
     ----------
     encoder, column, layout
-        As for `register`; `column` is by default the column with the field's name.
+        As for `register`, but the default `column` is the column with the name of the field.
     field : str or Expression
-        Its type must be castable to the type of the categories: texts, dictionaries of texts or
-        string views for texts, any numbers for numbers. A number or time that the cast would change
-        is an error.
+        The name of a field, or an expression. pyarrow must be able to cast its type to the type of
+        the categories, e.g. from any number to another, or from a dictionary or string view to
+        texts. A cast that would change a number or a time raises an error.
 
     Returns
     -------
     pyarrow.compute.Expression
-        ``pyarrow.compute.struct_field`` takes one output of layout "struct".
+        With layout "struct", ``pyarrow.compute.struct_field`` selects one feature.
 
     Raises
     ------
     RuntimeError, TypeError, ValueError
-        As for `register`; or the categories have no common type.
+        As for `register`. Also TypeError if the categories have no common type.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Express
     position = pc.Expression._call("index_in", [values], pc.SetLookupOptions(value_set=known))
     if not _distinguishes_unknown(column):
         return position
-    # Missing and unknown values both have a null position: only the values differ.
+    # Missing and unknown values both have a null position; only the values tell them apart.
     present = pc.coalesce(position, unknown)
     return pc.if_else(values.is_null(nan_is_null=True), missing, present)
 
@@ -190,11 +190,11 @@ class _Function:
         self.digest = hashlib.sha256(meaning.encode()).hexdigest()[:16]
 
     def __call__(self, context: Any, positions: pa.Array) -> pa.Array:
-        """Return the rows of a batch; pyarrow does not check their number."""
+        """Return the encoded rows of a batch; check their number, which pyarrow does not."""
         codes = read_integers(positions)
         if len(codes) != context.batch_length:
             raise ValueError(
-                f"positions must be as many as the {context.batch_length} rows of the batch, got"
+                f"there must be one position per row of the batch ({context.batch_length}), got"
                 f" {len(codes)}"
             )
         self._check(codes)
@@ -203,7 +203,7 @@ class _Function:
         return self._write(CodedColumn(codes, self._lut, n_outputs, nan_where_missing=is_nan))
 
     def _check(self, codes: npt.NDArray[Any]) -> None:
-        """Reject positions out of range and values that the encoder rejects."""
+        """Raise ValueError for positions out of range and for values that the encoder rejects."""
         column, n_known = self._column, len(self._lut) - 2
         if column.options.handle_missing == "error" and len(codes) and codes.min() < 0:
             raise ValueError(
@@ -212,7 +212,7 @@ class _Function:
             )
         largest = int(codes.max()) if len(codes) else -1
         if largest > n_known:
-            raise ValueError(f"category must be in [0, {n_known}], got {largest}")
+            raise ValueError(f"positions must be in [0, {n_known}], got {largest}")
         if largest == n_known and column.options.handle_unknown == "error":
             row = int(np.argmax(codes))
             raise ValueError(

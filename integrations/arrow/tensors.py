@@ -1,4 +1,4 @@
-"""One-hot encode one column of Arrow over memory that Arrow, NumPy and DLPack share."""
+"""One-hot encode one Arrow column into memory that Arrow, NumPy and DLPack share."""
 
 from __future__ import annotations
 
@@ -56,34 +56,34 @@ def one_hot(
     Parameters
     ----------
     array : Array, ChunkedArray, or an object with the Arrow PyCapsule interface, of n_rows
-        Null and NaN are missing.
+        The column. Null and NaN are missing values.
     categories : sequence of scalars, or Array, optional
-        The classes in their order; by default the values of the dictionary in its order, or the
-        distinct values, sorted.
+        The classes in order. The default is the values of the dictionary, or the sorted distinct
+        values.
     depth : int, optional
-        The number of classes if the integers of `array` are the classes.
+        The number of classes; the elements of `array` are then class labels from 0 to depth - 1.
     layout : {"tensor", "array", "struct", "columns", "dictionary"}, default "tensor"
-        "tensor" (of one dimension) and "array" (lists of fixed size) store rows contiguously, as
-        bytes if the dtype is bool. "struct" and "columns" have one field per class; Booleans are
-        bits. The values of "dictionary" are the classes; NumPy and DLPack encode it when needed.
+        "tensor" (one-dimensional) and "array" (fixed-size lists) store rows contiguously, as bytes
+        if the dtype is bool. "struct" and "columns" have one field per class; Booleans are bits.
+        The values of a "dictionary" are the classes; it is encoded when NumPy or DLPack reads it.
     dtype : dtype_like, default uint8
         The dtype of the elements: bool, an integer or a float.
     num_threads : int, optional
-        By default as many as the size of the result makes worthwhile.
+        The number of threads; by default it depends on the size of the result.
 
     Returns
     -------
     OneHotArray of n_rows
-        A missing value, or a value that is no class, becomes a row of zeros (null in a dictionary).
+        Missing values and values that are not a class become zeros (null in a dictionary).
 
     Raises
     ------
     TypeError
-        `array` has no Arrow data or a type that cannot be encoded, `array` does not hold integers
-        and `depth` is given, or an argument is of the wrong kind.
+        `array` has no Arrow data or cannot be encoded, `depth` is given but `array` does not
+        contain integers, or an argument has the wrong type.
     ValueError
-        Both `categories` and `depth` are given, two classes are equal, two fields would have one
-        name, or an index is outside its dictionary.
+        Both `categories` and `depth` are given, two classes are equal, two fields would have the
+        same name, or an index is outside its dictionary.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -119,7 +119,7 @@ def one_hot(
 def _read(
     array: Any, categories: Any, depth: Any, element: np.dtype[Any]
 ) -> tuple[CodedColumn, AnyArray | range]:
-    """Return a column as codes, and its classes."""
+    """Return the codes and the classes of a column."""
     if categories is not None and depth is not None:
         raise ValueError("depth and categories are both given: pass one of them")
     values = as_column(array)
@@ -159,9 +159,9 @@ class OneHotArray:
     """One-hot encoded rows that every library can import without a copy.
 
     pyarrow, polars, pandas, DuckDB and nanoarrow import it through the Arrow PyCapsule interface.
-    NumPy and DLPack get the matrix of shape (n_rows, depth): the same memory in the layouts
-    "tensor" and "array", a new array in the others. The memory is read-only, except for consumers
-    older than DLPack 1.0. It is freed with the last reference in any library.
+    NumPy and DLPack import a matrix of shape (n_rows, depth): without a copy in the layouts
+    "tensor" and "array", as a new array in the others. The memory is read-only, except for
+    consumers older than DLPack 1.0. It is freed with the last reference in any library.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class OneHotArray:
     categories : sequence
         The class of each column of the matrix.
     matrix : ndarray of shape (n_rows, depth), optional
-        The memory of `arrow`.
+        A matrix over the memory of `arrow`.
 
     Examples
     --------
@@ -202,7 +202,7 @@ class OneHotArray:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the matrix: rows and classes."""
+        """The shape of the matrix: (n_rows, n_classes)."""
         return len(self), len(self._categories)
 
     @property
@@ -219,12 +219,12 @@ class OneHotArray:
         return len(self._arrow)
 
     def __repr__(self) -> str:
-        """Return the size and the type."""
+        """Return the number of rows and classes, and the type."""
         kind = getattr(self._arrow, "type", "columns")
         return f"OneHotArray({len(self)} rows, {len(self._categories)} classes, {kind})"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Return the matrix, read-only if it is the memory of the Arrow array."""
+        """Return the matrix, read-only if it shares the memory of the Arrow array."""
         matrix = self._matrix
         if copy is False and (matrix is None or (dtype is not None and dtype != self._dtype)):
             raise ValueError("the matrix of this result cannot be returned without a copy")
@@ -238,28 +238,28 @@ class OneHotArray:
         return matrix
 
     def __dlpack__(self, **options: Any) -> Any:
-        """Return the DLPack capsule of the matrix; `options` are those of NumPy's arrays."""
+        """Return the DLPack capsule of the matrix; `options` are passed to NumPy's method."""
         if EXPORTS_READ_ONLY and options.get("max_version") is not None:
             return np.asarray(self).__dlpack__(**options)
         matrix = np.asarray(self) if self._matrix is None else self._matrix
         return matrix.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[Any, Any]:
-        """Return the device: the processor."""
+        """Return the DLPack device, always the CPU."""
         return np.empty(0, np.uint8).__dlpack_device__()
 
     def __arrow_c_schema__(self) -> object:
-        """Return the capsule of the type."""
+        """Return the capsule of the Arrow type or schema."""
         kind = self._arrow.schema if isinstance(self._arrow, pa.RecordBatch) else self._arrow.type
         return kind.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """Return the capsules of the type and of the rows; columns are a struct."""
+        """Return the capsules of the type and of the rows; layout "columns" becomes a struct."""
         capsules: tuple[object, object] = self._arrow.__arrow_c_array__(requested_schema)
         return capsules
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Return the capsule of a stream of all rows at once."""
+        """Return the capsule of a stream with all rows in one chunk."""
         chunks = self._arrow
         if not isinstance(chunks, pa.RecordBatch):
             chunks = pa.chunked_array([chunks])
@@ -267,7 +267,7 @@ class OneHotArray:
 
 
 def _matrix_of(arrow: Any, depth: int, dtype: np.dtype[Any]) -> AnyArray:
-    """Return the matrix of columns or of dictionary indices."""
+    """Return the one-hot matrix of a batch, a struct array or a dictionary array."""
     if isinstance(arrow, pa.DictionaryArray):
         return _matrix(CodedColumn(next(read_arrow(arrow)).codes(), None, depth), dtype)
     columns = arrow.columns if isinstance(arrow, pa.RecordBatch) else arrow.flatten()

@@ -14,9 +14,9 @@ array([[1],
        [1]])
 
 `OneHotEncoder`, `OrdinalEncoder`, `TargetEncoder`, `KBinsDiscretizer`, `LabelBinarizer` and
-`MultiLabelBinarizer` are subclasses of those in `sklearn.preprocessing`, and `label_binarize` is a
-function around the original: only the import changes. This package reads and writes common inputs;
-scikit-learn's own code handles all others. scikit-learn's own tests run against these classes.
+`MultiLabelBinarizer` are subclasses of the `sklearn.preprocessing` classes with these names, and
+`label_binarize` wraps the original function: you only change the import. This package handles
+common inputs; scikit-learn's code handles all others. scikit-learn's tests run with these classes.
 """
 
 from onehot_fast.adapter import require

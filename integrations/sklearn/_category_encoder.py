@@ -1,4 +1,4 @@
-"""Learn the categories of features, and look values up among them."""
+"""Learn the categories of features, and look up values in them."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from ._originals import BaseEncoder
 
 Positions: TypeAlias = npt.NDArray[np.int32]
 
-# scikit-learn passes this option if NaN must not become an infrequent category.
+# The option that scikit-learn passes if NaN must not become an infrequent category.
 NAN_APART = "return_and_ignore_missing_for_infrequent"
 
 
 class CategoryCodes(NamedTuple):
-    """The rows of a feature as codes of its categories."""
+    """The rows of a feature as codes, and a look-up table to positions in `categories_`."""
 
-    codes: AnyArray  # entries of `lut`, negative for missing values
-    lut: Positions  # code → position in `categories_`, or their number for an unknown value; the
-    # last entry is the position of a missing value
+    codes: AnyArray  # indices into `lut`, negative for missing values
+    lut: Positions  # code → position in `categories_`, or len(categories_) for an unknown value;
+    # the last entry is the position of a missing value
     has_unknown: bool
 
     def map(self, function: Callable[[Positions], AnyArray]) -> AnyArray:
-        """Return the results of a function of positions for the rows."""
+        """Apply a function to the position of each row, or to `lut` if `lut` is shorter."""
         if len(self.codes) < len(self.lut):
             return function(self.lut.take(self.codes))
         return function(self.lut).take(self.codes, axis=0)
@@ -53,7 +53,7 @@ class CategoryCodes(NamedTuple):
 class CategoryLookup:
     """The categories of a fitted feature, with a hash table."""
 
-    categories: AnyArray  # the item of `categories_`
+    categories: AnyArray  # the element of `categories_`
     present: Categories  # the categories that are not missing
     type: type  # their Python type: str, int, float or bool
     none: int  # the position of None, or the number of categories
@@ -61,9 +61,9 @@ class CategoryLookup:
 
     @classmethod
     def of(cls, categories: AnyArray) -> CategoryLookup:
-        """Return a look-up of categories of one type.
+        """Return a look-up of the categories of a feature, which must all have one type.
 
-        scikit-learn handles duplicates, unsorted numbers and a missing value before others.
+        scikit-learn handles duplicates, unsorted numbers, and a missing value that is not last.
         """
         present, none, nan = categories, len(categories), len(categories)
         # pandas.NA has no truth value.
@@ -83,7 +83,7 @@ class CategoryLookup:
         return cls(categories, known, kind, none, nan)
 
     def code(self, column: InputColumn) -> CategoryCodes:
-        """Return a column as codes of the categories."""
+        """Return the rows of a column as codes, with their positions in the categories."""
         source, dtype = column.source, column.dtype
         if isinstance(source, Values) and self._accepts(dtype, KIND_TYPES.get(dtype.kind, str)):
             codes = None
@@ -107,7 +107,7 @@ class CategoryLookup:
         return CategoryCodes(encoded.codes, lut, has_unknown)
 
     def _of_lookup(self, codes: npt.NDArray[np.int32], column: InputColumn) -> CategoryCodes:
-        """Return positions among the present categories: -1 is missing and -2 unknown."""
+        """Convert codes of `present.lookup`: -1 is a missing value, -2 an unknown value."""
         lowest = min(codes.tolist()) if len(codes) <= MAX_CELL_ROWS else int(codes.min())
         has_unknown, lut = lowest < -1, self._luts[0]
         if lowest == -1 or (has_unknown and bool((codes == -1).any())):
@@ -118,12 +118,12 @@ class CategoryLookup:
             codes[codes < -1] = len(self.present)
             array = column.array
             if array is not None and array.dtype.kind == "f" and np.isinf(array).any():
-                raise SklearnFallback  # it raises an error
+                raise SklearnFallback  # scikit-learn raises an error for infinity
         return CategoryCodes(codes, lut, has_unknown)
 
     @cached_property
     def _luts(self) -> tuple[Positions, Positions]:
-        """The look-up tables of columns whose missing values are NaN, and None."""
+        """Two look-up tables: for columns whose missing values are NaN, and are None."""
         known = np.arange(len(self.present) + 2, dtype=np.int32)
         known[-2:] = len(self.categories), self.nan
         other = known.copy()
@@ -131,11 +131,11 @@ class CategoryLookup:
         return known, other
 
     def _position_of(self, missing: float | None) -> int:
-        """Return the position of a missing value."""
+        """Return the position of NaN or None in the categories, or len(categories) if unknown."""
         return self.none if missing is None else self.nan
 
     def _accepts(self, dtype: DType, kind: Any) -> bool:
-        """Tell whether scikit-learn finds the same values of a type in an array of a dtype."""
+        """Tell whether scikit-learn would find equal values in a column of this dtype and type."""
         both = dtype, self.categories.dtype
         if kind is not self.type or self.type is str:
             return kind is self.type
@@ -145,18 +145,18 @@ class CategoryLookup:
 
 
 class CategoryEncoder(BaseEncoder):
-    """An encoder in front of scikit-learn's, which remains the fallback."""
+    """A base class that encodes common inputs and falls back to scikit-learn's own methods."""
 
-    # Steps of scikit-learn's `transform`: if a subclass overrides one, its `transform` runs.
+    # Methods that scikit-learn's `transform` calls; it must run if a subclass overrides one.
     STEPS: ClassVar[tuple[str, ...]] = "_check_X", "_transform", "_map_infrequent_categories"
-    # Slots, so that `vars`, copies and pickles hold scikit-learn's attributes only: the rows of
-    # `fit` while `fit_transform` runs, and a look-up for each feature.
+    # The rows of `fit` while `fit_transform` runs, and a look-up for each feature. Slots keep these
+    # attributes out of `vars`, copies and pickles.
     __slots__ = ("_fitted_rows", "_lookups")
     _fitted_rows: list[CategoryCodes] | None
     _lookups: list[CategoryLookup]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return scikit-learn's attributes."""
+        """Return the attributes to pickle, which are scikit-learn's."""
         return vars(self).copy()
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
@@ -183,15 +183,15 @@ class CategoryEncoder(BaseEncoder):
         Returns
         -------
         ndarray, or csr_matrix if ``sparse_output=True``
-            The encoded rows: a CSR array if scikit-learn is configured so, a table after
-            `set_output`.
+            The encoded rows. The result is a CSR array if scikit-learn is configured to return
+            sparse arrays, and a table after `set_output`.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError, TypeError, ValueError
-            As scikit-learn words them.
+            The same errors as scikit-learn.
         MemoryError
-            A dense result does not fit into the free memory. Nothing has been allocated.
+            A dense result is larger than the free memory. Nothing has been allocated.
         """
         dtype = self._result_dtype()
         if dtype is not None:
@@ -200,24 +200,24 @@ class CategoryEncoder(BaseEncoder):
         return super().transform(X)
 
     def _result_dtype(self) -> DType | None:
-        """Return the dtype of the result, or None if scikit-learn has to make it."""
+        """Return the dtype of the result, or None if scikit-learn must compute the result."""
         raise NotImplementedError
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
-        """Return the result for coded rows."""
+        """Return the encoded rows."""
         raise NotImplementedError
 
     def _fit(
         self, X: Any, handle_unknown: str = "error", ensure_all_finite: Any = True, **options: Any
     ) -> dict[str, Any]:
-        """Learn the categories, as scikit-learn's method of this name does."""
+        """Learn the categories like scikit-learn's method of this name."""
         if ensure_all_finite == "allow-nan" and options in ({}, {NAN_APART: True}):
             with suppress(SklearnFallback):
                 return self._fit_columns(X, handle_unknown, bool(options))
         return super()._fit(X, handle_unknown, ensure_all_finite, **options)
 
     def _fit_columns(self, X: Any, handle_unknown: str, is_nan_apart: bool) -> dict[str, Any]:
-        """Learn the categories of columns that are read without scikit-learn."""
+        """Learn the categories without scikit-learn; raise SklearnFallback for rare inputs."""
         (_, columns), declared = self._read(X), self.categories
         if isinstance(declared, str):
             learned = [learn(column.encode()) for column in columns]
@@ -242,7 +242,7 @@ class CategoryEncoder(BaseEncoder):
         return fitted | ({"missing_indices": nan_at} if is_nan_apart else {})
 
     def _look_up(self, X: Any) -> list[CategoryCodes]:
-        """Return the rows of a table as codes of the known categories."""
+        """Return the rows of each feature of a table as codes."""
         lookups, (names, columns) = self._category_lookups(), self._read(X)
         if len(columns) != len(lookups):
             raise SklearnFallback
@@ -255,7 +255,7 @@ class CategoryEncoder(BaseEncoder):
         return rows
 
     def _category_lookups(self) -> list[CategoryLookup]:
-        """Return a look-up for each feature, made again if `categories_` changed."""
+        """Return a look-up for each feature; rebuild the look-ups if `categories_` changed."""
         lookups, categories = getattr(self, "_lookups", []), self.categories_
         known = [each.categories for each in lookups]
         if len(known) != len(categories) or not all(map(is_, known, categories)):
@@ -263,13 +263,13 @@ class CategoryEncoder(BaseEncoder):
         return lookups
 
     def _read(self, X: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
-        """Return the names and the columns of a table."""
+        """Return the column names, if any, and the columns of a table."""
         if self._overrides("_check_X"):
             raise SklearnFallback
         return read_table(X)
 
     def _overrides(self, *names: str) -> bool:
-        """Tell whether a subclass has its own methods of these names."""
+        """Tell whether a user's subclass overrides one of the named methods."""
         own = type(self)
         if own.__module__.startswith(__package__):
             return False
@@ -278,7 +278,7 @@ class CategoryEncoder(BaseEncoder):
 
 
 def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the categories of a column, sorted, with the missing one last, and its codes."""
+    """Return the sorted categories of a column, a missing value last, and the coded rows."""
     values, has_missing = column.values, column.has_missing
     used = np.flatnonzero(CodedColumn(column.codes, None, len(values)).counts())
     used = used[Categories.of(values.take(used)).argsort()]
@@ -294,7 +294,7 @@ def learn(column: EncodedColumn) -> tuple[AnyArray, CategoryCodes]:
 
 
 def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, CategoryCodes]:
-    """Return the categories that a user declared, and a column as codes of them."""
+    """Return the categories declared by the user as an array, and the coded rows of a column."""
     try:
         categories = np.array(declared, object if column.dtype.kind == "U" else column.dtype)
     except (TypeError, ValueError, OverflowError) as error:
@@ -305,7 +305,7 @@ def find_declared(declared: Any, column: InputColumn) -> tuple[AnyArray, Categor
 
 
 def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[np.int64]:
-    """Return in how many rows each category occurs."""
+    """Return the number of rows of each category."""
     in_rows = CodedColumn(rows.codes, None, len(rows.lut) - 1).counts()
     in_rows = np.append(in_rows, len(rows.codes) - in_rows.sum())
     counts = np.zeros(len(categories) + 1, np.int64)
@@ -314,5 +314,5 @@ def count_categories(categories: AnyArray, rows: CategoryCodes) -> npt.NDArray[n
 
 
 def _is_nan(value: Any) -> bool:
-    """Tell whether a value is a NaN of Python or NumPy."""
+    """Tell whether a value is NaN, as a Python or a NumPy float."""
     return isinstance(value, float | np.floating) and bool(value != value)

@@ -20,34 +20,34 @@ DType: TypeAlias = np.dtype[Any]
 
 # The major and minor version of scikit-learn.
 VERSION = tuple(map(int, sklearn.__version__.split(".")[:2]))
-# check_array does not copy or convert arrays of these kinds.
+# Kinds of arrays that check_array neither copies nor converts.
 PLAIN_KINDS = "OUbiuf"
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 OBJECT = np.dtype(object)
-# The types of objects that stand for NaN.
+# The types that NaN may have in an array of objects.
 NAN_TYPES = {float, np.float16, np.float32, np.float64}
-# The kind of a dtype → the type of its elements as Python objects. An array of objects is read only
-# if all of its elements have the same one of these types.
+# The kind of a dtype → the Python type of its elements. An array of objects is read only if all
+# elements have the same type, and the type is one of these.
 KIND_TYPES = {"U": str, "i": int, "u": int, "f": float, "b": bool}
-# Reading this few rows cell by cell is faster than creating a Series for each column.
+# Up to this many rows, reading cell by cell is faster than creating a Series for each column.
 MAX_CELL_ROWS = 16
 
 
 class SklearnFallback(Exception):  # caught within this package
-    """Only scikit-learn's own code can read the values or report what is wrong."""
+    """Raised if only scikit-learn's own code can read the values or report the error."""
 
 
 class EncodedColumn(NamedTuple):
-    """The codes of a column and its distinct values."""
+    """A column as codes, with its distinct values."""
 
     codes: AnyArray  # positions in `values`, negative for missing values
-    values: Any  # an ndarray or Strings: distinct, not missing, in any order
+    values: Any  # ndarray or Strings of the distinct values in any order, without missing values
     dtype: DType  # the dtype of the column as an array in scikit-learn
     missing: float | None  # the missing value: NaN or None
 
     @property
     def has_missing(self) -> bool:
-        """Whether a value is missing."""
+        """Whether the column has a missing value."""
         return self.codes.dtype.kind == "i" and bool(self.codes.min() < 0)
 
 
@@ -63,7 +63,7 @@ class InputColumn(NamedTuple):
         """Return the codes and the distinct values of the column."""
         try:
             column = self.source.encode()
-        except TypeError as error:  # a value that cannot be hashed
+        except TypeError as error:  # a value is not hashable
             raise SklearnFallback from error
         codes = column.codes
         values: Any = column.stored
@@ -72,7 +72,7 @@ class InputColumn(NamedTuple):
         if not isinstance(values, Strings):
             values = values.astype(self.dtype, copy=False)
         if self.array is not None and self.array.dtype.kind == "f":
-            # Whether the category is 0.0 or -0.0 depends on how NumPy sorts.
+            # In scikit-learn, NumPy's sort decides whether the category is 0.0 or -0.0.
             is_negative_zero = (self.array == 0) & np.signbit(self.array)
             if is_negative_zero.any() or not np.isfinite(values.astype(np.float64)).all():
                 raise SklearnFallback
@@ -91,7 +91,7 @@ class InputColumn(NamedTuple):
 
 
 def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
-    """Return the names and the columns of a table; an array and a list of rows have no names."""
+    """Return the column names (None for an array or a list of rows) and the columns of a table."""
     if type(table) in (list, tuple):
         table = _array_of_rows(table)
     shape: tuple[int, ...] = getattr(table, "shape", ())
@@ -116,7 +116,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
         read = _read_series
     else:
         series = table.get_columns() if library == "polars" else table.columns
-        if not any(map(_is_text, series)):  # scikit-learn makes one array of all columns
+        if not any(map(_is_text, series)):  # scikit-learn converts all columns to one array
             arrays = [each.to_numpy() for each in series]
             is_one_dtype = len({array.dtype for array in arrays}) == 1
             return named.names, [*map(read_array, arrays if is_one_dtype else np.asarray(table).T)]
@@ -125,7 +125,7 @@ def read_table(table: Any) -> tuple[tuple[Any, ...] | None, list[InputColumn]]:
 
 
 def read_array(values: AnyArray) -> InputColumn:
-    """Return an array of texts, or of numbers of one kind."""
+    """Return an array of texts, objects or numbers as a column."""
     dtype = values.dtype
     if not dtype.isnative or not (dtype.kind in "OUbiu" or dtype in FLOATS):
         raise SklearnFallback
@@ -133,12 +133,12 @@ def read_array(values: AnyArray) -> InputColumn:
 
 
 def read_text(source: Any, missing: float | None) -> InputColumn:
-    """Return a column of texts, whose missing values are NaN or None."""
+    """Return a column of texts; `missing` is NaN or None."""
     return InputColumn(read_values(source), OBJECT, missing)
 
 
 def python_type(values: AnyArray | Strings) -> type | None:
-    """Return the exact type that all values have as Python objects, if it is text or a number."""
+    """Return the Python type of all values, or None if types differ or are not in `KIND_TYPES`."""
     if isinstance(values, Strings):
         return str if len(values) and values.is_text else None
     if values.dtype != OBJECT:
@@ -149,17 +149,17 @@ def python_type(values: AnyArray | Strings) -> type | None:
 
 def wrap_csr(parts: tuple[AnyArray, AnyArray, AnyArray], shape: tuple[int, int]) -> Any:
     """Return ``(data, indices, indptr)`` as the array or matrix that scikit-learn would return."""
-    # Before scikit-learn 1.9 there is no choice.
+    # scikit-learn has this setting since 1.9; before, the result is a matrix.
     is_array = get_config().get("sparse_interface") == "sparray"
     container = sparse.csr_array if is_array else sparse.csr_matrix
     matrix = container(parts, shape=shape, copy=False)
-    # The kernels write each row in order and without duplicates, so that SciPy need not check.
+    # The kernels write sorted indices without duplicates, so SciPy need not check.
     matrix.has_sorted_indices = matrix.has_canonical_format = True
     return matrix
 
 
 def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
-    """Return the array that scikit-learn makes of a list of rows."""
+    """Convert a list of rows to an array as scikit-learn does."""
     try:
         array = np.asarray(rows)
         return np.asarray(rows, object) if array.dtype.kind == "U" else array
@@ -168,13 +168,13 @@ def _array_of_rows(rows: Sequence[Any]) -> AnyArray:
 
 
 def _has_one_dtype_of_numbers(frame: Any) -> bool:
-    """Tell whether all columns of a DataFrame have the same NumPy dtype, one of numbers."""
+    """Tell whether all columns of a DataFrame have the same numeric or Boolean NumPy dtype."""
     first, *others = set(frame.dtypes.tolist())
     return not others and isinstance(first, np.dtype) and first.kind in "biuf"
 
 
 def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
-    """Return a few texts, some of them missing, as a column; None for other values."""
+    """Return a short column of texts and missing values, or None if it has other values."""
     values = table.cells(position) or ()
     types = set(map(type, values))
     if types == {str} or (types == {str, type(None)} and table.library == "polars"):
@@ -192,7 +192,7 @@ def _read_cells(table: adapter.Table, position: int) -> InputColumn | None:
 
 
 def _read_series(series: Any) -> InputColumn:
-    """Return a column of a DataFrame. Codes, and text in Arrow's memory, are not copied."""
+    """Return a column of a DataFrame; codes and Arrow strings are not copied."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in PLAIN_KINDS:
         return read_array(series.values)
@@ -204,12 +204,12 @@ def _read_series(series: Any) -> InputColumn:
 
 
 def _read_category(series: Any) -> InputColumn:
-    """Return a categorical column, whose codes are a view of its memory."""
+    """Return a categorical column; its codes are not copied."""
     column = read_values(series).encode()
     values = column.stored
     if isinstance(values, Strings) or python_type(values) is str:
         return InputColumn(column, OBJECT)
-    # Integers become floats if one of them is missing: two rows show it.
+    # A missing value makes integers floats, so check one row with and one without a value.
     is_missing = column.codes < 0
     rows = sorted({int(is_missing.argmin()), int(is_missing.argmax())})
     dtype = _check_series(series.iloc[rows]).dtype
@@ -219,7 +219,7 @@ def _read_category(series: Any) -> InputColumn:
 
 
 def _check_series(series: Any) -> AnyArray:
-    """Return a Series as an array, converted by scikit-learn."""
+    """Return a Series as the array that scikit-learn's `check_array` makes from it."""
     array: AnyArray = check_array(
         series, ensure_2d=False, dtype=None, ensure_all_finite="allow-nan"
     )
@@ -227,7 +227,7 @@ def _check_series(series: Any) -> AnyArray:
 
 
 def _read_library_column(series: Any) -> InputColumn:
-    """Return a column of polars or Arrow as one of an array of objects."""
+    """Return a polars or Arrow column as scikit-learn reads it from an array of objects."""
     if _is_text(series):
         return read_text(series, None)
     values = series.to_numpy()
@@ -237,10 +237,10 @@ def _read_library_column(series: Any) -> InputColumn:
 
 
 def _is_text(series: Any) -> bool:
-    """Tell whether a column holds strings, dictionary-encoded or not."""
+    """Tell whether a polars or Arrow column has strings, which may be dictionary-encoded."""
     if hasattr(series, "to_physical"):
         return series.dtype.base_type().__name__ in ("String", "Categorical", "Enum")
     name = str(series.type)
-    if name.startswith("dictionary"):  # Arrow turns nulls in such a column into categories
+    if name.startswith("dictionary"):  # in such a column Arrow converts nulls to categories
         return "string" in name and series.null_count == 0
     return name in ("string", "large_string", "string_view")

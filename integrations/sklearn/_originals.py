@@ -1,4 +1,4 @@
-"""scikit-learn's classes that ours replace; the stub beside this module has their types."""
+"""The scikit-learn classes that this package replaces; ``_originals.pyi`` has their types."""
 
 from sklearn.preprocessing import KBinsDiscretizer as KBinsDiscretizer
 from sklearn.preprocessing import LabelBinarizer as LabelBinarizer

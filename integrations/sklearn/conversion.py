@@ -14,7 +14,7 @@ from onehot_fast.adapter import Categories, ColumnSchema, read_values
 
 __all__ = ["check_one_hot_encoder", "from_sklearn", "to_sklearn"]
 
-# scikit-learn's choices of handle_unknown → ours.
+# handle_unknown of scikit-learn → handle_unknown of Encoder.
 UNKNOWN = {
     "error": "error",
     "ignore": "ignore",
@@ -34,7 +34,7 @@ def from_sklearn(encoder: Any) -> Encoder:
     """Return the Encoder of a fitted OneHotEncoder; see `onehot_fast.Encoder.from_sklearn`."""
     check_one_hot_encoder(encoder)
     if encoder.feature_name_combiner != "concat":
-        raise ValueError("feature_name_combiner must be 'concat': Encoder has prefix= instead")
+        raise ValueError("feature_name_combiner must be 'concat': Encoder cannot call a function")
     is_named = hasattr(encoder, "feature_names_in_")
     n_columns = len(encoder.categories_)
     names = [*encoder.feature_names_in_] if is_named else [f"x{i}" for i in range(n_columns)]
@@ -48,14 +48,14 @@ def from_sklearn(encoder: Any) -> Encoder:
     rows = np.full((max(map(len, shown), default=0), n_columns), None, object)
     for i, categories in enumerate(shown):
         rows[: len(categories), i] = categories
-    # The other rows are missing values, which this `fit` must accept.
+    # Shorter columns are padded with missing values, which this `fit` must accept.
     known = Encoder(names, **options | {"handle_missing": "ignore"})
     known.fit({name: rows[:, i] for i, name in enumerate(names)} if is_named else rows)
     return known.set_params(handle_missing=options["handle_missing"])
 
 
 def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
-    """Return the options of a column, and the categories to fit: those that are not infrequent."""
+    """Return the options of a column, and the frequent categories as "shown"."""
     categories, rule = encoder.categories_[i], encoder.handle_unknown
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
     is_missing = read_values(items).encode().codes < 0
@@ -68,13 +68,13 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
     if infrequent is not None:
         if rule not in ("error", "ignore"):
             raise ValueError(
-                f"column {name!r}: missing values are unknown to scikit-learn and would be"
-                " infrequent; set_params(handle_unknown='ignore') encodes both as zeros"
+                f"column {name!r}: scikit-learn would encode missing values as infrequent; use"
+                " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
             )
         if has_missing and not (drops_missing and dropped not in infrequent):
             raise ValueError(
-                f"column {name!r} has infrequent categories behind that of missing values, but"
-                " Encoder has them before it"
+                f"column {name!r} has the output for infrequent categories after the output for"
+                " missing values, but Encoder always places it before"
             )
     handle_missing = "error" if rule == "error" else "ignore"
     if has_missing:
@@ -95,12 +95,12 @@ def _options_of(encoder: Any, i: int, name: Any) -> dict[str, Any]:
 def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
     """Return the OneHotEncoder of a fitted Encoder; see `onehot_fast.Encoder.to_sklearn`.
 
-    `complete` are the columns in which `fit` saw no missing value.
+    `complete` contains the names of the columns in which `fit` saw no missing value.
     """
     columns = encoder.schema.columns
     rules = {_rule(column, column.name in complete) for column in columns}
     if len(rules) != 1:
-        raise ValueError(f"scikit-learn has one handle_unknown for all columns, not {rules!r}")
+        raise ValueError(f"handle_unknown must be the same for all columns, got {rules!r}")
     categories = [_categories(column) for column in columns]
     known = preprocessing.OneHotEncoder(
         categories=categories,
@@ -112,7 +112,7 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
     first = np.empty((1, len(columns)), object)
     first[0] = [array[:1].tolist()[0] for array in categories]
     known.set_params(drop=None).fit(first)
-    # As if from a table, each of whose columns has the dtype of its categories.
+    # Set what `fit` learns from a table whose columns have the dtypes of their categories.
     known.categories_ = categories
     known.feature_names_in_ = np.array([str(column.name) for column in columns], object)
     _group_and_drop(known.set_params(drop=_drop(columns)), columns)
@@ -120,7 +120,7 @@ def to_sklearn(encoder: Encoder, complete: Collection[Hashable] = ()) -> Any:
 
 
 def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
-    """Set the infrequent and the dropped categories as `fit` does."""
+    """Set the attributes for infrequent and dropped categories, as scikit-learn's `fit` does."""
     is_infrequent = [column.is_infrequent for column in columns]
     if any(flags.any() for flags in is_infrequent):
         known.set_params(min_frequency=1)._check_infrequent_enabled()
@@ -135,46 +135,46 @@ def _group_and_drop(known: Any, columns: tuple[ColumnSchema, ...]) -> None:
 
 
 def _categories(column: ColumnSchema) -> Any:
-    """Return the categories of a column, with NaN if it is a feature."""
+    """Return the categories of a column, with NaN last if missing values have a feature."""
     array = column.known.to_array()
     return np.append(array, np.nan) if Special.MISSING in column.specials else array
 
 
 def _rule(column: ColumnSchema, is_complete: bool) -> str:
-    """Return the handle_unknown of scikit-learn for a column."""
+    """Return scikit-learn's handle_unknown for a column; raise ValueError if none is equivalent."""
     name, options, specials = column.name, column.options, set(column.specials)
     if not len(column.known):
         raise ValueError(f"column {name!r} has no categories")
     if specials > {Special.MISSING} or Special.UNKNOWN in specials or column.propagates_missing:
-        raise ValueError(
-            f"column {name!r} has outputs that scikit-learn's OneHotEncoder cannot have: those of"
-            " unknown values, of missing values behind infrequent values, or NaN"
-        )
+        reason = "places the output for missing values before the one for infrequent values"
+        reason = "cannot encode missing values as NaN" if column.propagates_missing else reason
+        reason = "has no output for unknown values" if Special.UNKNOWN in specials else reason
+        raise ValueError(f"column {name!r}: scikit-learn's OneHotEncoder {reason}")
     has_infrequent = bool(column.is_infrequent.any())
     unknown = options.handle_unknown
     if has_infrequent and unknown not in ("error", "ignore"):
         raise ValueError(
-            f"column {name!r}: missing values are unknown to scikit-learn and would be infrequent;"
-            " set_params(handle_unknown='ignore') encodes both as zeros"
+            f"column {name!r}: scikit-learn would encode missing values as infrequent; use"
+            " set_params(handle_unknown='ignore') to encode missing and unknown values as zeros"
         )
     if Special.MISSING in specials:
         if column.known.dtype is None or column.known.dtype.kind != "f":
             raise ValueError(
-                f"column {name!r}: scikit-learn tells None from NaN, which are one missing value"
-                " in Encoder; use a column of floats, which has only NaN"
+                f"column {name!r}: scikit-learn distinguishes None from NaN, but Encoder does not;"
+                " use a column of floats, in which all missing values are NaN"
             )
     elif options.handle_missing != (
         missing := "error" if unknown == "error" else "ignore"
     ) and not (is_complete and options.handle_missing == "ignore"):
         raise ValueError(
-            f"column {name!r}: a missing value is unknown to scikit-learn; set_params("
-            f"handle_missing={missing!r}) goes with handle_unknown={unknown!r}"
+            f"column {name!r}: scikit-learn handles missing values as unknown values; use"
+            f" set_params(handle_missing={missing!r}) with handle_unknown={unknown!r}"
         )
     return "infrequent_if_exist" if unknown == "infrequent" else unknown
 
 
 def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
-    """Return the `drop` of scikit-learn: an array of categories, None or "if_binary"."""
+    """Return `drop` for scikit-learn: an array of categories, None or "if_binary"."""
     dropped = [np.flatnonzero(column.outputs < 0)[:1] for column in columns]
     n_dropped = {len(positions) for positions in dropped}
     if n_dropped == {0}:
@@ -182,17 +182,17 @@ def _drop(columns: tuple[ColumnSchema, ...]) -> Any:
     if n_dropped == {1}:
         pairs = [*zip(columns, dropped, strict=True)]
         if any(column.is_infrequent[positions].any() for column, positions in pairs):
-            raise ValueError("scikit-learn drops no category that is infrequent")
+            raise ValueError("scikit-learn cannot drop an infrequent category: pass another drop=")
         labels = [column.known.take(positions).tolist()[0] for column, positions in pairs]
         return Categories.of(labels).to_array()
     of_binary = [_first_of_two(column) for column in columns]
     if [positions.tolist() for positions in dropped] == of_binary:
         return "if_binary"
-    raise ValueError("scikit-learn drops a category of all columns, of none, or if_binary")
+    raise ValueError("scikit-learn can only drop in all columns, in none, or in all binary columns")
 
 
 def _first_of_two(column: ColumnSchema) -> list[int]:
-    """Return the position of the category that "if_binary" drops, in a list, if there is one."""
+    """Return a list with the position that "if_binary" drops, empty if the column is not binary."""
     n_outputs = len(np.unique(column.outputs)) + (Special.MISSING in column.specials)
     frequent = np.flatnonzero(~column.is_infrequent)[:1].tolist()
     return (frequent or [0]) if n_outputs == 2 else []

@@ -1,4 +1,4 @@
-"""scikit-learn's KBinsDiscretizer, whose one-hot results the kernels write."""
+"""scikit-learn's KBinsDiscretizer, with faster kernels for one-hot results."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["KBinsDiscretizer"]
 class KBinsDiscretizer(SklearnKBinsDiscretizer):
     """Bin numbers as scikit-learn's KBinsDiscretizer does, and one-hot encode the bins faster.
 
-    It is a `sklearn.preprocessing.KBinsDiscretizer`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code fits and computes ordinal results.
+    It is a subclass of `sklearn.preprocessing.KBinsDiscretizer` with the same parameters,
+    attributes, results, warnings and errors. scikit-learn's code fits, and encodes ordinal results.
 
     Examples
     --------

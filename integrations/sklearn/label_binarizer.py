@@ -1,7 +1,7 @@
 """scikit-learn's LabelBinarizer and MultiLabelBinarizer, with our hash tables and kernels.
 
-A LabelBinarizer checks labels by their distinct values if these are integers, Booleans, texts, or
-floats without fractions. scikit-learn's code checks all other labels.
+`LabelBinarizer` checks only the distinct labels if they are integers, Booleans, texts or whole
+floats. scikit-learn's code checks all other labels.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ from ._originals import MultiLabelBinarizer as SklearnMultiLabelBinarizer
 __all__ = ["LabelBinarizer", "MultiLabelBinarizer", "label_binarize"]
 
 INT64_END = 2.0**63
-# The kinds of labels whose dtype the result keeps. 1.8 keeps unsigned ones, in which -1 is 255;
-# from 1.9 on the classes are converted to the dtype of integer labels.
+# The result has the dtype of the labels if they are of one of these kinds. scikit-learn 1.8 also
+# keeps unsigned dtypes, in which -1 wraps around to 255.
 KEPT_KINDS = "" if VERSION < (1, 8) else "iu" if VERSION < (1, 9) else "i"
 
 
 class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
-    """Binarize labels one against all others as scikit-learn's LabelBinarizer does, faster.
+    """Binarize labels one-vs-all like scikit-learn's LabelBinarizer, but faster.
 
-    It is a `sklearn.preprocessing.LabelBinarizer`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code also runs if an input is rare. Text and numbers in
-    arrays, lists and columns are looked up in our hash tables. Columns that hold codes (category,
-    Enum, dictionary) are not hashed again. Sparse results have 32-bit indices if these suffice.
+    It is a subclass of `sklearn.preprocessing.LabelBinarizer` with the same parameters, attributes,
+    results, warnings and errors. It looks up texts and numbers in its own hash tables; columns of
+    codes (category, Enum, dictionary) are not hashed again. scikit-learn's code handles rare
+    inputs. Sparse results have 32-bit indices if the indices fit.
 
     See Also
     --------
-    label_binarize : The same with given classes.
-    MultiLabelBinarizer : For any number of labels in a row.
+    label_binarize : Binarize labels with given classes.
+    MultiLabelBinarizer : Binarize rows with any number of labels.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
     def fit_transform(self, y: Any) -> Any:
         own = type(self)
         if (own.fit, own.transform) != (LabelBinarizer.fit, LabelBinarizer.transform):
-            return self.fit(y).transform(y)  # those of a subclass
+            return self.fit(y).transform(y)  # a subclass overrides them
         labels = self._learn(y)
         with suppress(SklearnFallback):
             if labels is not None:
@@ -103,7 +103,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return super().inverse_transform(Y, threshold)
 
     def _learn(self, y: Any) -> Labels | None:
-        """Learn the classes and return the labels, if they could be read without scikit-learn."""
+        """Learn the classes; return the labels, or None if scikit-learn had to read them."""
         with suppress(SklearnFallback):
             labels = self._read(y)
             self.y_type_: str = labels.target_type
@@ -114,7 +114,7 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return None
 
     def _read(self, y: Any) -> Labels:
-        """Return the labels, unless scikit-learn has to check them or the parameters."""
+        """Return the labels; raise SklearnFallback if scikit-learn must check them."""
         low, high = self.neg_label, self.pos_label
         if not (type(low) is type(high) is int and -INT64_END <= low < high < INT64_END):
             raise SklearnFallback
@@ -124,10 +124,10 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
         return read_labels(y)
 
     def _binarize(self, labels: Labels, declared: Any) -> Any:
-        """Return a row for each label.
+        """Return one row per label, with `pos_label` in the column of its class.
 
-        The element in the column of a label's class is positive. Of two classes only the second
-        has a column, and a class alone has one without positives.
+        Two classes have one column, for the second class. A single class has one column without
+        `pos_label`.
         """
         classes = _as_classes(declared, labels)
         n = len(classes)
@@ -143,8 +143,8 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
             return wrap_csr(parts, (len(labels.codes), n))
         dtype = labels.dtype
         dtype = dtype if dtype is not None and dtype.kind in KEPT_KINDS else np.dtype(np.int64)
-        # An integer beyond a narrow dtype wraps around in it, as it does in scikit-learn,
-        # which raises an error only if there is a single class.
+        # As in scikit-learn, an integer outside a narrow dtype wraps around. scikit-learn raises
+        # an error only if there is a single class.
         on, off = np.array([self.pos_label, self.neg_label], np.int64).astype(dtype)
         if len(classes) == 1 and off != self.neg_label:
             raise SklearnFallback
@@ -152,15 +152,15 @@ class LabelBinarizer(SklearnLabelBinarizer, auto_wrap_output_keys=None):
 
 
 class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None):
-    """Turn rows of labels into an indicator matrix as MultiLabelBinarizer does, faster.
+    """Convert rows of labels to an indicator matrix like MultiLabelBinarizer, but faster.
 
-    It is a `sklearn.preprocessing.MultiLabelBinarizer`: parameters, attributes, results, warnings
-    and errors are those of the original.
+    It is a subclass of `sklearn.preprocessing.MultiLabelBinarizer` with the same parameters,
+    attributes, results, warnings and errors.
 
     See Also
     --------
-    LabelBinarizer : For one label in each row.
-    onehot_fast.multi_hot : Rows of labels to any dtype, or to counts.
+    LabelBinarizer : Binarize rows with one label each.
+    onehot_fast.multi_hot : Encode rows of labels in any dtype, or count the labels.
 
     Notes
     -----
@@ -219,7 +219,7 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
         return [flat[start:stop] for start, stop in pairwise((0, *ends))]
 
     def _matrix(self, offsets: AnyArray, codes: AnyArray, positions: AnyArray) -> Any:
-        """Return the indicator matrix of rows of codes; a code has its column in `positions`."""
+        """Return the indicator matrix of rows of codes; `positions` maps a code to a column."""
         lut, n_classes = np.append(positions, -1).astype(np.int32), len(self.classes_)
         classes = CodedColumn(codes, lut, n_classes).outputs()
         form: Any = "csr" if self.sparse_output else "numpy"
@@ -232,12 +232,12 @@ class MultiLabelBinarizer(SklearnMultiLabelBinarizer, auto_wrap_output_keys=None
 def label_binarize(
     y: Any, *, classes: Any, neg_label: int = 0, pos_label: int = 1, sparse_output: bool = False
 ) -> Any:
-    """Binarize labels as `LabelBinarizer` and scikit-learn's function do, with given classes.
+    """Binarize labels with given classes like scikit-learn's `label_binarize`, but faster.
 
     Parameters
     ----------
     y : array-like or sparse matrix of shape (n_samples,) or (n_samples, n_classes)
-        One label a row, or an indicator matrix.
+        One label per row, or an indicator matrix.
     classes : array-like of shape (n_classes,)
         The class of each column.
     neg_label, pos_label, sparse_output
@@ -246,7 +246,7 @@ def label_binarize(
     Returns
     -------
     ndarray or csr_matrix of shape (n_samples, n_classes)
-        Two classes have one column.
+        The matrix of labels; if there are two classes, it has only one column.
 
     Raises
     ------
@@ -271,12 +271,12 @@ def label_binarize(
 
 
 class Labels(NamedTuple):
-    """Labels that have been read: one for each row, and none of them missing."""
+    """The labels of all rows, one per row, without missing labels."""
 
     codes: AnyArray  # the position of each row's label in `categories`
-    categories: AnyArray  # distinct, in any order; text has a dtype of text
-    used: AnyArray  # the categories that occur
-    dtype: DType | None  # the dtype of the array, None for a list
+    categories: AnyArray  # distinct labels in any order; texts have a NumPy string dtype
+    used: AnyArray  # the categories that occur in a row
+    dtype: DType | None  # the dtype of the input array, or None for a list
 
     @property
     def target_type(self) -> str:
@@ -289,7 +289,7 @@ class Labels(NamedTuple):
 
 
 def read_labels(y: Any) -> Labels:
-    """Return the labels, unless scikit-learn has to check them."""
+    """Return the labels; raise SklearnFallback if scikit-learn must check them."""
     values, dtype = y, getattr(y, "dtype", None)
     if type(y) in (list, tuple):
         values = _uniform(y)
@@ -301,14 +301,14 @@ def read_labels(y: Any) -> Labels:
         if values.ndim == 1 and values.size:
             return _as_labels(read_array(values).encode(), dtype)
     elif reader_of(values) is not None and len(getattr(values, "shape", (0,))) == 1:
-        # scikit-learn's `check_array` handles columns of other values than text.
+        # Columns of other values than texts are left to scikit-learn's `check_array`.
         with suppress(TypeError, ValueError):
             return _as_labels(read_text(values, None).encode(), None)
     raise SklearnFallback
 
 
 def _as_classes(declared: Any, labels: Labels) -> AnyArray:
-    """Return classes as values that labels may be equal to; text is equal to text only."""
+    """Return declared classes as an array; raise SklearnFallback if it cannot equal the labels."""
     if not isinstance(declared, np.ndarray | list):
         raise SklearnFallback
     try:
@@ -329,7 +329,7 @@ def _as_classes(declared: Any, labels: Labels) -> AnyArray:
 
 
 def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
-    """Return coded labels, if none is missing and they are text or integers."""
+    """Return the labels of a column; raise SklearnFallback unless all are texts or integers."""
     categories: Any = column.values
     is_text = python_type(categories) is str
     if column.has_missing or (column.dtype == OBJECT and not is_text):
@@ -341,14 +341,14 @@ def _as_labels(column: EncodedColumn, dtype: DType | None) -> Labels:
         raise SklearnFallback
     used = categories if counts.all() else categories[counts > 0]
     if is_text and used is not categories:
-        used = _as_text(used)  # no wider than the longest
+        used = _as_text(used)  # as wide as the longest text in use
     return Labels(column.codes, categories, used, dtype)
 
 
 def _uniform(y: Sequence[Any]) -> AnyArray:
-    """Return a list whose elements are all of one of Python's plain types."""
+    """Return a list as an array; raise SklearnFallback unless all elements have one plain type."""
     kind = type(y[0]) if y else None
-    if kind is str:  # the categories show whether all are
+    if kind is str:  # whether all elements are texts is checked later, by the categories
         return np.array(y, object)
     numbers = np.asarray(y) if set(map(type, y)) in ({int}, {bool}, {float}) else None
     if numbers is None or numbers.dtype.kind not in "bif":  # beyond int64
@@ -357,31 +357,31 @@ def _uniform(y: Sequence[Any]) -> AnyArray:
 
 
 def _is_whole(numbers: AnyArray) -> bool:
-    """Tell whether floats are integers that int64 holds: classes, and not a regression's target."""
+    """Tell whether floats are class labels: whole numbers that fit in int64."""
     return bool(((numbers == np.trunc(numbers)) & (np.abs(numbers) < INT64_END)).all())
 
 
 def _as_text(categories: AnyArray | Strings) -> AnyArray:
-    """Return texts in NumPy's own dtype, which compares them without asking Python."""
+    """Return texts in NumPy's fixed-width string dtype, which compares faster than objects."""
     return np.asarray(categories.tolist())
 
 
 def _as_rows(y: Any) -> Any:
-    """Return rows that Python iterates over; Arrow and polars would yield objects of their own."""
+    """Return rows as Python objects; iterating over Arrow and polars yields other objects."""
     to_list = getattr(y, "to_pylist", getattr(y, "to_list", None))
     return y if reader_of(y) is None or to_list is None else to_list()
 
 
 def _indicated(yt: Any) -> tuple[AnyArray, AnyArray] | None:
-    """Return how many labels each row has, and the columns of all; None if not all are 0 or 1."""
+    """Return the number of labels per row and all their columns, or None if not all are 0 or 1."""
     if sparse.issparse(yt):
         matrix = yt.tocsr()
-        # As in scikit-learn, a zero that is stored stands for a label.
+        # As in scikit-learn, an explicitly stored zero is a label.
         is_binary = ((matrix.data == 0) | (matrix.data == 1)).all()
         return (np.diff(matrix.indptr), matrix.indices) if is_binary else None
     if not isinstance(yt, np.ndarray) or yt.ndim != 2:
         return None
-    positions = np.flatnonzero(yt if yt.dtype == np.bool_ else yt != 0)  # NaN is not 0 either
+    positions = np.flatnonzero(yt if yt.dtype == np.bool_ else yt != 0)  # finds NaN, too
     if not (yt.reshape(-1)[positions] == 1).all():
         return None
     rows, columns = np.divmod(positions, max(yt.shape[1], 1))

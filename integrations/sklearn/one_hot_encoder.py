@@ -21,21 +21,21 @@ from .conversion import check_one_hot_encoder
 
 __all__ = ["OneHotEncoder"]
 
-# The kernels count at most this many output columns.
+# The kernels support at most this many output columns.
 MAX_OUTPUTS = np.iinfo(np.int32).max
 
 
 class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
-    """Encode categorical features as scikit-learn's OneHotEncoder does, faster.
+    """Encode categorical features like scikit-learn's OneHotEncoder, but faster.
 
-    It is a `sklearn.preprocessing.OneHotEncoder`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code also runs if an input or an option is rare. Text,
-    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow are looked up in
-    our hash tables. Columns that hold codes (category, Enum, dictionary) are not hashed again.
+    It is a subclass of `sklearn.preprocessing.OneHotEncoder` with the same parameters, attributes,
+    results, warnings and errors. It looks up texts, numbers and Booleans in its own hash tables;
+    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
+    and pandas, polars or Arrow tables. scikit-learn's code handles rare inputs and options.
 
     See Also
     --------
-    onehot_fast.Encoder : The same for tables in which other columns are kept.
+    onehot_fast.Encoder : Encode columns of a table and keep the others.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
 
     @classmethod
     def from_sklearn(cls, encoder: Any) -> OneHotEncoder:
-        """Return a copy of a fitted encoder of scikit-learn as this class.
+        """Return a copy of a fitted scikit-learn encoder as an instance of this class.
 
         Parameters
         ----------
@@ -84,12 +84,12 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return own
 
     def to_sklearn(self) -> Any:
-        """Return a copy of the fitted encoder as scikit-learn's own class.
+        """Return a copy of the fitted encoder as an instance of scikit-learn's own class.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            For tools that know only that class.
+            A copy for tools that accept only scikit-learn's class.
 
         Raises
         ------
@@ -102,13 +102,13 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return theirs
 
     def _encode(self, rows: list[CategoryCodes], dtype: DType) -> Any:
-        """Return the matrix of coded rows, and warn of unknown values in them."""
+        """Return the one-hot matrix of coded rows, and warn about unknown values."""
         with_unknown = [i for i, codes in enumerate(rows) if codes.has_unknown]
         if with_unknown and self._warns:
             zeros = self._unknown == "ignore" or VERSION < (
                 1,
                 8,
-            )  # its message is the same for both
+            )  # before 1.8 the message is the same for both
             name = "all zeros" if zeros else "the infrequent category."
             warnings.warn(
                 f"Found unknown categories in columns {with_unknown} during transform. These"
@@ -123,7 +123,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return wrap_csr(write.sparse_parts("csr", columns, dtype), shape)
 
     def _coded_column(self, i: int, rows: CategoryCodes) -> CodedColumn:
-        """Return the rows of a feature with the output columns of their codes."""
+        """Return the rows of a feature as codes of output columns."""
         n_outputs = int(self._n_features_outs[i])
         if len(rows.codes) >= len(rows.lut):
             return CodedColumn(rows.codes, self._outputs(i, rows.lut, True), n_outputs)
@@ -131,7 +131,7 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
         return CodedColumn(outputs, None, n_outputs)
 
     def _outputs(self, i: int, positions: Positions, has_unknown: bool) -> Positions:
-        """Return the output column of each position in `categories_`, -1 for none."""
+        """Return the output column of each position in `categories_`, or -1 for a row of zeros."""
         outputs, unknown_output = positions, -1
         if self._infrequent_enabled and self._infrequent_indices[i] is not None:
             groups = self._default_to_infrequent_mappings[i]
@@ -166,19 +166,19 @@ class OneHotEncoder(CategoryEncoder, SklearnOneHotEncoder):
     def _unknown(self) -> str:
         """How `transform` handles unknown values."""
         if self.handle_unknown == "warn":
-            # Before 1.8 the row is zero, although the documentation says otherwise.
+            # Before 1.8 scikit-learn writes zeros, although its documentation says otherwise.
             return "infrequent_if_exist" if VERSION >= (1, 8) else "ignore"
         return str(self.handle_unknown)
 
     @property
     def _warns(self) -> bool:
-        """Whether to warn of unknown values: a row of zeros also encodes the dropped category."""
+        """Whether to warn about unknown values, e.g. if zeros also encode a dropped category."""
         word = self.handle_unknown
         return word == "warn" or (self.drop is not None and word != "error")
 
 
 def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
-    """Return the values of a CSR matrix of ones, or None if scikit-learn has to decode it."""
+    """Decode a CSR matrix of ones; return None if scikit-learn must decode the matrix."""
     widths = np.array(encoder._n_features_outs)
     is_csr = sparse.issparse(encoded) and encoded.format == "csr" and encoded.ndim == 2
     if not is_csr or 0 in encoded.shape or encoded.shape[1] != sum(widths):
@@ -201,7 +201,7 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
     row[0, starts[~has_zeros]] = 1
     try:
         [values] = SklearnOneHotEncoder.inverse_transform(encoder, row)
-    except ValueError:  # scikit-learn names the rows
+    except ValueError:  # scikit-learn raises an error that names the rows
         return None
     decoded = decoded.astype(values.dtype, copy=False)
     for i in np.flatnonzero(has_zeros).tolist():
@@ -210,8 +210,8 @@ def decode_ones(encoder: Any, encoded: Any) -> AnyArray | None:
 
 
 def _positions(ones: Any, starts: AnyArray) -> AnyArray:
-    """Return for each feature and row which of its outputs is the first one, -1 for none."""
-    # Backwards, so that the first of several ones stays.
+    """Return the first output that is 1 for each feature and row, or -1 if there is none."""
+    # The order is reversed, so that the first of several outputs is written last.
     rows = np.repeat(np.arange(ones.shape[0]), np.diff(ones.indptr))[::-1]
     features = np.searchsorted(starts, ones.indices[::-1], "right") - 1
     positions = np.full((len(starts), ones.shape[0]), -1, np.intp)

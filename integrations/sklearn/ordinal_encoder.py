@@ -16,16 +16,16 @@ __all__ = ["OrdinalEncoder"]
 
 
 class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
-    """Encode categorical features as scikit-learn's OrdinalEncoder does, faster.
+    """Encode categorical features like scikit-learn's OrdinalEncoder, but faster.
 
-    It is a `sklearn.preprocessing.OrdinalEncoder`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code also runs if an input or an option is rare. Text,
-    numbers and Booleans in arrays, lists and tables of pandas, polars and Arrow are looked up in
-    our hash tables. Columns that hold codes (category, Enum, dictionary) are not hashed again.
+    It is a subclass of `sklearn.preprocessing.OrdinalEncoder` with the same parameters, attributes,
+    results, warnings and errors. It looks up texts, numbers and Booleans in its own hash tables;
+    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
+    and pandas, polars or Arrow tables. scikit-learn's code handles rare inputs and options.
 
     See Also
     --------
-    onehot_fast.Encoder : ``transform(table, "codes")`` has codes for unknown and missing values.
+    onehot_fast.Encoder : ``transform(table, "codes")`` returns integer codes.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
         return out
 
     def _values(self, i: int, dtype: DType, positions: Positions) -> AnyArray:
-        """Return what stands for the categories of a feature at some positions."""
+        """Return the encoded values of a feature for positions in its categories."""
         codes: AnyArray = positions
         if self._infrequent_enabled and self._infrequent_indices[i] is not None:
             codes = self._default_to_infrequent_mappings[i].take(positions, mode="clip")
@@ -59,7 +59,7 @@ class OrdinalEncoder(CategoryEncoder, SklearnOrdinalEncoder):
         try:
             dtype = np.dtype(self.dtype)
             if dtype.kind in "iu" and dtype.isnative:
-                # NumPy raises an error for a value that does not fit, whether or not it occurs.
+                # Raise OverflowError if an option does not fit the dtype, even if it is not needed.
                 np.zeros(1, dtype)[:] = self.unknown_value or 0
                 np.zeros(1, dtype)[:] = self.encoded_missing_value if self._missing_indices else 0
         except (TypeError, ValueError, OverflowError):

@@ -18,18 +18,18 @@ __all__ = ["TargetEncoder"]
 
 
 class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
-    """Encode categories by the mean of the target as scikit-learn's TargetEncoder does, faster.
+    """Encode categories by the mean of the target like scikit-learn's TargetEncoder, but faster.
 
-    It is a `sklearn.preprocessing.TargetEncoder`: parameters, attributes, results, warnings and
-    errors are those of the original, whose code computes the means and splits the rows. Its code
-    also runs if an input is rare. Text, numbers and Booleans in arrays, lists and tables of pandas,
-    polars and Arrow are looked up in our hash tables, and columns that hold codes already
-    (category, Enum, dictionary) are not hashed again.
+    It is a subclass of `sklearn.preprocessing.TargetEncoder` with the same parameters, attributes,
+    results, warnings and errors. scikit-learn's code computes the means and splits the rows, and
+    handles rare inputs. This class looks up texts, numbers and Booleans in its own hash tables;
+    columns of codes (category, Enum, dictionary) are not hashed again. Inputs may be arrays, lists
+    and pandas, polars or Arrow tables.
 
     See Also
     --------
-    OneHotEncoder : One column for each category.
-    OrdinalEncoder : One integer for each category.
+    OneHotEncoder : Encode each category as a column.
+    OrdinalEncoder : Encode each category as an integer.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
     """
 
     STEPS = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
-    # Cross-fitting is scikit-learn's.
+    # Use scikit-learn's cross-fitting, not the shortcut of `CategoryEncoder`.
     fit_transform = SklearnTargetEncoder.fit_transform
 
     def _result_dtype(self) -> DType | None:
@@ -58,7 +58,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         return encoded
 
     def _fit_encodings_all(self, X: Any, y: Any) -> Any:
-        """Fit as scikit-learn's method of this name does, and read the rows once."""
+        """Call scikit-learn's method of this name, but read the rows only once."""
         self._fitted_rows = None
         try:
             return super()._fit_encodings_all(X, y)
@@ -66,7 +66,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
             del self._fitted_rows
 
     def _transform(self, X: Any, *args: Any, **kwargs: Any) -> tuple[AnyArray, AnyArray]:
-        """Return the positions of the rows that `fit` has read, and which of them are known."""
+        """Return the positions of the rows that `fit` read, and a mask of the known values."""
         rows = getattr(self, "_fitted_rows", None)
         if rows is None:
             return super()._transform(X, *args, **kwargs)
@@ -88,7 +88,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
         encodings: list[AnyArray],
         target_mean: Any,
     ) -> None:
-        """Write the encodings of some rows into `X_out`, row by row if all of them are known."""
+        """Write the encodings of some rows into `X_out`; scikit-learn handles unknown values."""
         if X_unknown_mask.any():
             return super()._transform_X_ordinal(
                 X_out, X_ordinal, X_unknown_mask, row_indices, encodings, target_mean
@@ -103,7 +103,7 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
 
 
 def _encode(encodings: Sequence[AnyArray], means: AnyArray, positions: Positions) -> AnyArray:
-    """Return a row for each position, and `means` for a position behind the last."""
+    """Return the encodings of each position, and `means` for an unknown value."""
     columns = [values.take(positions, mode="clip") for values in encodings]
     rows = np.stack(columns, axis=1)
     rows[positions == len(encodings[0])] = means

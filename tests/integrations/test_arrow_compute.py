@@ -187,7 +187,7 @@ def test_a_used_name_is_rejected(name):
     """By another function of ours, or by one of pyarrow's."""
     register(["a", "b"], "test.taken")
 
-    with pytest.raises(ValueError, match=f"another compute function, got '{name}'"):
+    with pytest.raises(ValueError, match=f"another compute function is named '{name}'"):
         register(["a", "b", "c"], name)
 
 
@@ -231,7 +231,7 @@ def test_positions_out_of_range_are_rejected():
     """One more than the categories is an unknown value, which has a number, too."""
     name = register(["a", "b"])
 
-    with pytest.raises(ValueError, match=r"category must be in \[0, 2\], got 3"):
+    with pytest.raises(ValueError, match=r"positions must be in \[0, 2\], got 3"):
         pc.call_function(name, [pa.array([1, 3], pa.int32())])
 
 

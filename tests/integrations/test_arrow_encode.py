@@ -321,7 +321,7 @@ def test_categories_of_several_types_are_texts_in_a_dictionary_and_not_decoded()
     encoded = encode(pa.table({"c": ["a", None]}), encoder, layout="dictionary")
 
     assert encoded["c"].combine_chunks().dictionary.to_pylist() == ["1", "a"]
-    with pytest.raises(TypeError, match="categories of column 'c' have no common type in Arrow"):
+    with pytest.raises(TypeError, match="categories of column 'c' have no common Arrow type"):
         decode(encoded, encoder, layout="dictionary")
 
 
@@ -369,7 +369,7 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
         ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
         ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: must have 2 elements, got 1"),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),
-        ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is not one of its features"),
+        ({"size": ["L", "M"]}, "dictionary", ValueError, "row 1: 'M' is not a dictionary value"),
         ({"other": ["L"]}, "tensor", ValueError, "no column 'size'"),
     ],
     ids=str,
@@ -461,7 +461,7 @@ def test_kept_columns_of_other_libraries():
         "o": [None, 3],
         "x": [None, "t"],
     }
-    with pytest.raises(TypeError, match="column 'o' has no type in Arrow"):
+    with pytest.raises(TypeError, match="column 'o' has no Arrow type"):
         encoder.transform({**table, "o": [1, "a"]}, "arrow")
 
 

@@ -123,7 +123,7 @@ def test_nanoseconds_beside_a_distant_year():
 
     with pytest.raises(ValueError, match="column 'c' has both nanoseconds and years outside"):
         encoder.inverse_transform(pl.from_pandas(encoded))
-    with pytest.raises(TypeError, match="column 'c' has no type in Arrow"):
+    with pytest.raises(TypeError, match="column 'c' has no Arrow type"):
         encoder.inverse_transform(pa.Table.from_pandas(encoded))
 
 

@@ -170,13 +170,13 @@ def test_encoders_of_scikit_learn_without_an_equivalent_are_rejected(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"handle_unknown": "indicator"}, "outputs that scikit-learn's"),
-        ({"handle_missing": "indicator"}, "scikit-learn tells None from NaN"),
-        ({"min_frequency": 2, "handle_unknown": "infrequent"}, "would be infrequent"),
-        ({"min_frequency": 2, "handle_missing": "indicator"}, "outputs that scikit-learn's"),
-        ({}, r"set_params\(handle_missing='error'\) goes with handle_unknown='error'"),
+        ({"handle_unknown": "indicator"}, "has no output for unknown values"),
+        ({"handle_missing": "indicator"}, "scikit-learn distinguishes None from NaN"),
+        ({"min_frequency": 2, "handle_unknown": "infrequent"}, "encode missing values as infrequent"),
+        ({"min_frequency": 2, "handle_missing": "indicator"}, "places the output"),
+        ({}, r"set_params\(handle_missing='error'\) with handle_unknown='error'"),
         ({"handle_unknown": {"k": "ignore"}}, "handle_missing"),
-        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "of all columns, of none"),
+        ({"handle_unknown": "ignore", "drop": {"m": "x"}}, "in all columns, in none"),
         ({"handle_unknown": "ignore", "categories": {"k": []}}, "has no categories"),
     ],
     ids=str,
@@ -207,5 +207,5 @@ def test_an_encoder_without_counts_may_have_seen_missing_values():
     converted = Encoder.from_sklearn(fitted)
 
     assert converted.transform(frame).to_numpy().tolist() == [[1], [0]]
-    with pytest.raises(ValueError, match="a missing value is unknown to scikit-learn"):
+    with pytest.raises(ValueError, match="handles missing values as unknown values"):
         converted.to_sklearn()
