@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from onehot_fast.integrations.polars import _read as polars_in
     from onehot_fast.integrations.polars import _write as polars_out
 
-    # `Integration`, held by the type checker, which looks at public names of a module only.
+    # Makes type checkers verify the `Integration` protocol; they see only public names of a module.
     READ_TABLE: tuple[Callable[[Any], Table], ...] = (
         arrow_in.read_table, pandas_in.read_table, polars_in.read_table,
     )  # fmt: skip
@@ -39,5 +39,5 @@ if TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Return the integrations that are imported."""
+    """Return the names of the integrations that are already imported."""
     return sorted(name for name, value in globals().items() if isinstance(value, ModuleType))

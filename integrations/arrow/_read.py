@@ -224,7 +224,7 @@ def read_integers(column: ArrowColumn) -> Codes:
     """Return the integers of a column unchanged; a null becomes an integer outside all classes."""
     column = storage(column)
     if not pa.types.is_integer(column.type):
-        raise TypeError(f"array must contain integers if depth is given, got type {column.type}")
+        raise TypeError(f"array must hold integers if depth is given, got type {column.type}")
     if column.type == pa.uint64() and column.null_count:
         column = column.fill_null(2**64 - 1)  # codes with nulls are int64, which cannot hold uint64
     return _joined([_core_array(chunk).codes() for chunk in chunks_of(column)], np.int8)

@@ -13,7 +13,7 @@ Importing the package registers the accessors: `OneHotAccessor` as ``Series.oneh
 `str_get_dummies` replace ``pandas.get_dummies``, ``pandas.from_dummies`` and
 ``Series.str.get_dummies``.
 
-A frame is a view of one block of memory, which a kernel writes from the codes of the categories.
+The columns of a result share one block of memory, which is written from the category codes.
 """
 
 from onehot_fast.adapter import require

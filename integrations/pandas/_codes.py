@@ -1,4 +1,4 @@
-"""Read a Series: its codes and levels, and its values as NumPy, Arrow and Python store them."""
+"""Read the codes and levels of a Series, and its values as NumPy, Arrow or Python objects."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     from pandas.api.extensions import ExtensionDtype
 
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
-# The codes of a Series, whose outputs are positions of levels; and the levels.
+# The codes of a Series, whose outputs are positions in the levels, and the levels.
 Coding: TypeAlias = tuple[CodedColumn, "pd.Index[Any]"]
 
 TEXT_TYPES = ("string", "large_string", "string_view")
-# Levels of at most this many categories are cached.
+# The levels of a categorical dtype are cached if it has at most this many categories.
 MAX_CACHED_LEVELS = 1000
-# Integers in a smaller range are codes; a larger look-up table would leave the caches.
+# Integers whose range is smaller are used as codes; a larger look-up table exceeds the CPU caches.
 MAX_RANGE = 1 << 16
-# The rows from which the kind of objects is inferred.
+# Up to this many rows are inspected to infer the kind of objects.
 MAX_INSPECTED_ROWS = 2048
 
 
 def code_series(series: "pd.Series[Any]") -> Coding:
-    """Return the codes and levels of a Series, as ``pandas.Categorical(series)`` has them."""
+    """Return the codes and levels of a Series, like those of ``pandas.Categorical(series)``."""
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _coding(category_codes(series), _category_levels(dtype))
@@ -78,7 +78,7 @@ class _Same(NamedTuple):
 
 
 def _category_levels(dtype: pd.CategoricalDtype) -> "pd.Index[Any]":
-    """Return the categories as an index of the dtype; short indexes are cached."""
+    """Return the categories of a dtype as a categorical index, cached if it is short."""
     if len(dtype.categories) > MAX_CACHED_LEVELS:
         return _new_levels.__wrapped__(_Same(dtype))
     return _new_levels(_Same(dtype)).view()
@@ -97,12 +97,12 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
     except ValueError:
         if not is_float_dtype(series.dtype):
             raise
-        # In Arrow 0.0 and -0.0 are two values, in pandas one.
+        # Arrow distinguishes 0.0 and -0.0, pandas does not.
         values = pd.Categorical((series + 0.0).astype(series.dtype))
     except NotImplementedError as error:  # Arrow cannot hash or sort these values
         try:
             column = read_values(series).encode()
-            # As objects: pandas has no index of float16.
+            # Objects, because pandas has no float16 index.
             return _sorted(
                 column, lambda order: pd.Index([*column.categories[order]], dtype=object)
             )
@@ -112,7 +112,7 @@ def _factorize(series: "pd.Series[Any]") -> Coding:
 
 
 def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[Any]]") -> Coding:
-    """Return the codes of a column, and its categories in sorted order as levels."""
+    """Return the codes of a column, and its sorted categories as levels."""
     order = Categories.of(column.stored).argsort()
     lut = np.full(len(order) + 1, -1, np.int32)
     lut[order] = np.arange(len(order), dtype=np.int32)
@@ -120,7 +120,7 @@ def _sorted(column: Column, levels: "Callable[[npt.NDArray[np.int64]], pd.Index[
 
 
 def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
-    """Return integers of a small range as codes, or None if hashing is faster."""
+    """Return the codes of integers by subtraction, or None if their range is too large."""
     if not len(values):
         return None
     unsigned = np.dtype(f"u{values.itemsize}")
@@ -142,13 +142,13 @@ def _code_whole(values: npt.NDArray[Any]) -> Coding | None:
 
 
 def _code_integers(values: npt.NDArray[Any]) -> Coding:
-    """Return integers of any range."""
+    """Return the codes of integers of any range by hashing."""
     column = Values([values]).encode()
     return _sorted(column, lambda order: pd.Index(column.categories[order]))
 
 
 def _code_objects(series: "pd.Series[Any]") -> Coding | None:
-    """Return Python strings; None for other objects."""
+    """Return the codes of Python strings, or None for other objects."""
     if isinstance(series.dtype, pd.StringDtype):
         values = python_texts(series)
     else:
@@ -165,7 +165,7 @@ def _code_objects(series: "pd.Series[Any]") -> Coding | None:
 
 
 def _code_arrow_strings(series: "pd.Series[Any]") -> Coding:
-    """Return strings in Arrow memory."""
+    """Return the codes of strings in Arrow memory."""
     import pyarrow as pa
 
     array = pa_array(series)
@@ -197,7 +197,7 @@ def _code_dictionary(series: "pd.Series[Any]") -> Coding:
 
 
 def as_series(values: Any) -> "pd.Series[Any]":
-    """Return a Series of the same memory."""
+    """Return values as a Series that shares their memory."""
     if isinstance(values, pd.Series):
         return values
     # Before pandas 3 a Series of a CategoricalIndex itself would copy its codes.
@@ -210,14 +210,14 @@ def is_encodable(dtype: "np.dtype[Any] | ExtensionDtype") -> bool:
     if isinstance(dtype, pd.StringDtype | pd.CategoricalDtype):
         return True
     if isinstance(dtype, pd.ArrowDtype):
-        # Text, dictionaries, and types that are objects in NumPy: binary, decimals, times.
+        # Strings, dictionaries, and types that become NumPy objects, e.g. binary and decimals.
         text = is_arrow_string(dtype) or hasattr(dtype.pyarrow_dtype, "index_type")
         return text or cast(Any, dtype).numpy_dtype == np.dtype(object)
     return bool(is_object_dtype(dtype))
 
 
 def is_arrow_string(dtype: object) -> bool:
-    """Tell whether columns of this dtype store strings in Arrow memory."""
+    """Tell whether a dtype stores strings in Arrow memory."""
     if isinstance(dtype, pd.StringDtype):
         return dtype.storage != "python"
     # By name: pandas has no Python type for string views.
@@ -225,12 +225,12 @@ def is_arrow_string(dtype: object) -> bool:
 
 
 def is_arrow_dictionary(dtype: object) -> bool:
-    """Tell whether columns of this dtype are Arrow dictionaries."""
+    """Tell whether a dtype is an Arrow dictionary."""
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "index_type")
 
 
 def python_values(index: "pd.Index[Any]") -> list[Any]:
-    """Return labels as Python objects; iterating over Arrow labels takes 5 µs for each."""
+    """Return labels as Python objects; iterating over Arrow labels would take 5 µs per label."""
     # pandas turns intervals of integers into intervals of floats if a label is missing.
     if isinstance(index, pd.CategoricalIndex) and not isinstance(
         index.categories, pd.IntervalIndex
@@ -248,7 +248,7 @@ def python_values(index: "pd.Index[Any]") -> list[Any]:
 
 
 def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
-    """Return labels as an array of NumPy."""
+    """Return labels as a NumPy array."""
     dtype: Any = index.dtype
     if isinstance(dtype, np.dtype):
         return index.to_numpy()
@@ -258,7 +258,7 @@ def numpy_values(index: "pd.Index[Any]") -> npt.NDArray[Any]:
 
 
 def python_texts(series: "pd.Series[Any]") -> npt.NDArray[np.object_]:
-    """Return nullable Python strings, a missing one as None."""
+    """Return nullable Python strings as objects; a missing string becomes None."""
     texts: npt.NDArray[np.object_] = cast(Any, series.array).to_numpy(object, na_value=None)
     return texts
 
@@ -269,19 +269,19 @@ def category_codes(series: "pd.Series[Any]") -> Codes:
 
 
 def pa_array(series: "pd.Series[Any]") -> "pa.Array | pa.ChunkedArray":
-    """Return a Series in Arrow memory as an array of pyarrow."""
+    """Return a Series in Arrow memory as a pyarrow array."""
     import pyarrow as pa
 
     return pa.array(series.array)
 
 
 def arrow_chunks(array: "pa.Array | pa.ChunkedArray") -> list[Any]:
-    """Return the chunks of an array as the core reads them, at least one."""
+    """Return the chunks of an array as array objects of the core; there is at least one."""
     return list(read_arrow(array)) or arrow_chunks(array.combine_chunks())
 
 
 def without_missing(codes: Codes, values: npt.NDArray[Any]) -> tuple[Codes, npt.NDArray[Any]]:
-    """Return codes and values without NaN, which may be a value in Arrow memory."""
+    """Remove NaN from the values, where Arrow allows it; its code becomes -1."""
     is_missing = pd.isna(values)
     if not is_missing.any():
         return codes, values

@@ -19,31 +19,31 @@ def from_dummies(
     sep: str | None = None,
     default_category: Hashable | dict[str, Hashable] | None = None,
 ) -> pd.DataFrame:
-    """Convert indicator columns back into the variables they encode, as `pandas.from_dummies` does.
+    """Convert indicator columns back to categorical columns, as `pandas.from_dummies` does.
 
     Parameters
     ----------
     data : DataFrame of shape (n_rows, n_columns)
         Columns of 0 and 1, or Booleans.
     sep : str, optional
-        The separator of variable and category in the column names. Without it, all columns encode
-        one variable without a name, and the names are its categories.
+        The text between variable and category in the column names. By default, all columns encode
+        a single variable without a name, and the column names are its categories.
     default_category : hashable or dict of hashable, optional
         The category of a row of zeros; a dict has one for each variable.
 
     Returns
     -------
     pandas.DataFrame of n_rows
-        One column per variable, of the dtype of the column names.
+        One column per variable, with the dtype of the column names.
 
     Raises
     ------
     TypeError
-        If `data` is not a DataFrame or holds other values than 0 and 1, `sep` is not a string, or
+        If `data` is not a DataFrame or has values other than 0 and 1, `sep` is not a string, or
         `default_category` is neither hashable nor a dict.
     ValueError
-        If `data` has missing values, a column has no `sep` in its name, a dict of defaults has the
-        wrong length, or a row has several categories of one variable, or none and no default.
+        If `data` has missing values, a column name does not contain `sep`, `default_category` has
+        the wrong length, or a row has several categories of a variable, or none without a default.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def from_dummies(
 
 def _check_missing(data: pd.DataFrame) -> None:
     """Raise an error that names the first column with missing values."""
-    # Integers and Booleans of NumPy cannot be missing.
+    # NumPy integers and Booleans cannot be missing.
     never = [isinstance(dtype, np.dtype) and dtype.kind in "iub" for dtype in data.dtypes]
     if all(never):
         return
@@ -90,7 +90,7 @@ def _check_missing(data: pd.DataFrame) -> None:
 
 
 def _as_block(data: pd.DataFrame) -> Booleans:
-    """Return the indicators as a (columns, rows) block: a view if the frame is one block."""
+    """Return the indicators as an array of shape (columns, rows), without a copy if possible."""
     if data.shape[1] and all(dtype == np.dtype(bool) for dtype in data.dtypes):
         whole: Booleans = data.to_numpy().T
         if whole.flags.c_contiguous:
@@ -102,7 +102,7 @@ def _as_block(data: pd.DataFrame) -> Booleans:
 
 
 def _truth(column: "pd.Series[Any]") -> Booleans:
-    """Return a column of indicators as Booleans, or raise an error."""
+    """Return a column of indicators as Booleans; raise TypeError if a value is not 0 or 1."""
     values = column.to_numpy() if isinstance(column.dtype, np.dtype) else None
     if values is not None and values.dtype.kind in "iuf":
         truth = values != 0
@@ -115,7 +115,7 @@ def _truth(column: "pd.Series[Any]") -> Booleans:
 
 
 def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]]:
-    """Return the positions of the columns of each variable."""
+    """Return a dict of the column positions of each variable."""
     if not (sep is None or isinstance(sep, str)):
         raise TypeError(
             "Expected 'sep' to be of type 'str' or 'None'; "
@@ -132,9 +132,9 @@ def _variables(columns: "pd.Index[Any]", sep: str | None) -> dict[str, list[int]
 
 
 def _repeated_names(columns: "pd.Index[Any]") -> dict[Hashable, list[int]]:
-    """Return all positions of each duplicated name.
+    """Return all positions of each duplicated column name.
 
-    pandas looks columns up by name: a row that is 1 in one of them has several categories.
+    As in pandas, which looks up columns by name, a 1 in such a column counts several times.
     """
     positions: dict[Hashable, list[int]] = {}
     for position in np.flatnonzero(columns.duplicated(keep=False)).tolist():
@@ -162,7 +162,7 @@ def _defaults(defaults: Any, variables: dict[str, list[int]]) -> dict[str, Hasha
 
 
 def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
-    """Return some rows of the block: a view if they are neighbours."""
+    """Return some rows of the block, as a view if the positions are consecutive."""
     first = positions[0] if positions else 0
     if list(positions) == list(range(first, first + len(positions))):
         return block[first : first + len(positions)]
@@ -170,7 +170,7 @@ def _rows(block: Booleans, positions: Sequence[int]) -> Booleans:
 
 
 def _decode(rows: Booleans, index: "pd.Index[Any]", has_default: bool) -> npt.NDArray[np.int64]:
-    """Return the indicator that is 1 in each row of the frame, or their number if none is."""
+    """Return the position of the 1 in each row of the frame, or len(rows) if there is none."""
     n_categories = len(rows)
     try:
         codes = decode(rows, 0, on_value=True, default=n_categories)

@@ -51,16 +51,16 @@ def get_dummies(
     data : array-like, Series or DataFrame of n_rows
         The data to encode. Codes of categorical and Arrow dictionary columns are not copied.
     prefix : str, list of str or dict of str, optional
-        The beginning of the column names; for a DataFrame by default the name of the column. A list
-        has one entry for each encoded column, a dict is looked up by column name.
+        The prefix of the new column names; by default the column name for a DataFrame, and no
+        prefix for a Series. A list has one item per encoded column, a dict maps column names.
     prefix_sep : str, list of str or dict of str, default "_"
-        The separator of prefix and level.
+        The text between prefix and level.
     dummy_na : bool, default False
         Add a column for missing values, even if there are none. Otherwise missing values become
         zeros.
     columns : list-like, optional
-        The columns of a DataFrame to encode; by default those of object, string and categorical
-        dtype, and similar dtypes of Arrow. The other columns come first in the result, unchanged.
+        The columns of a DataFrame to encode; by default the columns with object, string,
+        categorical or similar Arrow dtypes. The other columns come first in the result, unchanged.
     sparse : bool, default False
         Return `pandas.arrays.SparseArray` columns.
     drop_first : bool, default False
@@ -72,8 +72,8 @@ def get_dummies(
     Returns
     -------
     pandas.DataFrame of n_rows
-        Neighbouring new columns of one NumPy dtype are one block of memory. Other columns are
-        copied on the first write, before pandas 3 at once.
+        Adjacent new columns with the same NumPy dtype share one block of memory. Other columns are
+        copied on the first write, or at once before pandas 3.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def get_dummies(
     ValueError
         If `dtype` is object, or `prefix` or `prefix_sep` is of the wrong length.
     MemoryError
-        If the result cannot fit in memory, before it is allocated.
+        If the result does not fit in memory. Nothing has been allocated.
 
     Notes
     -----
@@ -138,14 +138,14 @@ def _encode_table(
     result = side_by_side(frames) if frames else pd.DataFrame(index=data.index)
     labels = [] if rest is None else [rest.columns]
     labels += [variable.names for variable in variables]
-    # The dtype is that of `pandas.concat`, which ignores the labels of frames of shape (0, 0).
+    # As in `pandas.concat`, frames of shape (0, 0) do not affect the dtype of the labels.
     labels = [part for part in labels if len(data) or len(part)] or labels
-    result.columns = labels[0].append(labels[1:])  # also for one: pandas infers the dtype anew
+    result.columns = labels[0].append(labels[1:])  # even if there is one: append infers the dtype
     return result
 
 
 def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """Return the columns to encode, and those to keep: None if there are none."""
+    """Return the columns to encode, and the columns to keep, or None if there are none to keep."""
     if columns is not None:
         if not is_list_like(columns):
             raise TypeError("Input must be a list-like for parameter `columns`")
@@ -157,7 +157,7 @@ def _split(data: pd.DataFrame, columns: Any) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.DataFrame:
-    """Return some columns of a frame; slices of neighbours are views of its blocks."""
+    """Return some columns of a frame; runs of adjacent columns are views of its blocks."""
     if not is_untouched.any():
         return data.loc[:, is_untouched]
     borders = np.flatnonzero(np.diff(is_untouched, prepend=False, append=False)).tolist()
@@ -169,7 +169,7 @@ def _untouched(data: pd.DataFrame, is_untouched: npt.NDArray[np.bool_]) -> pd.Da
 
 
 def _per_column(value: Any, chosen: pd.DataFrame) -> Iterable[Any]:
-    """Return the prefix, or the separator, of each column."""
+    """Return the prefix or the separator for each column."""
     if isinstance(value, str):
         return repeat(value, chosen.shape[1])
     if isinstance(value, dict):
@@ -190,9 +190,9 @@ def _variable(data: Any, prefix: object, prefix_sep: object, options: _Options) 
     if options.dummy_na or options.drop_first:
         column = CodedColumn(column.codes, _shifted(column, options), len(names))
     if options.sparse:
-        # Sparse values need a dtype of NumPy.
+        # Sparse values need a NumPy dtype.
         dtype = np.dtype(bool if options.dtype is None else options.dtype)
-        # pandas makes a Series of every sparse column, and infers the dtype of the labels.
+        # pandas creates a Series for each sparse column, and infers the dtype of the labels.
         names = pd.Index(python_values(names))
     return _Variable(column, names, dtype)
 
@@ -206,7 +206,7 @@ def _shifted(column: CodedColumn, options: _Options) -> npt.NDArray[np.int32]:
 
 
 def _result_dtype(source: Any, options: _Options) -> AnyDtype:
-    """Return the dtype of the indicators of a variable of dtype `source`, which may be None."""
+    """Return the dtype of the indicators of a variable; `source` is its dtype, or None."""
     if options.dtype is not None:
         dtype = pandas_dtype(options.dtype)
         if is_object_dtype(dtype):
@@ -222,7 +222,7 @@ def _result_dtype(source: Any, options: _Options) -> AnyDtype:
 
 
 def _runs_of_one_dtype(variables: Sequence[_Variable]) -> Iterator[list[_Variable]]:
-    """Yield runs of variables with columns of one dtype."""
+    """Yield runs of adjacent variables whose indicators have the same dtype."""
     with_columns = (variable for variable in variables if variable.column.n_outputs)
     for _, run in groupby(with_columns, key=lambda variable: variable.dtype):
         yield list(run)
@@ -234,14 +234,14 @@ def _build(
     index: "pd.Index[Any] | None",
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the frame of variables of one dtype."""
+    """Return the indicators of variables of one dtype as a frame."""
     columns = [variable.column for variable in variables]
     dtype = variables[0].dtype
     if not sparse:
         try:
             return dense_frame(columns, dtype, index, names)
         except MemoryError as error:
-            # `write` names the options of an Encoder.
+            # The message of `write` recommends options of an Encoder; replace them.
             n_bytes = len(columns) * len(columns[0].codes) * (1 + np.dtype(np.int32).itemsize)
             text = str(error).partition("; smaller")[0]
             hint = f"sparse=True ({n_bytes / 2**20:,.1f} MiB with dtype=bool)"

@@ -1,4 +1,4 @@
-"""Read pandas: frames become tables, columns become codes or values, lists become labels."""
+"""Read pandas data: frames as tables, columns as codes or values, and lists as labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,16 +28,16 @@ from ._codes import (
 
 __all__ = ["read_column", "read_labels", "read_lists", "read_table"]
 
-# Up to this many columns, pandas makes all Series in less time than two by position.
+# Up to this many columns, creating all Series at once is faster than two by position.
 MAX_LISTED_COLUMNS = 64
-# Up to this many rows, reading cells is faster than making a Series.
+# Up to this many rows, reading single cells is faster than creating a Series.
 MAX_CELL_ROWS = 4
-# A frame of at most this many cells is converted at once, of which pandas may make a copy.
+# A frame of at most this many cells is converted as a whole, for which pandas may copy it.
 MAX_BLOCK_CELLS = 1 << 20
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame, or one pandas column, as a `Table`, without reading a column."""
+    """Return a DataFrame, Series or Index as a `Table`; no column is read yet."""
     if not isinstance(table, pd.DataFrame):
         series = as_series(table)
         table = series.to_frame("x0" if series.name is None else series.name)
@@ -45,7 +45,7 @@ def read_table(table: Any) -> Table:
 
 
 class PandasTable(Table):
-    """A DataFrame, read by the positions of its columns."""
+    """A `Table` whose source is a DataFrame; columns are read by position."""
 
     library = "pandas"
     source: pd.DataFrame
@@ -66,11 +66,11 @@ class PandasTable(Table):
         return self.source.iloc[:, position] if is_wide else self._every_series[position]
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether the dtype holds texts, objects or categories."""
+        """Tell whether a column has texts, objects or categories."""
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as text; pandas chooses the dtype of texts and objects itself."""
+        """Return the dtype as text, or "" for texts and objects, whose dtype pandas infers."""
         dtype = self._dtypes[position]
         if isinstance(dtype, pd.CategoricalDtype):
             order = "ordered" if dtype.ordered else "unordered"
@@ -82,21 +82,21 @@ class PandasTable(Table):
         return read_column(self._series(position))
 
     def values(self, position: int) -> npt.NDArray[Any]:
-        """Return a column as pandas converts it."""
+        """Return a column as a NumPy array, converted by pandas."""
         return self._series(position).to_numpy()
 
     def numbers(self, position: int) -> npt.NDArray[Any] | None:
-        """Return a column of numbers or Booleans, sparse ones too."""
+        """Return a dense or sparse column of numbers or Booleans, or None for other columns."""
         if not isinstance(self._dtypes[position], pd.SparseDtype):
             return super().numbers(position)
         dense = self.values(position)
         return dense if dense.dtype.kind in "biuf" else None
 
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None:
-        """Return columns of one dtype as the rows of an array."""
+        """Return columns as the rows of an array, or None if their dtypes differ."""
         part = self._part(list(positions))
         rows = part.to_numpy().T if part.size <= MAX_BLOCK_CELLS else None
-        # Only Booleans become Booleans; pandas takes 0.1 ms to name the dtypes.
+        # A Boolean result implies Boolean columns; checking all dtypes would take 0.1 ms.
         if rows is not None and rows.dtype == bool:
             return rows
         if len(set(part.dtypes.tolist())) > 1:
@@ -111,17 +111,17 @@ class PandasTable(Table):
         return self.source if is_whole else self.source.iloc[:, first:stop]
 
     def cells(self, position: int) -> list[Any] | None:
-        """Return the values of a column one by one, if that is faster than to read it."""
+        """Return the cells of a column as a list, or None if reading the column is faster."""
         if self.n_rows > MAX_CELL_ROWS:
             return None
         try:
             return [self.source.iat[row, position] for row in range(self.n_rows)]
-        except (ArithmeticError, ValueError, NotImplementedError):  # a time that Python lacks
+        except (ArithmeticError, ValueError, NotImplementedError):  # Python has no such time
             return None
 
 
 def read_column(values: Any) -> Column | Values:
-    """Return a pandas column: a `Column` if it holds codes, else its `Values`."""
+    """Return a pandas column as a `Column` if it has codes, else as `Values`."""
     series = as_series(values)
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -155,19 +155,19 @@ def read_column(values: Any) -> Column | Values:
 
 
 def _in_zone(instants: npt.NDArray[np.datetime64], zone: Any) -> npt.NDArray[Any]:
-    """Return instants of UTC as the Timestamps of a zone."""
+    """Return UTC times as pandas Timestamps in a time zone."""
     return pd.DatetimeIndex(instants).tz_localize("UTC").tz_convert(zone).to_numpy(object)
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a column of lists as offsets and flat elements; a missing list is empty."""
+    """Return a column of lists as offsets and concatenated elements; a missing list is empty."""
     if _is_arrow_list(rows):
         return Rows(*integration("arrow").read_lists(pa_array(rows)))
     return Rows.read(list(rows))
 
 
 def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
-    """Return the labels of each row, from lists or from text with the separator `sep`."""
+    """Return the labels of each row, which is a list, or a text that is split at `sep`."""
     if sep is not None:
         return Rows.read(series, sep=sep)
     if _is_arrow_list(series):
@@ -178,6 +178,6 @@ def read_labels(series: "pd.Series[Any]", sep: str | None) -> Rows:
 
 
 def _is_arrow_list(rows: Any) -> bool:
-    """Tell whether rows are lists in Arrow memory."""
+    """Tell whether the rows are stored as Arrow lists."""
     dtype = getattr(rows, "dtype", None)
     return isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "value_field")

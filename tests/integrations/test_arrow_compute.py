@@ -239,7 +239,7 @@ def test_the_length_of_a_batch_is_checked():
     """Pyarrow would take a column of another length for the whole."""
     function = _Function(_column(["a"], None), "tensor")
 
-    with pytest.raises(ValueError, match="the 2 rows of the batch, got 1"):
+    with pytest.raises(ValueError, match="one position per row of the batch"):
         function(SimpleNamespace(batch_length=2), pa.array([0], pa.int32()))
 
 

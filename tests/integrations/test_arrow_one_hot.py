@@ -66,7 +66,7 @@ def test_integers_are_the_classes_where_a_depth_is_given(drawn, depth, layout, d
 )
 def test_only_integers_are_classes_themselves(array):
     """Of a dictionary it would not be clear which of its numbers are meant."""
-    with pytest.raises(TypeError, match="array must contain integers if depth is given"):
+    with pytest.raises(TypeError, match="array must hold integers if depth is given"):
         one_hot(array, depth=2)
 
 
