@@ -30,7 +30,7 @@ from ._nodes import (
 
 # The first opset with the operator signatures that are used here. Engines support it since 2020.
 OPSET = 13
-# The documentation of an input without missing values.
+# The doc_string of an input that cannot hold missing values.
 NO_MISSING_VALUE = "There is no missing value."
 OUTPUT = "onehot"
 FEATURE_NAMES = "feature_names"

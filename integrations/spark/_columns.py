@@ -175,7 +175,7 @@ def group_names(field: spark_types.StructField) -> list[str] | None:
 
 
 def count_rows(table: Any) -> int:
-    """Return the number of rows of a DataFrame, for which Spark computes the DataFrame."""
+    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
     return as_frame(table).count()
 
 
@@ -237,7 +237,7 @@ def new_fields(
         kind, metadata = _array_type(output, dtypes), group_metadata(schema.names)
         every = [*range(len(schema.columns))]
         return [StructField(names or FEATURES, kind, False, metadata)], [every]
-    _check_number(schema, names, "a str or a name")
+    _check_number(schema, names, "a str or a list with one name")
     # VectorAssembler prepends the name of the column to the names of its elements.
     return [
         StructField(name, _array_type(output, [dtype]), False, group_metadata(column.text_labels))
@@ -252,7 +252,7 @@ def _code_fields(
     schema = encoder.schema
     if names is None:
         names = [str(column.name) for column in schema.columns]
-    _check_number(schema, names, "a name")
+    _check_number(schema, names, "a list with one name")
     n_codes = sum(encoder.cardinalities.values())
     is_large = output == "indices" and n_codes > np.iinfo(np.int32).max
     kind = LongType() if is_large else IntegerType()
@@ -266,7 +266,9 @@ def _check_number(schema: Schema, names: str | Sequence[str], expected: str) -> 
     known = [column.name for column in schema.columns]
     if isinstance(names, str) or len(names) != len(known):
         given = names if isinstance(names, str) else [*names]
-        raise ValueError(f"names must be {expected} for each of {known!r}, got {given!r}")
+        raise ValueError(
+            f"names must be {expected} for each of the columns {known!r}, got {given!r}"
+        )
 
 
 def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:

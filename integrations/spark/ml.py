@@ -19,7 +19,7 @@ from .encoding import encode
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel"]
 
-# The parameters of the stage and the options of Encoder to which they correspond.
+# Maps each parameter of the stage to the corresponding option of Encoder.
 OPTIONS = {
     "handleUnknown": "handle_unknown",
     "handleMissing": "handle_missing",
@@ -106,8 +106,8 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
             )
         if output in CODES and not self.isSet("outputCols"):
             raise ValueError(
-                f"output={output!r} returns one column per input column: set outputCols to their"
-                " names"
+                f"output={output!r} returns one column per input column: set outputCols to the"
+                " names of these columns"
             )
 
 
@@ -117,9 +117,9 @@ class OneHotEncoder(
     DefaultParamsReadable["OneHotEncoder"],
     DefaultParamsWritable,
 ):
-    """One-hot encode columns in a Pipeline of Spark's ML, without a StringIndexer.
+    """One-hot encode columns in a Spark ML Pipeline, without a StringIndexer.
 
-    The parameters are the options of `onehot_fast.Encoder` in Spark's spelling.
+    The parameters are the options of `onehot_fast.Encoder`, in camelCase as usual in Spark.
 
     Parameters
     ----------
@@ -237,5 +237,5 @@ class OneHotEncoderModel(
 
 
 def _quoted(name: str) -> str:
-    """Return the name of a column in quotes, so that it may contain dots."""
+    """Return a column name in backquotes, so that Spark does not split it at dots."""
     return f"`{name.replace('`', '``')}`"

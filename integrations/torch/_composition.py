@@ -19,15 +19,15 @@ INTEGER_OF_SIZE = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int6
 
 INVALID_LABEL = (
     "one_hot: a label is negative or not below num_classes;"
-    " one_hot(tensor.cpu(), ...) names the label and its position"
+    " call one_hot(tensor.cpu(), ...) to see the label and its position"
 )
 SEVERAL_CLASSES = (
     "decode: a row has more than one element equal to on_value;"
-    " decode(tensor.cpu(), ...) names the row"
+    " call decode(tensor.cpu(), ...) to see the row"
 )
 NO_CLASS = (
-    "decode: a row has no element equal to on_value; decode(tensor.cpu(), ...) names the row, and"
-    " rule='argmax' decodes scores"
+    "decode: a row has no element equal to on_value; call decode(tensor.cpu(), ...) to see the row,"
+    " or pass rule='argmax' to decode scores"
 )
 
 

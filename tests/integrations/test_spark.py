@@ -204,7 +204,7 @@ def test_codes_equal_those_of_one_process(typed):
     assert [row.text for row in names.select("text").collect()] == [texts[i] for i in codes_of]
     with pytest.raises(ValueError, match="Spark has no categorical type; use output='codes'"):
         encoder.transform(typed, "category")
-    with pytest.raises(ValueError, match=r"names must be a name for each of \['word'.*got 'x'"):
+    with pytest.raises(ValueError, match=r"one name for each of the columns \['word'.*got 'x'"):
         encode(typed, encoder, output="codes", names="x")
     with pytest.raises(ValueError, match="output='codes' needs Python workers"):
         encode(typed, encoder, output="codes", without_python=True)
