@@ -1,4 +1,4 @@
-"""The hash table of dictionary.h as Cython sees it."""
+"""Cython declarations of the hash table in dictionary.h and related headers."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 

@@ -1,4 +1,4 @@
-"""Arrays of values: dtypes, kinds of dictionaries, and arrays of distinct values."""
+"""Choose dtypes and dictionary kinds for values, and convert values to arrays."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from onehot_fast._categories.source import dtype_in_memory
 from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
-# The kinds of dictionaries.
+# The kinds of `Dictionary`.
 Kind: TypeAlias = Literal["string", "binary", "int64", "uint64", "float64"]
 
-# NumPy scalars that keep their dtype in an array.
+# The types of floats that keep their dtype instead of becoming float64.
 NARROW_FLOATS = (np.float16, np.float32)
 ARROW_UNITS = {"s": "s", "m": "ms", "u": "us", "n": "ns"}
 TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
-    """Return the dtype of numbers and times, None for other values."""
+    """Return the dtype of an array of numbers or times, or None for other values."""
     if isinstance(values, np.ndarray):
         return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
     return _arrow_dtype(values.schema.format) if isinstance(values, Array) else None
 
 
 def _arrow_dtype(form: str) -> np.dtype[Any] | None:
-    """Return the dtype of an Arrow format; instants with a zone are integers."""
+    """Return the dtype of an Arrow format, or None; instants with a time zone are int64."""
     if form.startswith("tD"):
         return np.dtype(f"m8[{ARROW_UNITS[form[2]]}]")
     if form.startswith("ts") and not form[4:]:
@@ -41,7 +41,7 @@ def _arrow_dtype(form: str) -> np.dtype[Any] | None:
 
 
 def kind_of(values: Any) -> Kind:
-    """Return the kind of dictionary for the values of an array; TypeError if there is none."""
+    """Return the kind of dictionary for an array; raise TypeError if there is none."""
     dtype = dtype_of(values)
     if dtype is not None:
         return kind_of_dtype(dtype)
@@ -57,14 +57,14 @@ def kind_of(values: Any) -> Kind:
 
 
 def kind_of_dtype(dtype: np.dtype[Any]) -> Kind:
-    """Return the kind of dictionary for numbers or times."""
+    """Return the kind of dictionary for a dtype of numbers or times."""
     if dtype.kind == "f":
         return "float64"
     return "uint64" if dtype == np.uint64 else "int64"
 
 
 def category_array(values: Iterable[Any]) -> Strings | AnyArray:
-    """Return a copy of values in the array type of `Categories`."""
+    """Return the values in the array type that `Categories` uses for them."""
     if isinstance(values, Strings):
         return values
     if not isinstance(values, np.ndarray):
@@ -81,12 +81,12 @@ def category_array(values: Iterable[Any]) -> Strings | AnyArray:
             return native
     if kind in "UTS":
         return Strings.from_objects(values.tolist(), is_text=kind != "S")
-    # The items of other dtypes are scalars of their own type.
+    # `list` keeps the items of other dtypes as NumPy scalars.
     return _array_of_objects(values.tolist() if kind == "O" else list(values))
 
 
 def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
-    """Return objects as an array of a specific kind if all are of that kind."""
+    """Return Strings or an array of a specific dtype if all items have one type, else objects."""
     kinds = set(map(type, items))
     if not kinds <= {str, bytes, int, bool, float}:
         items = [plain(item) for item in items]
@@ -108,7 +108,7 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
 
 
 def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_] | None]:
-    """Return numbers in another dtype, and which of them are exact (None: all)."""
+    """Return numbers in another dtype, and flags of those that are exact (None: all)."""
     if kind == "float64":
         wide = values.astype(np.float64)
         if values.dtype.kind in "bf":

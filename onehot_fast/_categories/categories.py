@@ -1,8 +1,8 @@
-"""The distinct values of a column as one array: sorted, merged, looked up without Python objects.
+"""The distinct values of a column as one array, which avoids a Python object per value.
 
 Texts and bytes are `Strings`; Booleans, numbers, instants and durations are NumPy arrays. All other
-values, and values of several kinds, are an array of objects, which are compared by their keys (see
-`onehot_fast._categories.keys`). Equality does not depend on the type of array.
+values, and values of several kinds, are arrays of objects and are compared by their keys (see
+`onehot_fast._categories.keys`). The type of the array does not affect equality.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from onehot_fast._runtime.utils import cached_property
 AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.int64]
 
-# dtype kind → what values of other kinds can be equal to; text is equal to text alone.
+# dtype kind → family; only values of the same family can be equal.
 FAMILIES = {"b": "number", "i": "number", "u": "number", "f": "number", "M": "instant"} | {
     "m": "duration", "U": "string", "T": "string", "S": "binary",
 }  # fmt: skip
@@ -39,12 +39,12 @@ PLAIN_NUMBERS = frozenset({int, float, *(np.dtype(code).type for code in "bhilqB
 
 
 class Categories:
-    """Values that are different from each other and not missing, in an order; immutable.
+    """Distinct values without missing values, in a fixed order; immutable.
 
     Parameters
     ----------
     values : Strings or ndarray, shape (n,)
-        As `category_array` returns them.
+        An array as returned by `category_array`.
     """
 
     def __init__(self, values: Strings | AnyArray) -> None:
@@ -52,12 +52,12 @@ class Categories:
 
     @classmethod
     def of(cls, values: Iterable[Any]) -> Categories:
-        """Return the categories in any array or sequence, as a copy."""
+        """Return categories from a copy of an array or sequence of distinct values."""
         return cls(category_array(values))
 
     @classmethod
     def distinct(cls, values: Iterable[Any]) -> tuple[Categories, Positions | None]:
-        """Return distinct values, and the position of each value among them (None: all differ)."""
+        """Return the distinct values, and the position of each value (None: all are distinct)."""
         every = cls.of(values)
         if every.family is not None:
             table = Dictionary(every._kind)
@@ -68,11 +68,11 @@ class Categories:
         return (every, None) if len(distinct) == len(every) else (distinct, positions)
 
     def __reduce__(self) -> Any:
-        """Leave out what is cached."""
+        """Pickle the values without the cached properties."""
         return Categories, (self.values,)
 
     def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
-        """Return the values as arrays: for texts and bytes ``(offsets, data, is_text)``."""
+        """Return the values as an array, or texts and bytes as ``(offsets, data, is_text)``."""
         values = self.values
         return (
             values
@@ -91,31 +91,31 @@ class Categories:
 
     @cached_property
     def family(self) -> str | None:
-        """The family of values that can be equal to these; None if only keys can tell."""
+        """The family of the values, or None if the values must be compared by key."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return FAMILIES.get(self.values.dtype.kind)
 
     @classmethod
     def empty(cls, kind: str) -> Categories:
-        """Return empty categories of a `kind_name`."""
+        """Return empty categories with a `kind_name`."""
         if kind in ("string", "binary"):
             return cls(Strings.from_objects([], is_text=kind == "string"))
         dtype = np.dtype(kind)
         if dtype.kind not in FAMILIES:
-            raise ValueError(f"a dtype of categories must be one of numbers or times, got {kind}")
+            raise ValueError(f"the dtype of categories must be numeric or a time, got {kind}")
         return cls(np.empty(0, dtype))
 
     @property
     def kind_name(self) -> str:
-        """The name of the dtype, "string" or "binary"; "" for objects of any type."""
+        """The name of the dtype, "string" or "binary", or "" for objects."""
         if isinstance(self.values, Strings):
             return "string" if self.values.is_text else "binary"
         return self.values.dtype.name if self.family is not None else ""
 
     @property
     def dtype(self) -> np.dtype[Any] | None:
-        """The dtype of numbers and times, None for texts and bytes."""
+        """The dtype of the array, or None for texts and bytes."""
         return None if isinstance(self.values, Strings) else self.values.dtype
 
     @cached_property
@@ -124,7 +124,7 @@ class Categories:
         return kind_of(self.values)
 
     def _numbers(self) -> Strings | AnyArray:
-        """Return the values in the dtype of a dictionary of their kind."""
+        """Return the values in the dtype of their dictionary, e.g. times as int64."""
         if isinstance(self.values, Strings):
             return self.values
         is_time = self.values.dtype.kind in "mM"
@@ -132,7 +132,7 @@ class Categories:
 
     @cached_property
     def table(self) -> Dictionary:
-        """The hash table of the values; threads may build it concurrently."""
+        """The hash table of the values; several threads may build it at the same time."""
         return Dictionary(self._kind, self._numbers())
 
     @cached_property
@@ -140,11 +140,11 @@ class Categories:
         return {key: position for position, key in enumerate(self.to_keys())}
 
     def is_same(self, others: Categories) -> bool:
-        """Tell whether both are the same values in the same order and of the same types."""
+        """Tell whether both have the same values of the same types in the same order."""
         if isinstance(self.values, Strings) and isinstance(others.values, Strings):
             return self.values == others.values
         mine, theirs = self.tolist(), others.tolist()
-        are_times = self.family in ("instant", "duration")  # whose unit is part of the type
+        are_times = self.family in ("instant", "duration")  # the unit of a time is part of its type
         return (
             mine == theirs
             and [*map(type, mine)] == [*map(type, theirs)]
@@ -163,7 +163,7 @@ class Categories:
         return keys(self.tolist())
 
     def to_array(self) -> AnyArray:
-        """Return the values for users: of dtype object if NumPy has no dtype for them."""
+        """Return a new array of the values; the dtype is object if NumPy has no common dtype."""
         if isinstance(self.values, Strings):
             return self.values.to_object()
         if self.family is not None and self.values.dtype != np.uint64 and len(self):
@@ -189,14 +189,14 @@ class Categories:
             ) from error
 
     def sorted(self) -> tuple[Categories, Positions]:
-        """Return the categories in sorted order, and the position of each there."""
+        """Return the sorted categories, and the position of each category among them."""
         order = self.argsort()
         positions = np.empty(len(order), np.int64)
         positions[order] = np.arange(len(order))
         return self.take(order), positions
 
     def find(self, others: Categories) -> Positions:
-        """Return the position here of each of some categories, -1 for none."""
+        """Return the position in `self` of each of the others, or -1 if it is not in `self`."""
         if self.family is None or others.family is None:
             return self._find_by_key(others)
         if self.family != others.family or not len(self):
@@ -211,9 +211,9 @@ class Categories:
         return np.where(True if is_exact is None else is_exact, positions, -1).astype(np.int64)
 
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
-        """Return the position here of each value of an array: -1 missing, -2 unknown.
+        """Return the position of each value of an array: -1 if missing, -2 if unknown.
 
-        None if the array is of another kind than the categories, and must be encoded first.
+        Return None if the array has another kind than the categories and must be encoded first.
         """
         if self.family is None or not len(self) or isinstance(values, np.ma.MaskedArray):
             return None
@@ -222,21 +222,21 @@ class Categories:
             return None
         try:
             return self.table.lookup(values, missing=missing)
-        except TypeError:  # for the array or one of its values
+        except TypeError:  # the dictionary cannot hold the array or one of its values
             return None
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
         """Return the result of `lookup` for a few objects: texts, bytes or numbers of one type."""
         if self.family == "number":
             types = set(map(type, values))
-            # NumPy would convert None and NaN beside integers to floats.
+            # NumPy would convert integers to floats if there are None or NaN.
             is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
             return self.lookup(np.array(values)) if is_plain else None
         if self.family not in ("string", "binary") or not len(self):
             return None
         try:
             return self.table.lookup(tuple(values))
-        except TypeError:  # for one of the values
+        except TypeError:  # the dictionary cannot hold one of the values
             return None
 
     def _holds(self, dtype: np.dtype[Any]) -> bool:
@@ -248,17 +248,17 @@ class Categories:
         return (self._kind == "float64") == (dtype.kind == "f")
 
     def _find_by_key(self, others: Categories) -> Positions:
-        """Return the position here of each of some categories of any types."""
+        """Return the result of `find` for categories of any types."""
         positions_by_key = self._positions_by_key
         positions = (positions_by_key.get(key, -1) for key in others.to_keys())
         return np.fromiter(positions, np.int64, len(others))
 
     @classmethod
     def union(cls, parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
-        """Return the categories of all parts as they first appear, and the positions of each part.
+        """Return the union in order of first appearance, and the positions of each part in it.
 
-        Among equal values of different types `keys.preferred` chooses. There must be at least one
-        part; an empty one decides the type only if all are empty.
+        `keys.preferred` chooses between equal values of different types. At least one part is
+        required. Empty parts do not affect the type, unless all parts are empty.
         """
         filled = [part for part in parts if len(part)]
         if not filled:
@@ -275,7 +275,7 @@ class Categories:
         if first.dtype is not None:
             is_time = first.dtype.kind in "mM"
             values = values.view(first.dtype) if is_time else values.astype(first.dtype)
-        if first.family == "number":  # the dictionary has no -0.0
+        if first.family == "number":  # the dictionary stores -0.0 as 0.0
             for part, places in zip(parts, positions, strict=True):
                 if len(part):
                     values[places] = part.values
@@ -285,7 +285,7 @@ class Categories:
         return made, positions
 
     def _with_zero_of(self, others: Categories) -> Categories:
-        """Return the same categories, with 0.0 for -0.0 if the others have 0.0."""
+        """Return the categories, with -0.0 replaced by 0.0 if the others have 0.0."""
         values = others.values
         if isinstance(values, Strings) or values.dtype.kind != "f":
             return self
@@ -293,7 +293,7 @@ class Categories:
         return self.with_positive_zero() if has_plus else self
 
     def with_positive_zero(self) -> Categories:
-        """Return the same categories with 0.0 for -0.0."""
+        """Return the categories with -0.0 replaced by 0.0."""
         if self.family is None:
             return Categories.of([positive_zero(item) for item in self.tolist()])
         if isinstance(self.values, Strings) or self.values.dtype.kind != "f":
@@ -308,7 +308,7 @@ class Categories:
 
 
 def _union_by_key(parts: Sequence[Categories]) -> tuple[Categories, list[Positions]]:
-    """Return distinct values of any types, and the positions of those of each part."""
+    """Return the result of `Categories.union` for values of any types."""
     keys_of = [part.to_keys() for part in parts]
     values = preferred_by_key(chain(*keys_of), chain(*(part.tolist() for part in parts)))
     position_of = {key: position for position, key in enumerate(values)}

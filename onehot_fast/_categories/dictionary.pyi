@@ -13,15 +13,15 @@ _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]
 KINDS: tuple[str, ...]
 CODES: np.dtype[np.int32]
 
-# A value that the kind of a dictionary cannot hold, and its row.
+# A dictionary of this kind cannot hold a value; `row` is the first row of such a value.
 class UnsupportedValueError(TypeError):
     row: int
     def __init__(self, message: str, row: int) -> None: ...
 
-# Distinct values in order of first appearance, and their hash table.
+# A hash table from distinct values to codes, which are in order of first appearance.
 @final
 class Dictionary:
-    # ValueError: two values are equal, or one is missing.
+    # Raises ValueError if two values are equal or a value is missing.
     def __new__(
         cls, kind: _Kind, values: Strings | npt.NDArray[Any] | None = None
     ) -> Dictionary: ...
@@ -30,25 +30,25 @@ class Dictionary:
     @property
     def values(self) -> Any: ...
     def __len__(self) -> int: ...
-    # -1: missing. TypeError, UnsupportedValueError; do not use the dictionary after an error.
+    # A missing value has code -1. Do not use the dictionary after an error.
     def encode(
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
-    # (offsets, codes of the pieces). TypeError: not Arrow's strings; other errors as `encode`.
+    # Returns (offsets, codes of the pieces). Do not use the dictionary after an error.
     def split(
         self, values: Array | Strings, separator: bytes, *, keep_empty: bool = False
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
-    # -1: missing, -2: unknown.
+    # A missing value has code -1, an unknown value -2.
     def lookup(
         self, values: _Values, *, missing: Sequence[object] = ()
     ) -> npt.NDArray[np.int32]: ...
 
-# (offsets, numbers of the labels); new labels are added to `numbers`.
+# Returns (offsets, numbers of the labels), and adds new labels to `numbers`.
 def number_labels(
     rows: list[Iterable[Hashable]], numbers: dict[Hashable, int]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]: ...
 
-# (codes, sorted distinct integers modulo 2**64); None if their range is wider than `max_span`.
+# Returns (codes, sorted distinct integers modulo 2**64), or None if max - min > `max_span`.
 def number_integers(
     values: npt.NDArray[np.integer[Any]], max_span: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]] | None: ...

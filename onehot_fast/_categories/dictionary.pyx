@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Values → codes in order of first appearance, and back: the categories of a column as arrays.
+"""Map values to codes in order of first appearance, and back, with a hash table.
 
-The functions at the end number labels and integers without the hash table.
+The functions at the end of the module code labels and integers without the hash table.
 """
 
 cimport cython
@@ -70,7 +70,7 @@ cdef dict DTYPES = {"int64": np.dtype(np.int64), "uint64": np.dtype(np.uint64), 
 CODES = np.dtype(np.int32)
 KINDS = ("string", "binary", *DTYPES)
 
-# One seed for all dictionaries of the process. It determines the hashes, and never a result.
+# One seed for all dictionaries of the process. It affects the hashes but no results.
 cdef bytes SEED = os.urandom(64)
 
 if ohf_lock_over_forks():
@@ -78,7 +78,7 @@ if ohf_lock_over_forks():
 
 
 class UnsupportedValueError(TypeError):
-    """A value that a dictionary of this kind cannot hold.
+    """A dictionary of this kind cannot hold a value.
 
     Attributes
     ----------
@@ -93,17 +93,17 @@ class UnsupportedValueError(TypeError):
 
 @cython.final
 cdef class Dictionary:
-    """Distinct values in order of first appearance, and their hash table.
+    """A hash table from distinct values to codes, which are in order of first appearance.
 
-    Any number of threads may look up concurrently. While one thread learns, no other thread may use the dictionary
-    (RuntimeError).
+    Several threads may call `lookup` at the same time. While one thread adds values, other threads that use the
+    dictionary raise RuntimeError.
 
     Parameters
     ----------
     kind : {"string", "binary", "int64", "uint64", "float64"}
-        Integers of any width, Booleans (0, 1), dates and durations are "int64" or "uint64".
+        Use "int64" or "uint64" for integers of any width, Booleans (0, 1), dates and durations.
     values : Strings or ndarray of int64, uint64 or float64, optional
-        Values to learn first: different from each other and not missing (ValueError).
+        Initial values. Raises ValueError if two values are equal or a value is missing.
 
     Examples
     --------
@@ -149,13 +149,13 @@ cdef class Dictionary:
         return self.table.n_codes
 
     def __repr__(self):
-        """Show the kind and the number of values."""
+        """Return the kind and the number of values as text."""
         return f"Dictionary({self.kind!r}, {len(self)} values)"
 
     # ---- Threads ----
 
     cdef int enter(self, bint learning) except -1:
-        """Start learning in this thread, which must be the only one, or start looking up."""
+        """Register this thread as a writer (`learning`) or a reader; raise RuntimeError if it must not run."""
         cdef bint is_used
         ohf_lock()
         is_used = self.is_learning or (learning and self.n_readers > 0)
@@ -168,7 +168,7 @@ cdef class Dictionary:
         return 0
 
     cdef void leave(self, bint learning) noexcept:
-        """End what `enter` started."""
+        """Undo the registration of `enter`."""
         ohf_lock()
         if learning:
             self.is_learning = False
@@ -179,7 +179,7 @@ cdef class Dictionary:
     # ---- The table ----
 
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
-        """Return the codes of values, which are learned or looked up."""
+        """Return the codes of values; if `learning`, add new values."""
         cdef Source source = source_of(values, self.kind, tuple(missing))
         self.enter(learning)
         try:
@@ -188,7 +188,7 @@ cdef class Dictionary:
             self.leave(learning)
 
     cdef cnp.ndarray run(self, Source source, bint learning):
-        """Return the codes of all rows, which are learned or looked up."""
+        """Return the codes of all rows; if `learning`, add new values."""
         cdef cnp.ndarray codes = memory.allocate((source.n_rows,), CODES)[0]
         cdef int32_t *out = <int32_t *> cnp.PyArray_DATA(codes)
         cdef int64_t done = 0, reach, stopped = 0
@@ -215,7 +215,7 @@ cdef class Dictionary:
     cdef int run_buffers(
         self, Source source, bint learning, int64_t begin, int64_t end, int32_t *codes, int64_t *stopped,
     ) noexcept nogil:
-        """Process some rows of a source without Python objects."""
+        """Write the codes of some rows of a source that has no Python objects; return an error code or 0."""
         if source.form == IN_PACKED_TEXTS:
             return ohf_code_packed(&self.table, &source.packed, learning, begin, end, codes, stopped)
         if source.form == IN_BUFFERS_TEXTS:
@@ -227,7 +227,7 @@ cdef class Dictionary:
         return ohf_look_up_numbers(&self.table, &source.numbers, begin, end, codes, stopped)
 
     cdef int fail(self, int failed, int64_t row) except -1:
-        """Raise the error of a failed row."""
+        """Raise the exception for the error code of a row."""
         if failed == OHF_NO_MEMORY:
             raise MemoryError(f"cannot allocate the table of a dictionary, at row {row}")
         if failed == OHF_TOO_MANY:
@@ -239,33 +239,33 @@ cdef class Dictionary:
     # ---- Methods ----
 
     def encode(self, values, *, missing=()):
-        """Return the codes of values, and add new values.
+        """Return the codes of values, and add new values to the dictionary.
 
         Parameters
         ----------
         values : Array, ndarray or Strings, shape (n_rows,), or tuple of str or bytes
-            One of several chunks: the codes of all chunks belong to the same dictionary.
+            The values, or one of several chunks: codes are consistent across calls.
         missing : sequence of objects, optional
-            Up to four objects that are missing values, by identity, besides None and NaN.
+            Up to four objects, compared by identity, that are missing values like None and NaN.
 
         Returns
         -------
         ndarray of int32, shape (n_rows,)
-            The position of each value in `values`, -1 for a missing one.
+            The position of each value in the attribute `values`, or -1 if the value is missing.
 
         Raises
         ------
         TypeError, UnsupportedValueError, ValueError, RuntimeError
-            The dictionary cannot hold the values, or one of them; malformed buffers; other threads. Some rows may
-            have been added: do not use the dictionary after an error.
+            The dictionary cannot hold the values (TypeError) or one of them (UnsupportedValueError), a buffer is
+            malformed, or another thread uses the dictionary. Do not use the dictionary after an error.
         """
         return self.code(values, missing, True)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
-        """Return ``(offsets, codes)`` of the pieces of texts between separators, and add new pieces.
+        """Return ``(offsets, codes)`` of the pieces of texts split by a separator, and add new pieces.
 
-        The pieces of row ``i`` have the codes ``offsets[i]:offsets[i + 1]``; a missing text has none. Empty pieces
-        are skipped by default. Errors are those of `encode`.
+        The pieces of row ``i`` have ``codes[offsets[i]:offsets[i + 1]]``; a missing text has no pieces. Empty
+        pieces are skipped by default. The method raises the same errors as `encode`.
         """
         cdef Source source = source_of(values, self.kind, ())
         cdef cnp.ndarray offsets = np.zeros(source.n_rows + 1, np.int64)
@@ -301,7 +301,7 @@ cdef class Dictionary:
             self.leave(True)
 
     def lookup(self, values, *, missing=()):
-        """Return the codes of values as `encode` does, -2 for an unknown one."""
+        """Return the codes of values: -1 if missing, -2 if unknown. The arguments are those of `encode`."""
         return self.code(values, missing, False)
 
     @property
@@ -314,7 +314,7 @@ cdef class Dictionary:
             self.leave(False)
 
     cdef object read_values(self):
-        """Return the values of the table."""
+        """Return the distinct values as new Strings or a new ndarray."""
         cdef int64_t n = self.table.n_codes
         cdef cnp.ndarray offsets, data
         if self.kind in DTYPES:
@@ -336,8 +336,8 @@ cdef class Dictionary:
 def number_labels(list rows not None, dict numbers not None):
     """Return ``(offsets, numbers of the labels)``, and add new labels to ``numbers``.
 
-    Each row is an iterable of hashable labels. One pass takes 15 ns a label; Python's own tools take three passes
-    and 45 ns. No other thread may change ``numbers`` during the call.
+    Each row is an iterable of hashable labels. This function takes 15 ns per label; a combination of Python
+    functions takes 45 ns. No other thread may change ``numbers`` during the call.
     """
     cdef Py_ssize_t n_rows = len(rows), row = 0, at = 0, room = 4 * n_rows + 16
     offsets = np.zeros(n_rows + 1, np.int64)
@@ -375,7 +375,7 @@ cdef struct Limits:
 
 
 cdef Limits limits_of(const integer_t *values, int64_t n) noexcept nogil:
-    """Return the smallest integer, and the distance of the largest from it."""
+    """Return the smallest integer, and the difference between the largest and the smallest."""
     cdef integer_t low = values[0], high = values[0]
     cdef int64_t i
     for i in range(n):
@@ -385,13 +385,13 @@ cdef Limits limits_of(const integer_t *values, int64_t n) noexcept nogil:
 
 
 cdef inline uint64_t step_of(integer_t value, uint64_t first, uint64_t span) noexcept nogil:
-    """Return the distance of an integer from the first, limited in case another thread changed the value."""
+    """Return ``value - first``, at most ``span + 1``: another thread may have changed the value."""
     cdef uint64_t step = ohf_once(<uint64_t> value - first)
     return step if step <= span else span + 1
 
 
 cdef void mark(const integer_t *values, int64_t n, uint64_t first, uint64_t span, uint8_t *marks) noexcept nogil:
-    """Write 1 where an integer occurs."""
+    """Set ``marks[value - first]`` to 1 for each value."""
     cdef int64_t i
     for i in range(n):
         marks[step_of(values[i], first, span)] = 1
@@ -400,7 +400,7 @@ cdef void mark(const integer_t *values, int64_t n, uint64_t first, uint64_t span
 cdef void look_up(
     const integer_t *values, int64_t n, uint64_t first, uint64_t span, const int32_t *ranks, int32_t *codes,
 ) noexcept nogil:
-    """Write the rank of each integer."""
+    """Write the rank of each value to ``codes``."""
     cdef int64_t i
     for i in range(n):
         codes[i] = ranks[step_of(values[i], first, span)]
@@ -409,7 +409,7 @@ cdef void look_up(
 cdef void subtract(
     const integer_t *values, int64_t n, uint64_t first, uint64_t span, int32_t *codes,
 ) noexcept nogil:
-    """Write the distance of each integer from the first, which is its rank if every integer between occurs."""
+    """Write ``value - first`` for each value, which is its rank if all integers of the range occur."""
     cdef int64_t i
     cdef uint64_t step
     for i in range(n):
@@ -418,10 +418,10 @@ cdef void subtract(
 
 
 def number_integers(const integer_t[::1] values, uint64_t max_span):
-    """Return the codes of integers, and the sorted distinct integers as uint64; None if their range is too wide.
+    """Return the codes and the sorted distinct integers (as uint64), or None if their range is too wide.
 
-    The integers are at least one, in native byte order. ``max_span``, the largest accepted distance between two of
-    them, is below 2**31.
+    There must be at least one integer, in native byte order. ``max_span``, the largest accepted difference between
+    two integers, must be less than 2**31.
     """
     cdef int64_t n = len(values)
     cdef Limits limits

@@ -1,4 +1,4 @@
-"""Plain values → codes and categories."""
+"""Convert the values of a column to codes and categories."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# Integers are counted, not hashed, if their range is at most this plus a span for each of them.
+# Integers are coded by counting if their range is at most MIN_SPAN + SPAN_PER_VALUE * n_values.
 MIN_SPAN = 1 << 10
 SPAN_PER_VALUE = 4
 MAX_SPAN = np.iinfo(np.int32).max - 1
 DOUBLE_BYTES = 8
-# The kind of the dictionary for objects of one type.
+# The kind of the dictionary for objects that all have this type.
 KINDS_OF_OBJECTS: dict[Any, Kind] = {str: "string", bytes: "binary"}
-# Types whose equal values have the same text; the sign of a zero is not part of a category.
+# Types whose equal values are interchangeable: they look the same, except for 0.0 and -0.0.
 ONE_SPELLING = {str, bytes, int, bool, float, datetime.date, datetime.timedelta, Fraction}
-# The first present value of this many rows decides the kind of the dictionary.
+# The first value of these rows that is not missing decides the kind of the dictionary.
 MAX_SAMPLE = 1024
 
 
 class Factorized(NamedTuple):
-    """The codes of some values (-1: missing), their categories, and the source of the codes."""
+    """The codes of values (-1: missing), their categories, and the source of the codes."""
 
     codes: AnyArray
     categories: AnyArray | Strings
@@ -55,9 +55,9 @@ class Factorized(NamedTuple):
 
 
 def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of the chunks of a column: ndarrays, Strings or Arrow arrays.
+    """Return the codes of a column in chunks, which are ndarrays, Strings or Arrow arrays.
 
-    In arrays of objects, the objects in `missing` are missing values too.
+    In arrays of objects, the objects in `missing` are treated as missing values.
     """
     chunks = [_as_ndarray(chunk) for chunk in chunks]
     if all(isinstance(chunk, np.ndarray) for chunk in chunks):
@@ -72,14 +72,14 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
 
 
 def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
-    """Return arrays as one array."""
+    """Return the concatenated arrays."""
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, object)
 
 
 def _as_ndarray(chunk: Any) -> Any:
-    """Return Arrow integers without nulls as an ndarray."""
+    """Return an Arrow array of integers without nulls as an ndarray, else the chunk itself."""
     if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count:
         return chunk.codes()
     return chunk
@@ -111,20 +111,20 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
-        "the dtype must be that of Booleans, numbers, strings, bytes, times or objects, got"
+        "the dtype must hold Booleans, numbers, strings, bytes, times or objects, got"
         f" {values.dtype}"
     )
 
 
 def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes by a hash table, with the categories in order of appearance."""
+    """Return the codes of values with a hash table; categories are in order of appearance."""
     table = Dictionary(kind)
     codes = table.encode(values, missing=missing)
     return Factorized(codes, _with_dtype(table.values, dtype_of(values)), "hash")
 
 
 def _integers(values: AnyArray) -> Factorized:
-    """Return the codes of integers, by counting if their range is small."""
+    """Return the codes of integers, by counting if their range is small, else by hashing."""
     if len(values) == 0:
         return Factorized(np.empty(0, np.int32), values.copy(), "hash")
     span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
@@ -150,7 +150,7 @@ def _floats(values: AnyArray) -> Factorized:
 
 
 def _times(values: AnyArray) -> Factorized:
-    """Return the codes of instants and durations by their integers."""
+    """Return the codes of instants and durations, which are coded as integers."""
     counts = np.ascontiguousarray(values).view(np.int64)
     codes, categories, source = _scatter_present(_integers, counts, np.isnat(values))
     return Factorized(codes, _with_dtype(categories, values.dtype), source)
@@ -161,7 +161,7 @@ def _scatter_present(
     values: AnyArray,
     is_missing: npt.NDArray[np.bool_],
 ) -> Factorized:
-    """Return the codes of values, -1 for missing ones."""
+    """Return the codes of values: -1 if missing, else the result of `factorize_present`."""
     if not is_missing.any():
         return factorize_present(values)
     present, categories, source = factorize_present(values[~is_missing])
@@ -179,19 +179,19 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
     if kind is not None:
         try:
             return _hashed(values, kind, missing)
-        except TypeError:  # another value is of another type
+        except TypeError:  # a later value has another type
             pass
     return _by_dictionary(values)
 
 
 def _by_dictionary(values: AnyArray) -> Factorized:
-    """Return the codes of objects by a Python dict."""
+    """Return the codes of objects with a Python dict."""
     order: defaultdict[Hashable, int] = defaultdict()
     order.default_factory = order.__len__
     items = values.tolist()
     kinds = set(map(type, items)) - {NoneType}
     scalars = [kind for kind in kinds if issubclass(kind, np.generic)]
-    # Python cannot compare every NumPy scalar with other types: a Decimal raises an error.
+    # Comparing some NumPy scalars with other types, e.g. Decimal, raises an error.
     is_plain = not scalars or (len(kinds) == 1 and has_plain_type(scalars[0]))
     identify = None if is_plain else _identify
     keys = items if identify is None else map(identify, items)
@@ -207,13 +207,13 @@ def _by_dictionary(values: AnyArray) -> Factorized:
         for its_key, keep in zip(order, is_present.tolist(), strict=True)
         if keep
     ]
-    # A column of NaN only still holds floats.
+    # A column that contains only NaN is a column of floats.
     categories = as_objects(present) if present or kinds != {float} else np.empty(0)
     return Factorized(rank[codes], categories, "hash")
 
 
 def _identify(item: Any) -> Hashable:
-    """Return the key of any value, None for a missing one."""
+    """Return the key of a value, or None if the value is missing."""
     return None if is_missing(item) else key(plain(item))
 
 
@@ -224,20 +224,20 @@ def _preferred_variants(
     kinds: set[type],
     identify: Callable[[Any], Hashable] | None,
 ) -> dict[Hashable, Any]:
-    """Return the preferred of equal values that may look different, such as 1 and True, by key.
+    """Return, by key, the preferred one of equal values that look different, such as 1 and True.
 
-    A dict keeps the one that occurs first, which depends on the order of the rows.
+    The dict of codes keeps the first of them, which would depend on the order of the rows.
     """
     if len(kinds - {str, bytes}) <= 1 and kinds <= ONE_SPELLING:
         return {}
     rows = np.arange(len(items))
-    if kinds <= ONE_SPELLING:  # one row of each value and type
+    if kinds <= ONE_SPELLING:  # choose one row for each value and type
         number_of = {kind: i for i, kind in enumerate([NoneType, *kinds])}
         numbers = np.fromiter(map(number_of.__getitem__, map(type, items)), np.int64, len(items))
         chosen = np.full(n_codes * len(number_of), -1)
         chosen[codes * len(number_of) + numbers] = rows
         variants = [items[row] for row in chosen[chosen >= 0].tolist()]
-    else:  # rows that hold another object than one row of the same value
+    else:  # choose one row per value, and all rows with other objects
         ids = np.fromiter(map(id, items), np.uint64, len(items))
         last = np.empty(n_codes, np.int64)
         last[codes] = rows
@@ -250,7 +250,7 @@ def _preferred_variants(
 
 
 def _unhashable(items: list[Any]) -> TypeError:
-    """Return the error that names the first value that cannot be hashed."""
+    """Return an error that names the first value that cannot be hashed."""
     for row, item in enumerate(items):
         try:
             hash(item)

@@ -1,7 +1,7 @@
 """Rules for single values: which are missing, which are equal, and their order.
 
-Values that compare equal are one category, whatever their types: 1, 1.0, True and Decimal(1); a
-datetime64 of any unit and the datetime of the same instant. A text never equals a number.
+Values that compare equal are the same category, even if their types differ: 1, 1.0, True and
+Decimal(1), or a datetime64 and a datetime of the same instant. A text never equals a number.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ ATTOSECONDS = {
 EPOCH = datetime.datetime(1970, 1, 1)
 MICROSECOND = datetime.timedelta(microseconds=1)
 
-# A value of these types is its own key; bool and int before the others, being the most common.
+# Values of these types are their own keys.
 PLAIN = frozenset({str, int, float, bytes, bool, complex, Decimal, Fraction, datetime.date})
-# NumPy scalars that convert to Python without a change; narrower floats print differently.
+# NumPy scalars that Python types can replace; narrower floats would have another text.
 NATIVE = (np.bool_, np.integer, np.float64, np.complex128, np.str_, np.bytes_)
-# Among equal numbers, the one with the type of the lowest rank is used.
+# Among equal numbers of several types, the type with the lowest rank is preferred.
 TYPE_RANK = {int: 0, float: 1, Fraction: 3, Decimal: 4, complex: 5, bool: 6}
 
 
 class Time(enum.Enum):
-    """The unit of the number in the key of a time."""
+    """The kind of a time and the unit of the number in its key."""
 
-    INSTANT = enum.auto()  # attoseconds since 1970, on a clock without a zone
-    ZONED = enum.auto()  # attoseconds since 1970 in UTC
+    INSTANT = enum.auto()  # attoseconds since 1970, without a time zone
+    ZONED = enum.auto()  # attoseconds since 1970 in UTC, with a time zone
     DURATION = enum.auto()  # attoseconds
-    MONTHS = enum.auto()  # without a length in seconds
+    MONTHS = enum.auto()  # a number of months, whose length in seconds varies
     COUNT = enum.auto()  # a timedelta64 without a unit
 
 
@@ -48,30 +48,30 @@ def is_missing(value: Any) -> bool:
     if value is None:
         return True
     if isinstance(value, Decimal):
-        return value.is_nan()  # a signaling one cannot even be compared
+        return value.is_nan()  # comparing a signaling NaN raises an error
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))
     try:
         return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA has no truth value, and neither has an array
+    except (TypeError, ValueError):  # pandas.NA and arrays have no truth value
         return type(value).__name__ == "NAType"
 
 
 def plain(value: Any) -> Any:
-    """Return a NumPy scalar as the equal Python object, if there is one."""
+    """Return a NumPy scalar as a Python object if `has_plain_type`, else the value itself."""
     is_scalar = isinstance(value, np.generic)
     return value.item() if is_scalar and has_plain_type(type(value)) else value
 
 
 def has_plain_type(kind: type) -> bool:
-    """Tell whether Python compares values of a type exactly, unlike some NumPy scalars."""
-    # NumPy counts the timedelta64 among the integers.
+    """Tell whether values of a type compare exactly as Python objects, unlike some of NumPy."""
+    # In NumPy, timedelta64 is a subclass of the integers.
     is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
     return is_native or not issubclass(kind, np.generic)
 
 
 def key(value: Any) -> Hashable:
-    """Return a key that is equal, with an equal hash, for values of the same category."""
+    """Return a hashable key that is equal for all values of the same category."""
     if type(value) in PLAIN:
         return value  # type: ignore[no-any-return]
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -97,7 +97,7 @@ def _complex_key(value: Any) -> Hashable:
 
 
 def _attoseconds(span: datetime.timedelta, nanoseconds: int) -> int:
-    """Return an exact length; pandas types have nanoseconds in addition."""
+    """Return the exact length of a timedelta plus the nanoseconds of a pandas type."""
     whole = datetime.timedelta(span.days, span.seconds, span.microseconds)
     return (whole // MICROSECOND) * 10**12 + nanoseconds * 10**9
 
@@ -123,12 +123,12 @@ def keys(values: Iterable[Any]) -> list[Hashable]:
 
 
 def preferred(one: Any, other: Any) -> Any:
-    """Return one of two equal values, independent of their order."""
+    """Return the preferred one of two equal values; the order does not matter."""
     return one if type(one) is str else min(one, other, key=_preference)
 
 
 def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Hashable, Any]:
-    """Return the preferred one of the values of each key, in the order in which the keys appear."""
+    """Return the preferred value of each key, in order of the first appearance of the keys."""
     found: dict[Hashable, Any] = {}
     for its_key, value in zip(keys, values, strict=True):
         found[its_key] = preferred(found[its_key], value) if its_key in found else value
@@ -136,7 +136,7 @@ def preferred_by_key(keys: Iterable[Hashable], values: Iterable[Any]) -> dict[Ha
 
 
 def _preference(value: Any) -> tuple[Any, ...]:
-    """Rank a value among equal ones: by type, and 0.0 before -0.0."""
+    """Return the sort key of a value among equal values: by type, then 0.0 before -0.0."""
     value = plain(value)
     rank = TYPE_RANK.get(type(value), 2)
     is_negative = isinstance(value, float | np.floating) and bool(np.signbit(value))
@@ -144,7 +144,7 @@ def _preference(value: Any) -> tuple[Any, ...]:
 
 
 def in_order(values: Iterable[Any]) -> list[Any]:
-    """Return the values sorted, independent of their order.
+    """Return the sorted values; the result does not depend on the input order.
 
     The order is numbers, texts, bytes, dates, times and durations, then values of other types by
     the name of their type.
@@ -158,7 +158,7 @@ def in_order(values: Iterable[Any]) -> list[Any]:
     return [item for group in sorted(groups) for item in _sorted_group(group[0], groups[group])]
 
 
-# The kinds in their order, with the sort keys of their values.
+# The kinds of values in sort order; each has its types and the sort key of its values.
 KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((bool, int, float, np.floating, Fraction, Decimal), lambda value: _number_order(value)),
     ((str,), str),
@@ -174,9 +174,9 @@ KINDS: tuple[tuple[tuple[type, ...], Callable[[Any], Any]], ...] = (
 
 
 def _number_order(value: Any) -> Any:
-    """Return an equal number of a Python type, because NumPy scalars do not compare exactly.
+    """Return an equal number of a Python type, because some NumPy scalars compare inexactly.
 
-    A Decimal is unchanged: 1E+999999999 as an integer would have a billion digits.
+    A Decimal is unchanged, because 1E+999999999 as an integer would have a billion digits.
     """
     if not isinstance(value, np.floating) or isinstance(value, float):
         return value
@@ -186,12 +186,12 @@ def _number_order(value: Any) -> Any:
 
 
 def _time_order(parts: Any) -> tuple[int, int]:
-    """Return the sort key of a time: instants with a zone follow those without."""
+    """Return the sort key of a time; instants with a time zone follow instants without."""
     return parts[0].value, parts[1]
 
 
 def _group(value: Any) -> tuple[int, str]:
-    """Return the kind of a value, and the name of its type if that has no kind."""
+    """Return the index of a value's kind, and the name of its type if no kind matches."""
     for i, (types, _) in enumerate(KINDS):
         if isinstance(value, types):
             return i, ""
@@ -199,11 +199,11 @@ def _group(value: Any) -> tuple[int, str]:
 
 
 def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
-    """Sort the values of one kind, or by their text if they have no order."""
+    """Return the sorted values of one group, sorted by `repr` if they cannot be compared."""
     if kind < len(KINDS):
-        with localcontext(Context(traps=[])):  # the context of the caller may raise errors
+        with localcontext(Context(traps=[])):  # the caller's decimal context may raise errors
             return sorted(values, key=KINDS[kind][1])
-    values = sorted(values, key=repr)  # used by partial orders, such as that of sets
+    values = sorted(values, key=repr)  # decides where the order is partial, as for sets
     try:
         return sorted(values)
     except TypeError:
@@ -211,9 +211,9 @@ def _sorted_group(kind: int, values: list[Any]) -> list[Any]:
 
 
 def text_label(value: Any) -> str:
-    """Return a category as it appears in the name of its column; a time as short as possible.
+    """Return a category as text for feature names; a time is as short as possible.
 
-    Equal times have the same label, whatever their unit and type.
+    Equal times have the same label, even if their units or types differ.
     """
     if isinstance(value, datetime.timedelta | np.timedelta64):
         return _duration_label(value)
@@ -230,7 +230,7 @@ def text_label(value: Any) -> str:
 
 
 def _duration_label(value: datetime.timedelta | np.timedelta64) -> str:
-    """Return a duration as text of Python, or of NumPy if Python has no such duration."""
+    """Return a duration as text of timedelta, or of timedelta64 if timedelta cannot hold it."""
     kind, attoseconds = cast(tuple[Time, int], key(value))
     if kind is Time.DURATION and attoseconds % 10**12 == 0:
         with suppress(OverflowError):
@@ -239,7 +239,7 @@ def _duration_label(value: datetime.timedelta | np.timedelta64) -> str:
 
 
 def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return categories as an array, of dtype object if NumPy has no dtype for all of them."""
+    """Return categories as an array; the dtype is object if no other dtype keeps their types."""
     items = list(values)
     kinds = set(map(type, items))
     if len(kinds) == 1 and issubclass(next(iter(kinds)), bool | float | complex | np.generic):
@@ -251,13 +251,13 @@ def as_array(values: Iterable[Any]) -> np.ndarray[Any, np.dtype[Any]]:
 
 
 def as_objects(items: list[Any]) -> npt.NDArray[np.object_]:
-    """Return a list as an array of the same objects."""
+    """Return an array of dtype object with the items of a list."""
     array: npt.NDArray[np.object_] = np.empty(len(items), object)
     array[:] = items
     return array
 
 
 def positive_zero(value: Any) -> Any:
-    """Return 0.0 for -0.0, which are one category unless it was declared."""
+    """Return 0.0 if the value is -0.0, else the value itself."""
     is_float = isinstance(value, float | np.floating)
     return abs(value) if is_float and value == 0 and math.copysign(1, value) < 0 else value

@@ -1,4 +1,4 @@
-"""Ragged rows → offsets and flat elements: row i has the elements offsets[i] to offsets[i + 1]."""
+"""Convert ragged rows to flat elements and the offset in them at which each row starts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ INTEGERS = frozenset({int, *(np.dtype(code).type for code in "bhilqBHILQ")})
 
 
 class Rows(NamedTuple):
-    """Ragged rows."""
+    """Ragged rows: row i has the elements ``offsets[i]:offsets[i + 1]``."""
 
     offsets: Offsets
     elements: Any  # an ndarray of codes or labels, a Column, or Factorized
 
     @classmethod
     def read(cls, rows: Any, offsets: Any = None, sep: str | None = None) -> Rows:
-        """Return ragged rows of any form: flat, separated texts, a matrix, or lists."""
+        """Return rows given as flat elements with offsets, separated texts, a matrix or lists."""
         if offsets is not None:
             return _flat(rows, offsets)
         library = reader_of(rows)
@@ -53,7 +53,7 @@ class Rows(NamedTuple):
     def split(
         cls, chunks: Sequence[Array | Strings], sep: str, *, keep_empty: bool = False
     ) -> Rows:
-        """Return the labels of texts in Arrow layouts; the elements are `Factorized`."""
+        """Return the labels in each text, split by `sep`; the elements are `Factorized`."""
         table = Dictionary("string")
         separator = sep.encode("utf-8", "surrogatepass")
         parts = [table.split(chunk, separator, keep_empty=keep_empty) for chunk in chunks]
@@ -63,11 +63,11 @@ class Rows(NamedTuple):
 
     @classmethod
     def numbered(cls, rows: Iterable[Iterable[Any]], numbers: dict[Any, int]) -> Rows:
-        """Return rows of hashable labels as their numbers; new labels are added to `numbers`."""
+        """Return rows with each label replaced by its number; add new labels to `numbers`."""
         return cls(*number_labels(list(rows), numbers))
 
     def take(self, positions: npt.NDArray[np.integer[Any]]) -> Rows:
-        """Return the rows at some positions, an empty row for -1."""
+        """Return the rows at some positions; a position of -1 is an empty row."""
         lengths = np.append(np.diff(self.offsets), 0).take(positions)
         starts = np.append(self.offsets[:-1], 0).take(positions)
         offsets = _offsets(lengths)
@@ -81,19 +81,19 @@ class Rows(NamedTuple):
 
 
 def _flat(elements: Any, offsets: Any) -> Rows:
-    """Return flat elements with offsets, whose values the kernel checks."""
+    """Return rows from flat elements and offsets; the kernel checks the values of the offsets."""
     starts = np.asarray(offsets)
     if starts.dtype.kind not in "iu" or starts.ndim != 1 or len(starts) == 0:
         raise ValueError(
-            "offsets must be a one-dimensional array of integers, one more than rows, got dtype"
+            "offsets must be a one-dimensional array of n_rows + 1 integers, got dtype"
             f" {starts.dtype} and shape {starts.shape}"
         )
     values = elements if hasattr(elements, "codes") else _array(elements)
-    return Rows(np.array(starts, np.int64), values)  # a copy, because the kernel checks it
+    return Rows(np.array(starts, np.int64), values)  # copied: must not change after its check
 
 
 def _lists(rows: list[Any]) -> Rows:
-    """Return a list of rows; a missing row has no elements."""
+    """Return rows from a list of sequences; a missing row has no elements."""
     if not set(map(type, rows)) <= {list, tuple}:
         rows = [_sequence(i, row) for i, row in enumerate(rows)]
     offsets = _offsets(np.fromiter(map(len, rows), np.int64, len(rows)))
@@ -112,7 +112,7 @@ def _sequence(position: int, row: Any) -> Sequence[Any]:
 
 
 def _array(elements: Any) -> AnyArray:
-    """Return flat elements as an array of integers if all are integers, else of objects."""
+    """Return flat elements as an array: of integers if all are integers, else of objects."""
     if isinstance(elements, np.ndarray):
         return elements
     items = list(elements)
@@ -120,26 +120,26 @@ def _array(elements: Any) -> AnyArray:
 
 
 def _integers(items: list[Any]) -> AnyArray:
-    """Return integers as an array of 64 bits."""
+    """Return integers as an array of int64, or uint64 if int64 is too small."""
     try:
         return np.array(items, np.int64)
     except OverflowError:
         smallest, largest = min(map(int, items)), max(map(int, items))
         if smallest < 0 or largest > np.iinfo(np.uint64).max:
             raise ValueError(
-                "labels must fit one integer type of 64 bits, got labels from"
+                "all labels must fit into int64, or all into uint64, got labels from"
                 f" {smallest} to {largest}"
             ) from None
         return np.array(items, np.uint64)
 
 
 def _offsets(lengths: npt.NDArray[np.int64]) -> Offsets:
-    """Return the beginning of each row, and the end."""
+    """Return the start of each row, followed by the end of the last row."""
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])
 
 
 def _separated(rows: Any, sep: str) -> Rows:
-    """Return the labels in separated texts without empty labels; equal texts are split once."""
+    """Return the nonempty labels in separated texts; equal texts are split only once."""
     check_separator(sep)
     library = reader_of(rows)
     try:
@@ -154,13 +154,13 @@ def _separated(rows: Any, sep: str) -> Rows:
             codes, distinct, _ = factorize(as_objects(list(rows)))
     except TypeError as error:
         raise TypeError(
-            "with sep= every row must be a str or None; omit sep= for rows of lists"
+            "with sep= every row must be a str or None; omit sep= if the rows are lists"
         ) from error
     return Rows.split([_texts(distinct)], sep).take(codes)
 
 
 def _texts(distinct: Any) -> Strings:
-    """Return distinct texts, or raise an error for another value."""
+    """Return distinct texts as Strings; raise TypeError if a value is not a str."""
     if isinstance(distinct, Strings) and distinct.is_text:
         return distinct
     for text in distinct:

@@ -1,4 +1,4 @@
-"""Categories as values of the types of other engines."""
+"""Convert categories to literals for the column types of other engines."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 def literal_kind(value: Any) -> str | None:
-    """Return the kind of a category: "text", "integer", "zoned" etc.; None for other types."""
+    """Return the kind of a category, e.g. "text" or "zoned", or None for other types."""
     kind = next((kind for types, kind in KINDS if isinstance(value, types)), None)
     is_zoned = kind == "instant" and getattr(value, "tzinfo", None) is not None
     return "zoned" if is_zoned else kind
 
 
 def as_literal(value: Any, kind: str) -> Any:
-    """Return the value of a kind that equals a category; None if there is none.
+    """Return the value of a kind that equals a category, or None if there is no such value.
 
     Parameters
     ----------
     value : object
         A category.
     kind : str
-        A result of `literal_kind`; or the name of a type of numbers with its size, such as
-        "uint8", "float32" or "decimal38" (of 38 digits).
+        A result of `literal_kind`, or a numeric type with its size, such as "uint8", "float32" or
+        "decimal38" (38 digits).
 
     Returns
     -------
     object or None
-        Instants and durations are attoseconds, an instant since 1970 by its clock or, if "zoned",
-        in UTC. Decimals have no trailing zeros. The time is proportional to the length of the
-        category as text: ``Decimal("1E+999999999")`` is never written out.
+        A duration is in attoseconds. An instant is in attoseconds since 1970, in UTC if "zoned",
+        else in local time. A decimal has no trailing zeros. The run time is proportional to the
+        length of the category as text: ``Decimal("1E+999999999")`` is never expanded.
     """
     sized = SIZED.fullmatch(kind)
     if sized or kind in NUMBERS:
-        # NumPy counts the timedelta64 among the integers.
+        # In NumPy, timedelta64 is a subclass of the integers.
         if isinstance(value, np.timedelta64) or not isinstance(value, Real | Decimal | np.bool_):
             return None
         return _as_sized(value, sized[1], int(sized[2])) if sized else NUMBERS[kind](value)
@@ -75,7 +75,7 @@ def _as_integer(value: Any) -> int | None:
     if isinstance(value, int | np.integer | np.bool_):
         return int(value)
     try:
-        # Integers outside the range of float64 are in no column of integers.
+        # No integer column can hold an integer outside the range of float64.
         return int(value) if math.isfinite(value) and value == int(value) else None
     except OverflowError:
         return None
@@ -87,7 +87,7 @@ def _as_boolean(value: Any) -> bool | None:
 
 
 def _as_float(value: Any) -> float | None:
-    """Return the equal float64, 0.0 for -0.0."""
+    """Return the equal float64 or None; -0.0 becomes 0.0."""
     try:
         number = float(value)
     except OverflowError:
@@ -106,11 +106,11 @@ def _as_decimal(value: Any) -> Decimal | None:
 
 
 def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
-    """Return a number as one of the integers, floats or decimals of a size."""
+    """Return a number as an int, float or Decimal of a size, or None if it does not fit."""
     if name == "float":
         double = _as_float(value)
         with np.errstate(over="ignore"):
-            # NumPy would round a Python float before it compares.
+            # NumPy would round a Python float before comparing.
             is_held = double is not None and float(np.dtype(f"float{size}").type(double)) == double
         return double if is_held else None
     if name == "decimal":

@@ -1,7 +1,7 @@
-"""Categories as JSON and back, with the same type and value.
+"""Convert categories to JSON and back without changing their types or values.
 
-Texts, integers, Booleans, None and finite floats are plain JSON. Other scalars are an object with a
-tag for the type, such as ``{"date": "2024-02-29"}``.
+Texts, integers, Booleans, None and finite floats are plain JSON. Other scalars are objects whose
+first key is a tag for the type, such as ``{"date": "2024-02-29"}``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from onehot_fast._arguments.choices import shown, with_article
 from onehot_fast._categories.keys import plain
 
 Json = Any
-# No number, time or unit needs more letters; reading millions of letters could take minutes.
+# The maximum length of a number, time or unit: parsing millions of letters could take minutes.
 MAX_LETTERS = 5_000
-# The tags whose contents are read in linear time.
+# The tags whose contents are parsed in linear time, and need no maximum length.
 LINEAR = ("bytes", "tuple", "Interval")
 
-# tag → (type, value → JSON, JSON → value); the first matching type is used.
+# tag → (exact type, function from value to JSON, function from JSON to value).
 EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
     "float": (float, repr, float),
     "bytes": (bytes, bytes.hex, bytes.fromhex),
@@ -44,14 +44,14 @@ EXACT: dict[str, tuple[type, Callable[[Any], Json], Callable[[Any], Any]]] = {
 
 
 def _read_fraction(text: str) -> Fraction:
-    """Return a Fraction; an exponent is rejected, because it could be huge."""
+    """Return a Fraction; exponents are rejected, because they could make it huge."""
     if not re.fullmatch(r"-?[0-9]+(/[0-9]+)?", text):
         raise ValueError(f"a fraction must be like '1/3', got {shown(text)}")
     return Fraction(text)
 
 
 def to_json(value: Any) -> Json:
-    """Return a scalar as JSON."""
+    """Return the JSON form of a scalar."""
     if value is None or type(value) in (str, int, bool):
         return value
     if type(value) is float and math.isfinite(value):
@@ -74,9 +74,9 @@ def to_json(value: Any) -> Json:
 
 
 def from_json(source: Json) -> Any:
-    """Return the scalar from JSON."""
+    """Return the scalar from its JSON form."""
     if isinstance(source, list):
-        raise TypeError(f"a scalar is expected, got a list: {shown(source)}")
+        raise TypeError(f"expected a scalar, got a list: {shown(source)}")
     if not isinstance(source, dict):
         return _same_nan(source)
     tag = next(iter(source), "")
@@ -91,12 +91,12 @@ def from_json(source: Json) -> Any:
 
 
 def _same_nan(value: Any) -> Any:
-    """Return NaN as always the same object, because names must be equal."""
+    """Return the same object for every NaN, so that names that are NaN are equal."""
     return math.nan if type(value) is float and value != value else value
 
 
 def _numpy_time_to_json(value: Any) -> Json:
-    """Return a datetime64 or timedelta64 with its unit."""
+    """Return the JSON form of a datetime64 or timedelta64, which includes its unit."""
     unit, step = np.datetime_data(value.dtype)
     name = unit if step == 1 else f"{step}{unit}"
     if isinstance(value, np.datetime64):
@@ -110,7 +110,7 @@ def _read_duration64(source: Json) -> Any:
 
 
 def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
-    """Return the name of a zone; a fixed offset is part of the time."""
+    """Return a dict with the zone's name, empty for a fixed offset, which the time includes."""
     zone = value.tzinfo
     if zone is None or isinstance(zone, datetime.timezone):
         return {}
@@ -123,14 +123,14 @@ def _zone_to_json(value: datetime.datetime) -> dict[str, str]:
 
 
 def _read_datetime(source: Json) -> datetime.datetime:
-    """Return a datetime."""
+    """Return a datetime from its JSON form."""
     value = datetime.datetime.fromisoformat(source["datetime"])
     zone = ZoneInfo(source["zone"]) if "zone" in source else value.tzinfo
     return value.replace(tzinfo=zone, fold=source.get("fold", 0))
 
 
 def _pandas_to_json(value: Any) -> Json:
-    """Return a scalar of pandas."""
+    """Return the JSON form of a pandas scalar."""
     kind = type(value).__name__
     if kind == "Timestamp":
         zone = _zone_to_json(value)
@@ -146,7 +146,7 @@ def _pandas_to_json(value: Any) -> Json:
 
 
 def _pandas() -> Any:
-    """Import pandas, which only categories of pandas' types need."""
+    """Import pandas, which is needed only for categories of pandas types."""
     return importlib.import_module("pandas")
 
 
@@ -154,7 +154,7 @@ def _read_timestamp(source: Json) -> Any:
     value = _pandas().Timestamp(source["Timestamp"]).as_unit(source["unit"])
     if "zone" not in source:
         return value
-    # pandas would turn the name "UTC" into datetime.timezone.utc, which has no name to write again.
+    # pandas would convert "UTC" to datetime.timezone.utc, which has no name to serialize again.
     return value.tz_convert(ZoneInfo("UTC") if source["zone"] == "UTC" else source["zone"])
 
 

@@ -1,4 +1,4 @@
-"""The memory of values for the loops of the dictionary."""
+"""The buffers of values that the C loops of the dictionary read."""
 
 from libc.stdint cimport int64_t
 
@@ -14,7 +14,7 @@ cdef enum Form:
 
 
 cdef class Source:
-    """The memory that the loops read, and its owners."""
+    """The addresses of the values that the C loops read, and the owners of the memory."""
 
     cdef Form form
     cdef int64_t n_rows

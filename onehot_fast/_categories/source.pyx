@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The memory of an Arrow array, a NumPy array or Strings, checked before the loops of the dictionary read it."""
+"""Check the buffers of an Arrow array, a NumPy array or Strings before the C loops of the dictionary read them."""
 
 cimport cython
 cimport numpy as cnp
@@ -43,13 +43,13 @@ from onehot_fast._arguments.choices import with_article
 
 cnp.import_array()
 
-# The dtype of each Arrow format in memory; dates, times and durations are integers.
+# The dtype of each Arrow format's buffer; dates, times and durations are integers.
 cdef dict ARROW_DTYPES = {
     "b": "b1", "c": "i1", "C": "u1", "s": "i2", "S": "u2", "i": "i4", "I": "u4", "l": "i8", "L": "u8",
     "e": "f2", "f": "f4", "g": "f8", "tdD": "i4", "tdm": "i8", "tts": "i4", "ttm": "i4", "ttu": "i8", "ttn": "i8",
     "tDs": "i8", "tDm": "i8", "tDu": "i8", "tDn": "i8",
 }
-# Without a GIL another thread may change an array of objects, so that a copy is read.
+# In free-threaded Python, another thread may change an array of objects, so a copy is read.
 cdef bint IS_FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 cdef enum:
@@ -68,7 +68,7 @@ cdef dict TEXT_FORMATS = {
 
 @cython.final
 cdef class Source:
-    """The memory that the loops read, and its owners."""
+    """The addresses of the values that the C loops read, and the owners of the memory."""
 
     def __cinit__(self):
         memset(&self.texts, 0, sizeof(self.texts))
@@ -82,7 +82,7 @@ cdef class Source:
         self.close_objects()
 
     cdef int read_offsets(self, Array array, int layout) except -1:
-        """Read texts with offsets; all bytes below the last offset are readable."""
+        """Set the addresses of texts with offsets; the last offset is the number of readable bytes."""
         cdef int width = 4 if layout == OHF_OFFSETS32 else 8
         cdef int32_t narrow
         cdef int64_t limit
@@ -95,19 +95,19 @@ cdef class Source:
         if limit < 0:
             raise ValueError(f"{array!r}: offsets must be at least 0, got {limit}")
         if limit > 0 and array.node.buffers[2] == NULL:
-            limit = 0       # all texts must be empty, which the loops check
+            limit = 0       # all texts must be empty; the C loops check this
         self.texts.rows = offsets
         self.texts.data = <const uint8_t *> array.node.buffers[2]
         self.set_limit(limit)
         return 0
 
     cdef void set_limit(self, int64_t limit) noexcept:
-        """Set the number of readable bytes of the data."""
+        """Set the number of bytes of the data that the C loops may read."""
         self.texts.limit = limit
         self.texts.last_of_16 = max(limit - 15, 0)
 
     cdef int read_views(self, Array array) except -1:
-        """Read views with copies of the addresses and sizes of their buffers, which other threads cannot change."""
+        """Set the addresses of string views; copy the lists of buffers, so that other threads cannot change them."""
         cdef const ArrowArray *node = array.node
         cdef int64_t i, n_buffers = node.n_buffers - 3
         cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]
@@ -129,7 +129,7 @@ cdef class Source:
         return 0
 
     cdef int read_arrow_texts(self, Array array) except -1:
-        """Read an Arrow array of texts or bytes in place."""
+        """Set the addresses of an Arrow array of texts or bytes, without a copy."""
         cdef int layout = TEXT_FORMATS[array.schema.format]
         self.form = IN_BUFFERS_TEXTS
         self.n_rows = array.length
@@ -145,7 +145,7 @@ cdef class Source:
         return self.read_offsets(array, layout)
 
     cdef int read_strings(self, Strings strings) except -1:
-        """Read Strings."""
+        """Set the addresses of Strings, without a copy."""
         self.form = IN_BUFFERS_TEXTS
         self.n_rows = len(strings)
         self.owner = strings
@@ -156,7 +156,7 @@ cdef class Source:
         return 0
 
     cdef int read_fixed(self, object array, str kind) except -1:
-        """Read a NumPy array of dtype U or S."""
+        """Set the address of a NumPy array of dtype U or S; copy it if it is not contiguous and native."""
         array = np.require(array, array.dtype.newbyteorder("="), "CA")
         self.form = IN_BUFFERS_TEXTS
         self.n_rows = len(array)
@@ -167,7 +167,7 @@ cdef class Source:
         return 0
 
     cdef int read_objects(self, object array, str kind, tuple missing) except -1:
-        """Read a NumPy array of objects, or a tuple."""
+        """Set the address of a NumPy array of objects or of a tuple."""
         cdef int i
         if len(missing) > OHF_MAX_MISSING:
             raise ValueError(f"missing must have at most {OHF_MAX_MISSING} objects, got {len(missing)}")
@@ -182,7 +182,7 @@ cdef class Source:
         return self.open_objects()
 
     cdef int open_objects(self) except -1:
-        """Prepare to read objects; call it again after Python code may have run."""
+        """Set the address of the objects and allocate caches. Call again after other Python code may have run."""
         cdef cnp.ndarray array
         if len(self.owner) != self.n_rows:
             raise RuntimeError("the array must not be resized while it is read")
@@ -207,7 +207,7 @@ cdef class Source:
         self.objects.room = 0
 
     cdef int read_packed(self, object array) except -1:
-        """Read a NumPy array of StringDType."""
+        """Set the address of a NumPy array of StringDType."""
         cdef object dtype = array.dtype
         cdef object na_object = getattr(dtype, "na_object", "")     # by default, no value is missing
         cdef bytes text = na_object.encode() if isinstance(na_object, str) else b""
@@ -223,7 +223,7 @@ cdef class Source:
         return 0
 
     cdef int read_numbers(self, object array, str kind) except -1:
-        """Read a NumPy array of numbers."""
+        """Set the address of a NumPy array of numbers; copy it if its layout or dtype is not supported."""
         if array.dtype.itemsize == 2 and array.dtype.kind == "f":
             array = array.astype(np.float32)
         array = np.require(array, array.dtype.newbyteorder("="), "CA")
@@ -236,7 +236,7 @@ cdef class Source:
         return 0
 
     cdef int read_arrow_numbers(self, Array array, str kind) except -1:
-        """Read an Arrow array of numbers, dates, times or durations in place; Booleans as 0 and 1."""
+        """Set the addresses of an Arrow array of numbers or times, without a copy; Booleans become 0 and 1."""
         cdef cnp.ndarray numbers
         if array.schema.kind == "boolean":
             numbers = array.codes()
@@ -252,19 +252,19 @@ cdef class Source:
 
 
 cpdef str dtype_in_memory(str format):
-    """Return the dtype of the values of an Arrow format in memory, "" if NumPy has none."""
+    """Return the dtype of an Arrow format's buffer, or "" if NumPy has no such dtype."""
     return "i8" if format.startswith("ts") else ARROW_DTYPES.get(format, "")
 
 
 cdef bint holds(str kind, str letter):
-    """Tell whether a dictionary of a kind holds values of a kind of NumPy."""
+    """Tell whether a dictionary of a kind can hold values of a NumPy dtype kind, such as "i"."""
     if kind == "float64":
         return letter == "f"
     return kind in INTO and letter in ("i", "u", "b", "m", "M")
 
 
 cdef bint read_arrow(Source source, Array array, str kind) except -1:
-    """Read an Arrow array; return False if a dictionary of this kind cannot hold it."""
+    """Set the addresses of an Arrow array; return False if a dictionary of this kind cannot hold it."""
     cdef str format = array.schema.format
     if kind in ("string", "binary"):
         if array.schema.kind != kind or format not in TEXT_FORMATS:
@@ -280,7 +280,7 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
 
 
 cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
-    """Read a NumPy array; return False if a dictionary of this kind cannot hold it."""
+    """Set the address of a NumPy array; return False if a dictionary of this kind cannot hold it."""
     cdef str letter = array.dtype.kind
     if kind in INTO:
         if not holds(kind, letter):
@@ -302,7 +302,7 @@ cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) 
 
 
 cdef Source source_of(object values, str kind, tuple missing):
-    """Return the memory of the values; TypeError if a dictionary of this kind cannot hold them."""
+    """Return the source of the values; raise TypeError if a dictionary of this kind cannot hold them."""
     cdef Source source = Source.__new__(Source)
     cdef bint is_read
     if isinstance(values, Array):
@@ -325,7 +325,7 @@ cdef Source source_of(object values, str kind, tuple missing):
 
 
 cdef str description_of(object values):
-    """Return the type of the values for a message."""
+    """Return the type of the values as text for an error message."""
     if isinstance(values, Array):
         return f"the Arrow format {(<Array> values).schema.format!r}"
     if isinstance(values, np.ndarray):

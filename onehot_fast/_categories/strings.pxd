@@ -8,8 +8,8 @@ cdef class Strings:
 
     cdef readonly object offsets, data
     cdef readonly bint is_text
-    cdef const int64_t *ends            # the memory of offsets
-    cdef const uint8_t *bytes           # the memory of data
+    cdef const int64_t *ends            # the address of the offsets
+    cdef const uint8_t *bytes           # the address of the data
 
     cdef void hold(self, object offsets, object data, bint is_text)
     cdef object item(self, Py_ssize_t position)

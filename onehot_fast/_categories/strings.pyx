@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Texts or bytes in the layout of Arrow: offsets and one buffer."""
+"""Texts or bytes in Arrow's layout: offsets and one buffer."""
 
 cimport cython
 cimport numpy as cnp
@@ -33,7 +33,7 @@ cdef class Strings:
     Parameters
     ----------
     offsets : ndarray of int64, shape (n + 1,)
-        The beginning of each item in `data`, and the end.
+        The start of each item in `data`, followed by the end of the last item.
     data : ndarray of uint8, shape (n_bytes,)
     is_text : bool
         Whether the items are ``str`` in UTF-8; else they are ``bytes``.
@@ -49,7 +49,7 @@ cdef class Strings:
     """
 
     def __init__(self, offsets, data, bint is_text):
-        # Copies, because no other code may change them after the check.
+        # Copy the arrays, so that no other code can change them after the check.
         offsets = np.array(offsets, np.int64, ndmin=1)
         data = np.array(data, np.uint8, ndmin=1)
         if offsets.ndim != 1 or data.ndim != 1 or len(offsets) == 0:
@@ -59,7 +59,7 @@ cdef class Strings:
         self.hold(offsets, data, is_text)
 
     cdef void hold(self, object offsets, object data, bint is_text):
-        """Keep checked arrays and make them read-only."""
+        """Store checked arrays and make them read-only."""
         offsets.flags.writeable = False
         data.flags.writeable = False
         self.offsets = offsets
@@ -70,7 +70,7 @@ cdef class Strings:
 
     @staticmethod
     def from_objects(values, is_text=None):
-        """Make Strings of ``str`` only or ``bytes`` only, by default of the type of the first one."""
+        """Return Strings of ``str`` or ``bytes``; `is_text` defaults to the type of the first value."""
         cdef list parts = list(values)
         cdef Py_ssize_t i, n = len(parts)
         cdef int64_t used = 0
@@ -103,7 +103,7 @@ cdef class Strings:
         return len(self.offsets) - 1
 
     def __repr__(self):
-        """Show the kind and the number of items."""
+        """Return the kind and the number of items as text."""
         return f"Strings({len(self)} {'texts' if self.is_text else 'bytes'})"
 
     cdef object item(self, Py_ssize_t position):
@@ -115,18 +115,18 @@ cdef class Strings:
         return PyBytes_FromStringAndSize(begin, length)
 
     def __getitem__(self, Py_ssize_t position):
-        """Return one ``str`` or ``bytes``; a negative position counts from the end."""
+        """Return the item at a position, which counts from the end if it is negative."""
         cdef Py_ssize_t n = len(self)
         if not -n <= position < n:
             raise IndexError(f"position must be in [{-n}, {n}), got {position}")
         return self.item(position + n if position < 0 else position)
 
     def __iter__(self):
-        """Iterate over the ``str`` or ``bytes``."""
+        """Return an iterator over the items as ``str`` or ``bytes``."""
         return iter(self.tolist())
 
     def tolist(self):
-        """Return a list of ``str`` or ``bytes``."""
+        """Return the items as a list of ``str`` or ``bytes``."""
         cdef Py_ssize_t i, n = len(self)
         cdef list items = [None] * n
         for i in range(n):
@@ -134,14 +134,14 @@ cdef class Strings:
         return items
 
     def to_object(self):
-        """Return an ndarray of objects."""
+        """Return the items as an ndarray of dtype object."""
         items = np.empty(len(self), object)
         items[:] = self.tolist()
         return items
 
     def take(self, positions):
-        """Return the Strings at some positions in ``[0, len(self))``, in their order."""
-        cdef cnp.ndarray chosen = np.array(positions, np.int64, ndmin=1)     # a copy that no other code changes
+        """Return the items at some positions, which must be in ``[0, len(self))``, as Strings."""
+        cdef cnp.ndarray chosen = np.array(positions, np.int64, ndmin=1)     # a copy that no other code can change
         cdef Py_ssize_t i, n = len(chosen), n_mine = len(self)
         cdef const int64_t *places = <const int64_t *> cnp.PyArray_DATA(chosen)
         cdef cnp.ndarray offsets = np.zeros(n + 1, np.int64)
@@ -171,7 +171,7 @@ cdef class Strings:
         return positions
 
     def __eq__(self, other):
-        """Tell whether the other are Strings of the same items in the same order."""
+        """Tell whether `other` is Strings with the same items in the same order."""
         if not isinstance(other, Strings):
             return NotImplemented
         mine, theirs = compact(self), compact(other)
@@ -185,7 +185,7 @@ cdef class Strings:
 
 
 cdef Strings compact(Strings strings):
-    """Return the same Strings with offsets from 0 and no bytes after the last item."""
+    """Return equal Strings whose offsets start at 0 and whose data end with the last item."""
     cdef Py_ssize_t n = len(strings)
     first, last = strings.ends[0], strings.ends[n]
     if first == 0 and last == len(strings.data):
@@ -194,7 +194,7 @@ cdef Strings compact(Strings strings):
 
 
 cdef Strings new_strings(object offsets, object data, bint is_text):
-    """Make Strings of valid arrays that no other code changes."""
+    """Return Strings from valid arrays, without a copy; no other code may change the arrays."""
     cdef Strings strings = Strings.__new__(Strings)
     strings.hold(offsets, data, is_text)
     return strings
