@@ -71,7 +71,7 @@ __all__ = [
     "one_hot",
 ]
 
-# Names for tables are imported at their first use: they would triple the time of
+# These names are imported at their first use: importing them here would triple the time of
 # `import onehot_fast`.
 _TABLES = {
     "Check": "encoder",
@@ -88,7 +88,7 @@ _TABLES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name of the tables."""
+    """Import a public name that `_TABLES` lists."""
     if name not in _TABLES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_TABLES[name]}"), name)
@@ -97,5 +97,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, imported already or not."""
+    """Return the public names, whether they are already imported or not."""
     return sorted({*__all__, *({"integrations", "operators"} & {*globals()})})

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 AnyArray: TypeAlias = npt.NDArray[Any]
 Frame = TypeVar("Frame")  # the table of a library
 Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
-Labels: TypeAlias = Callable[[], Any]  # makes the labels of the outputs when they are needed
+Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
-# With these options every category has a column of its own.
+# With these options, every category has its own column.
 DEFAULTS: dict[str, Any] = {
     "categories": "auto",
     "drop": None,
@@ -56,7 +56,7 @@ DEFAULTS: dict[str, Any] = {
 
 
 class _MultiHotKeywords(TypedDict, total=False):
-    """The keywords of `SeriesAccessor.multi_hot` that do not decide what it returns."""
+    """The keywords of `SeriesAccessor.multi_hot` that do not change the type of its result."""
 
     categories: Any
     mode: Literal["set", "count"]
@@ -65,7 +65,7 @@ class _MultiHotKeywords(TypedDict, total=False):
 
 
 class SeriesAccessor(Generic[Frame]):
-    """The one-hot forms of one column; each library adds the one that is its table.
+    """Encode one column into several containers; the subclass of a library adds its own table.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class SeriesAccessor(Generic[Frame]):
         self._data = data
 
     def __repr__(self) -> str:
-        """Say what there is to call."""
+        """List the methods that encode the column."""
         forms = "to_numpy, to_csr, to_csc, to_arrow, codes or multi_hot"
         return f"<onehot of a column: call it for its features, or {forms}>"
 
@@ -99,15 +99,15 @@ class SeriesAccessor(Generic[Frame]):
         Parameters
         ----------
         categories : sequence of scalars or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
-            the Series.
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default the
+            categories of the Series.
         prefix : str, optional
-            Name the columns ``f"{prefix}{prefix_sep}{category}"``. The default is that of the
-            library: no prefix in pandas, the name of the Series in polars.
+            Name the columns ``f"{prefix}{prefix_sep}{category}"``. The default is no prefix in
+            pandas, and the name of the Series in polars.
         prefix_sep : str, default "_"
-            The separator of prefix and category.
+            The text between prefix and category.
         dtype : dtype, default bool
-            Boolean, integer or floating dtype of every column, in NumPy or in the library.
+            A Boolean, integer or floating dtype of NumPy or of the library, for every column.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
@@ -124,7 +124,7 @@ class SeriesAccessor(Generic[Frame]):
             The values cannot be categories, `dtype` is not numeric, or an option is unknown or has
             a wrong type.
         ValueError
-            An option or a value is rejected, or two columns would have one name.
+            An option or a value is rejected, or two columns would have the same name.
         MemoryError
             The result does not fit in memory. Nothing has been allocated.
         """
@@ -143,8 +143,8 @@ class SeriesAccessor(Generic[Frame]):
         Parameters
         ----------
         categories : sequence of scalars or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
-            the Series.
+            The categories in their order, or a fitted `onehot_fast.Encoder`; by default the
+            categories of the Series.
         dtype : dtype, default float32
             Boolean, integer, floating or complex dtype of the elements.
         num_threads : int, optional
@@ -174,7 +174,7 @@ class SeriesAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> csr_array:
-        """Encode as a sparse array of rows, which is small however many categories there are.
+        """Encode as a CSR array, whose size does not depend on the number of categories.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class SeriesAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> csc_array:
-        """Encode as a sparse array of columns, a ``scipy.sparse.csc_array``; see `to_csr`."""
+        """Encode as a ``scipy.sparse.csc_array``; see `to_csr`."""
         return self._sparse("csc", categories, dtype, num_threads, options)
 
     def to_arrow(
@@ -215,7 +215,7 @@ class SeriesAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> pa.RecordBatch:
-        """Encode as Booleans of Arrow, eight in a byte.
+        """Encode as Arrow Booleans, which take one bit each.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class SeriesAccessor(Generic[Frame]):
         Returns
         -------
         pyarrow.RecordBatch of n_rows
-            One Boolean column per category, without nulls: a missing value is False in all of them.
+            One Boolean column per category, without nulls: a missing value is False in all columns.
             All columns share one buffer. Without categories there are no columns and no rows.
 
         Raises
@@ -237,14 +237,14 @@ class SeriesAccessor(Generic[Frame]):
         ImportError
             If pyarrow is not installed.
         TypeError, ValueError, MemoryError
-            As for the frame; two columns of one name are an error.
+            As for the frame; two columns with the same name are an error.
         """
         pa = library("pyarrow", ".onehot.to_arrow()")
         column, labels = self._coded(categories, np.dtype(bool), options, prefix, prefix_sep)
         names = list(map(str, labels()))
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"two columns would be named {twice!r}: in Arrow names are strings")
+            raise ValueError(f"two columns would be named {twice!r}: Arrow names must be strings")
         bits = write.bits([column], num_threads=num_threads)
         bits.flags.writeable = False
         n_rows = len(column.codes)
@@ -255,13 +255,13 @@ class SeriesAccessor(Generic[Frame]):
         return pa.RecordBatch.from_arrays(columns, names)
 
     def codes(self) -> npt.NDArray[np.integer[Any]]:
-        """Return the feature that is one in each row.
+        """Return the position of the feature that is one in each row.
 
         Returns
         -------
         ndarray of shape (n_rows,), integer
             The position of the feature in ``series.onehot()``, -1 where the value is missing.
-            Codes of the library itself are not copied: the result is then a read-only view.
+            If the library stores codes itself, the result is a read-only view of them, not a copy.
 
         Raises
         ------
@@ -313,7 +313,7 @@ class SeriesAccessor(Generic[Frame]):
         output: Literal["pandas", "polars", "numpy", "csr", "csr_matrix", "csc"] | None = None,
         num_threads: int | None = None,
     ) -> Any:
-        """Encode rows of several labels: lists, or separated strings.
+        """Encode rows with any number of labels, stored as lists or as separated strings.
 
         Parameters
         ----------
@@ -321,15 +321,15 @@ class SeriesAccessor(Generic[Frame]):
             The text between the labels of a string. Empty labels are ignored. By default every row
             is a list. A missing row has no labels.
         categories : sequence of scalars, optional
-            The labels with a column, in order; other labels are ignored. By default all labels
+            The labels that get a column, in order; other labels are ignored. By default all labels
             that occur, sorted.
         mode : {"set", "count"}, default "set"
-            Whether an element is 1 where its label occurs in the row, or how often it does.
+            Whether an element is 1 if its label occurs in the row, or the number of occurrences.
         dtype : dtype, optional
             By default bool, and int64 for counts.
         output : {"numpy", "csr", "csr_matrix", "csc"} or the name of the library, optional
             A row-major array, an array of ``scipy.sparse``, or by default a frame, whose columns
-            are named by the labels.
+            are named after the labels.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
@@ -340,7 +340,7 @@ class SeriesAccessor(Generic[Frame]):
         Raises
         ------
         ImportError
-            If `output` is a sparse form and SciPy is not installed.
+            If `output` is a sparse format and SciPy is not installed.
         TypeError, ValueError
             If a row is not a list (with `sep`, not a string), or an option has a wrong value.
         MemoryError
@@ -374,7 +374,7 @@ class SeriesAccessor(Generic[Frame]):
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> Any:
-        """Return the sparse array of a form."""
+        """Return the column as a sparse array in the format `form`."""
         library("scipy.sparse", f".onehot.to_{form}()")
         element = self._element(dtype)
         column, _ = self._coded(categories, element, options)
@@ -388,7 +388,7 @@ class SeriesAccessor(Generic[Frame]):
         prefix: str | None = None,
         prefix_sep: str = "_",
     ) -> tuple[CodedColumn, Labels]:
-        """Return the encoded column, and a function that returns the labels of its outputs."""
+        """Return the encoded column, and a function that returns the labels of its features."""
         check_options(options, ("categories", *ColumnKeywords.__annotations__))
         check_prefix(prefix, prefix_sep)
         if isinstance(categories, Encoder):
@@ -425,21 +425,21 @@ class SeriesAccessor(Generic[Frame]):
         return not (column.outputs() == 0).any()
 
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Labels]:
-        """Return the column under options of an `Encoder`, and a function for its labels."""
+        """Encode the column with `Encoder` options; return it and a function for its labels."""
         raise NotImplementedError
 
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
-        """Tell whether every category has a column of its own, so that no encoder is needed."""
+        """Tell whether every category gets its own column, so that no encoder is needed."""
         return not any(options[name] is not DEFAULTS[name] for name in DEFAULTS if name in options)
 
     @staticmethod
     def _encode_alone(
         column: Column, name: Hashable, options: Mapping[str, Any]
     ) -> tuple[CodedColumn, ColumnSchema]:
-        """Return a column under the options of an `Encoder` that is fitted to it alone.
+        """Encode the column with an `Encoder` that is fitted to this column only.
 
-        `drop` may also be a category, ``["first"]`` if it has the name of a rule.
+        `drop` may also be a category; pass ``["first"]`` for a category named like a rule.
         """
         drop = options.get("drop")
         by_column = drop if isinstance(drop, Mapping) else {name: drop}
@@ -452,11 +452,11 @@ class SeriesAccessor(Generic[Frame]):
         ), schema
 
     def _element(self, dtype: Any) -> np.dtype[Any]:
-        """Return the NumPy dtype of a result; a library may have names of its own."""
+        """Return the NumPy dtype of a result; a library may add names of its own dtypes."""
         return number_dtype(dtype, "dtype")
 
     def _labels(self, sep: str | None) -> tuple[npt.NDArray[np.int64], Column]:
-        """Return rows of labels: row ``i`` has ``offsets[i]:offsets[i + 1]``."""
+        """Return offsets and labels: row ``i`` has the labels ``offsets[i]:offsets[i + 1]``."""
         raise NotImplementedError
 
     def _frame_of(self, matrix: AnyArray, labels: list[Any]) -> Frame:

@@ -35,7 +35,7 @@ class TableKeywords(TypedDict, total=False):
 
 
 class TableAccessor(Generic[Frame]):
-    """The one-hot form of a table, and the encoder that learns from it.
+    """Encode a table, or fit an encoder to it.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class TableAccessor(Generic[Frame]):
         self._data = data
 
     def __repr__(self) -> str:
-        """Say what there is to call."""
+        """Show how to call the accessor."""
         return "<onehot of a table: call it with the columns to encode, or fit>"
 
     @columns_only
@@ -58,36 +58,36 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> Frame:
-        """Encode some columns in place of their values.
+        """Replace some columns by their features.
 
         Without an encoder, the columns of the result depend on the rows.
 
         Parameters
         ----------
         columns : column name, names, function, polars selector or Encoder, optional
-            The columns to encode, as for `onehot_fast.Encoder`; by default the columns of strings,
-            objects and categories. Or a fitted `onehot_fast.Encoder`.
+            The columns to encode, as for `onehot_fast.Encoder`, or a fitted `onehot_fast.Encoder`.
+            By default, the columns of strings, objects and categories.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
             `prefix`, `prefix_sep`, `dtype` (Boolean by default), `categories`, `drop`,
             `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories` of
-            `onehot_fast.Encoder`, of which each may be a dict from columns to values; `remainder`.
+            `onehot_fast.Encoder`; each may be a dict from columns to values. Also `remainder`.
 
         Returns
         -------
         DataFrame of n_rows
             The features replace the columns that were encoded. Other columns are unchanged, and
-            share their memory as far as the library shares it.
+            are not copied if the library can share their memory.
 
         Raises
         ------
         TypeError
-            `columns` or an option has a wrong type, options are passed beside an Encoder, or a
+            `columns` or an option has a wrong type, options are combined with an Encoder, or a
             column cannot be encoded.
         ValueError
-            A column is absent or duplicated, two features would have one name, or an option or a
-            value is rejected.
+            A column is absent or duplicated, two features would have the same name, or an option or
+            a value is rejected.
         MemoryError
             The result does not fit in memory. Nothing has been allocated.
         """
@@ -147,7 +147,7 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> pa.Table:
-        """Encode some columns, and return all columns as a table of Arrow.
+        """Encode some columns, and return all columns as an Arrow table.
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class TableAccessor(Generic[Frame]):
     def _with_float32(
         self, columns: Any, output: Output, num_threads: int | None, options: TableKeywords
     ) -> Any:
-        """Return the encoded table in a form; the default dtype is float32, as of a Series."""
+        """Return the encoded table in an output format; the default dtype is float32."""
         if not isinstance(columns, Encoder):
             options = {"dtype": np.float32, **options}
         return self._encoded(columns, output, num_threads, options)
@@ -175,7 +175,7 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None,
         options: TableKeywords,
     ) -> Any:
-        """Return the encoded table in a form."""
+        """Return the encoded table in an output format."""
         if isinstance(columns, Encoder):
             check_options(options, None)
             return columns.transform(self._data, output, num_threads=num_threads)
@@ -206,6 +206,6 @@ class TableAccessor(Generic[Frame]):
         return self._new_encoder(columns, options).fit(self._data)
 
     def _new_encoder(self, columns: Iterable[Hashable] | None, options: TableKeywords) -> Encoder:
-        """Return an encoder that has learned nothing; a library may have dtypes of its own."""
+        """Return an unfitted encoder; a library may convert its own dtypes first."""
         check_options(options, TableKeywords.__annotations__)
         return Encoder(columns, **options)

@@ -1,10 +1,9 @@
 """The interface between the core and the integrations.
 
-An integration reads the containers of its library as a `Table`, and wraps memory that `write` fills
-in containers of its library. The core does everything else. An integration imports `onehot_fast`,
-`onehot_fast.encoder` and this module, and nothing else of the core.
-
-Most names are types, whose methods do the work. `write` is the module that turns codes into memory.
+An integration reads the containers of its library as a `Table`. It returns results in containers of
+its library, over memory that `write` fills. The core does everything else. Of the core, an
+integration imports only `onehot_fast`, `onehot_fast.encoder` and this module.
+Most names are types, whose methods do the work. `write` is the module that writes encoded columns.
 The command also uses the modules `checks`, `lookup` and `reports`.
 
 Examples
@@ -129,37 +128,37 @@ class Integration(Protocol):
         memo: dict[str, Any] | None = None,
         num_threads: int | None = None,
     ) -> Any:
-        """Return the library's table of these columns, in their order.
+        """Return a table of the library with these columns, in their order.
 
-        If `table` is of another library, a column that is not encoded is
+        If `table` belongs to another library, read its columns that are not encoded with
         ``table.values(position)``. The result may own the memory that `write` fills. An integration
-        can keep objects in `memo` for the next table with the same columns and parts; it is empty
-        for the first one, and None if it is not kept.
+        can store objects in `memo` for the next table with the same columns and parts. `memo` is
+        empty for the first table, and None if nothing will be stored.
         """
 
 
 @runtime_checkable
 class Engine(Protocol):
-    """The functions that the core calls for an engine, whose tables have parts.
+    """The functions that the core calls for an engine, whose tables are split into parts.
 
-    `Encoder` passes every table of the engine to them. A part is a table that the core reads: an
-    ordinary `Encoder` encodes it, on the machine that holds the part.
+    `Encoder` passes every table of the engine to these functions. A part is a table that the core
+    can read: an ordinary `Encoder` encodes it, on the machine that holds the part.
     """
 
     def learn(self, encoder: Encoder, table: Any) -> Encoder:
         """Return an encoder with the same options that has learned all rows.
 
-        `encoder` has learned nothing. Let it choose its columns from a table without rows, fit an
-        encoder of these columns to each part with ``partial_fit``, and ``merge`` them, in any order
-        and grouping. The caller makes the schema: an encoder is small until then.
+        `encoder` is not fitted. Let it choose its columns from a table without rows, fit an encoder
+        of these columns to each part with ``partial_fit``, and ``merge`` the encoders, in any order
+        and grouping. The caller creates the schema, so the encoders are small until then.
         """
 
     def transform(
         self, encoder: Encoder, table: Any, output: str | None, num_threads: int | None
     ) -> Any:
-        """Return the encoded table, lazily; `output` None is the table of the engine.
+        """Return the encoded table, lazily; if `output` is None, as a table of the engine.
 
-        The encoder is fitted, and small when pickled: send it to each process once.
+        The encoder is fitted and its pickle is small: send it to each process once.
         """
 
     def inverse_transform(

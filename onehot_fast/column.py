@@ -1,7 +1,7 @@
 """A column of a table: codes with categories (`Column`), or plain `Values`.
 
-Integrations hash nothing. The core learns values in ``fit`` and looks them up in ``transform``,
-each in one pass over the memory of the source. ``column.encode()`` returns a `Column` of either.
+Integrations do not hash values. The core learns them in ``fit`` and looks them up in ``transform``,
+each in one pass over the memory of the source. For both types ``encode()`` returns a `Column`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Column", "Values", "as_values", "read_column", "read_values"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The sources whose categories count even where they do not occur.
+# The sources whose categories are kept even if they do not occur in a row.
 DECLARED = frozenset({"category", "enum"})
 
 
@@ -35,19 +35,19 @@ class Column:
     Parameters
     ----------
     codes : ndarray of integers, shape (n_rows,)
-        Positions in `categories`; negative where the value is missing. C-contiguous, in native
-        byte order, of 8 to 64 bits; may be a read-only view of the source's memory.
+        Positions in `categories`, negative if the value is missing. The array is C-contiguous, in
+        native byte order, of 8 to 64 bits; it may be a read-only view of the source's memory.
     categories : ndarray, shape (n_categories,)
-        Distinct and not missing; of dtype object if NumPy has no dtype for them.
+        Distinct values, none of them missing; of dtype object if NumPy has no dtype for them.
     ordered : bool, default False
         Whether the order of the categories has a meaning.
     source : str, default "hash"
         The origin of the codes. With ``"category"`` and ``"enum"``, the categories were declared:
-        all of them are categories, in their order. With any other word, such as ``"hash"`` or
+        all of them are kept, in their order. With any other value, such as ``"hash"`` or
         ``"dictionary"``, categories that do not occur and the order are ignored.
     read : callable, optional
-        Returns the categories when they are needed; `categories` is then any immutable object with
-        a length. An encoder keeps the look-up table of the last such object.
+        A function that returns the categories when they are needed. `categories` can then be any
+        immutable object with a length. An encoder caches the look-up table of the last such object.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class Column:
     Column(3 rows, 2 ordered categories, source='category')
     """
 
-    # In how many rows each category occurs, if the source has counted them.
+    # The number of rows of each category, if the source has counted them.
     counts: npt.NDArray[np.int64] | None = None
     # Whether parts of the source declare different categories, or a different order.
     is_conflicting: bool = False
@@ -100,7 +100,7 @@ class Column:
     ) -> Column:
         """Return a column of codes that were checked before, without another pass over the rows.
 
-        `is_distinct` tells that no two categories are equal, also across types.
+        `is_distinct` says that no two categories are equal, even if their types differ.
         """
         column = cls.__new__(cls)
         column._set(codes, categories, ordered, source)
@@ -127,13 +127,13 @@ class Column:
 
     @cached_property
     def stored(self) -> AnyArray | Strings:
-        """The categories as they were given."""
+        """The categories as they were passed."""
         assert self._read is not None
         return self._read(self.shared)
 
     @cached_property
     def categories(self) -> AnyArray:
-        """The categories as an array; `Strings` become objects at the first use."""
+        """The categories as an array; `Strings` are converted to objects at the first use."""
         if isinstance(self.stored, Strings):
             return self.stored.to_object()
         return self.stored
@@ -144,7 +144,7 @@ class Column:
         return len(self.stored if self.shared is None else self.shared)
 
     def distinct(self) -> tuple[Categories, npt.NDArray[np.int64] | None]:
-        """Return the distinct categories, and the position of each given one there (None: its own).
+        """Return the distinct categories, and the new position of each one (None if unchanged).
 
         Equal values of different types, such as 1 and 1.0, are one category.
         """
@@ -183,14 +183,14 @@ class Values:
     Parameters
     ----------
     chunks : sequence of ndarray, or of chunks of an Arrow array
-        All of one kind: one-dimensional arrays of any dtype that `read_column` takes, or what
-        `onehot_fast._arrow.array.read` yields of texts, bytes, numbers, Booleans, instants without
-        a zone and durations. There may be none.
+        Either one-dimensional arrays of any dtype that `read_column` accepts, or chunks from
+        `onehot_fast._arrow.array.read` of texts, bytes, numbers, Booleans, timestamps without a
+        time zone or durations. The sequence may be empty.
     convert : callable, ndarray of int64, shape (n,) → ndarray, shape (n,), optional
         Converts distinct integers to categories, if the chunks hold integers for dates, times of
-        day or instants with a zone.
+        day or timestamps with a time zone.
     missing : sequence of object, optional
-        Objects that are missing values beside None and NaN in an array of objects, such as
+        Objects that count as missing in an array of objects, in addition to None and NaN, such as
         ``pandas.NA``.
 
     Examples
@@ -216,7 +216,7 @@ class Values:
         return Column.unchecked(codes, categories, source=source, is_distinct=True)
 
     def numbers(self) -> AnyArray | None:
-        """Return Booleans, integers and floats as an array, None for values of another type.
+        """Return Booleans, integers or floats as an array, or None for values of another type.
 
         A missing value is NaN, and turns integers and Booleans into float64.
         """
@@ -234,8 +234,8 @@ class Values:
         Returns
         -------
         ndarray of int32, shape (n_rows,), or None
-            -1 for a missing value, -2 for an unknown one. None if values and categories are of
-            different kinds; the categories of `encode` can be looked up then.
+            -1 for a missing value, -2 for an unknown value. None if the values and the categories
+            are of different kinds; then look up the categories of `encode` instead.
         """
         if self.convert is not None:
             return None
@@ -249,7 +249,7 @@ class Values:
 
 
 def _numbers(chunk: Any) -> AnyArray | None:
-    """Return the numbers of one array of `Values`, None if it holds something else."""
+    """Return one array of `Values` as numbers, or None if its values are not numbers."""
     if isinstance(chunk, Array):
         return chunk.numbers()
     if not isinstance(chunk, np.ndarray) or chunk.dtype.kind not in "biuf":
@@ -268,7 +268,7 @@ def _check_array(array: Any, name: str) -> None:
 
 
 def _check_codes(codes: AnyArray, n_categories: int) -> None:
-    """Raise an error for codes that the kernels cannot read, or that have no category."""
+    """Raise an error if the kernels cannot read the codes, or if a code has no category."""
     if codes.dtype.kind not in "iu":
         raise TypeError(f"codes must be integers, got dtype {codes.dtype}")
     if not (codes.flags.c_contiguous and codes.flags.aligned and codes.dtype.isnative):
@@ -285,7 +285,7 @@ def read_column(values: Any) -> Column:
     Parameters
     ----------
     values : Column, ndarray of shape (n_rows,), list, tuple, or a library's column
-        Missing values are None, NaN, NaT, those of the library, and masked values.
+        Missing values are None, NaN, NaT, the missing values of the library, and masked values.
 
     Returns
     -------
@@ -323,7 +323,7 @@ def read_values(column: Any) -> Column | Values:
 
 
 def as_values(column: Any) -> AnyArray:
-    """Return a column as a one-dimensional array, Python's sequences as objects."""
+    """Return a column as a one-dimensional array; Python sequences become object arrays."""
     if isinstance(column, Column):
         # None is appended for missing codes.
         labels = np.append(column.categories.astype(object), np.array([None], object))

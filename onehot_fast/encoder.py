@@ -92,9 +92,9 @@ __all__ = [
     "UnknownValueError",
 ]
 
-# A repr shows no more items of an option.
+# The maximum number of items of an option that a repr shows.
 MAX_SHOWN = 10
-# A name, names, a function from a table to names, or a selector of polars; None: by their types.
+# A name, names, a function from a table to names, or a polars selector.
 ColumnChoice: TypeAlias = Hashable | Iterable[Hashable] | Callable[[Any], Iterable[Hashable]]
 Output: TypeAlias = Literal[
     "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", "codes",
@@ -111,10 +111,10 @@ class Encoder(SklearnProtocol):
 
     An Encoder is a scikit-learn transformer: use it in a Pipeline, ColumnTransformer or
     GridSearchCV. By default a frame becomes a frame and an array becomes a matrix; `set_output`
-    chooses another form. Every form has the same columns; see `remainder`.
+    chooses another output format. Every format has the same columns; see `remainder`.
 
-    Each option is one value for all columns, or a mapping from columns to values. Columns that a
-    mapping does not name have the default.
+    Each option is one value for all columns, or a mapping from columns to values. Columns that are
+    not in a mapping use the default.
 
     Parameters
     ----------
@@ -122,31 +122,31 @@ class Encoder(SklearnProtocol):
         The columns to encode. By default the columns of strings, objects and categories; for an
         array without names, all columns ("x0", "x1", ...). A function is called with the table and
         must return column names, like `sklearn.compose.make_column_selector`. If you do not choose
-        columns, these checks apply. A column with more than 250 features is warned about if it has
-        more than half as many categories as rows. A dense result of a table with several columns
-        has at most 1,000 features, and any other result at most 100,000.
+        columns, these checks apply: a warning for a column with more than 250 features and more
+        than half as many categories as rows; a limit of 1,000 features for a dense result of a
+        table with several columns, and of 100,000 features for any other result.
     categories : "auto" or sequence of scalars, default "auto"
-        The categories in order. "auto" takes those of a categorical dtype in their order, whether
-        they occur or not; for other columns the values that occur, sorted.
+        The categories in order. "auto" takes all categories of a categorical dtype in their order,
+        and for other columns the values that occur, sorted.
     drop : {"first", "last", "if_binary", "most_frequent"} or a category, optional
         The category without a feature: the first, the last, the first of exactly two, or the most
-        frequent one (the first of several). Infrequent categories count as one here. Name a
-        category by its column, ``{"size": "M"}``; write ``{"size": ["first"]}`` for the category
-        "first". Rows of the category are zeros.
+        frequent (the first in case of ties). Infrequent categories count as one category. To drop
+        a category by name, pass ``{"size": "M"}``, or ``{"size": ["first"]}`` for the category
+        "first". Rows of the dropped category are zeros.
     handle_missing : {"ignore", "indicator", "error", "propagate"}, default "ignore"
         A missing value becomes a row of zeros ("ignore"), sets a feature of its own
         ("size_(missing)"), raises an error, in `fit` too, or makes all features of its column NaN
         ("propagate"), which needs a float dtype.
     handle_unknown : {"error", "ignore", "warn", "indicator", "infrequent"}, default "error"
-        A value that is no category raises an error, becomes a row of zeros ("ignore"; "warn" also
-        warns once for all columns), sets a feature of its own ("size_(unknown)"), or counts as an
-        infrequent category (zeros if there is none).
+        A value that is not a category raises an error, becomes a row of zeros ("ignore"; "warn"
+        also warns once for all columns), sets a feature of its own ("size_(unknown)"), or counts as
+        an infrequent category (zeros if the column has none).
     min_frequency : int or float, optional
         Categories in fewer rows, or in a smaller share of the rows, are infrequent: they share one
         feature ("size_(infrequent)") after the others.
     max_categories : int, optional
-        The maximum number of features of one column before `drop`, the feature of the infrequent
-        categories included. Ties keep the category that sorts last, as in scikit-learn.
+        The maximum number of features of one column before `drop`, including the feature of the
+        infrequent categories. Ties keep the category that sorts last, as in scikit-learn.
     dtype : NumPy dtype, default bool
         The dtype of the features. A matrix has the common NumPy dtype of all its columns.
     prefix : str, optional
@@ -157,7 +157,7 @@ class Encoder(SklearnProtocol):
     remainder : {"passthrough", "drop"}, default "passthrough"
         Whether the result includes the columns that are not encoded. Columns come in the order of
         `fit`, features in place of their column. A matrix can include Boolean, integer and float
-        columns; any other one raises an error.
+        columns; any other column raises an error.
 
     Raises
     ------
@@ -232,7 +232,7 @@ class Encoder(SklearnProtocol):
         self._known_schema: Schema | None = None
 
     def fit(self, table: Any, y: Any = None) -> Encoder:
-        """Learn the categories of a table, and forget what was learned before.
+        """Learn the categories of a table, and forget everything learned before.
 
         The encoder keeps the categories, how often they occur, and the names of all columns.
 
@@ -253,9 +253,9 @@ class Encoder(SklearnProtocol):
         TypeError
             The table or a column has a type that cannot be encoded.
         ValueError
-            A column is absent or there twice, an option rejects a value, the category to drop does
-            not exist or is infrequent, or two features have the same name. What was learned before
-            is kept.
+            A column is absent or duplicated, an option rejects a value, the category to drop does
+            not exist or is infrequent, or two features have the same name. The encoder is then
+            unchanged.
         """
         state = self._learn(table, self._params["columns"]).in_schema_order()
         self._known_schema = self._checked_schema(state)
@@ -263,23 +263,23 @@ class Encoder(SklearnProtocol):
         return self
 
     def partial_fit(self, table: Any, y: Any = None) -> Encoder:
-        """Learn from more rows, as if they had been in the table that was fitted.
+        """Learn from more rows, as if they had been in the table that was passed to `fit`.
 
-        Calls for one encoder must not overlap: concurrent threads lose rows. Let each thread fit an
-        encoder of its own, and `merge` them.
+        Calls for the same encoder must not overlap, because concurrent threads would lose rows. Let
+        each thread fit its own encoder, and `merge` the encoders.
 
         Parameters
         ----------
         table : as for `fit`
-            The first table decides which columns are encoded and which other columns there are.
+            The first table decides which columns are encoded and which other columns are expected.
         y : object, optional
             Ignored.
 
         Returns
         -------
         Encoder
-            Itself. Features are decided when they are first used: `drop` may name a category of a
-            later part.
+            Itself. The features are determined when they are first used, so `drop` may name a
+            category of a later part.
 
         Raises
         ------
@@ -291,13 +291,13 @@ class Encoder(SklearnProtocol):
         else:
             names = self._state.names
             state = self._learn(table, list(names), is_more=True).in_order_of(names)
-            # Other columns are those of the first table.
+            # The columns that are not encoded are taken from the first table.
             self._state = self._state.merge(replace(state, input=None))
         self._known_schema = None
         return self
 
     def _learn(self, table: Any, columns: ColumnChoice, is_more: bool = False) -> TableStatistics:
-        """Return what some columns of a table teach."""
+        """Return the statistics of some columns of a table."""
         engine = engine_of(table)
         if engine is None:
             source = read_table(table)
@@ -321,19 +321,19 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         *others : Encoder
-            With the same columns and options. Encoders that are not fitted add nothing.
+            Encoders with the same columns and options. Encoders that are not fitted add nothing.
 
         Returns
         -------
         Encoder
-            A new one. It has the other columns of the first encoder that knows them.
+            A new encoder. Its other columns are taken from the first encoder that knows them.
 
         Raises
         ------
         TypeError
-            One of them is not an Encoder.
+            An argument is not an Encoder.
         ValueError
-            Their options or columns differ, including the columns that are not encoded.
+            The options or the columns differ, including the columns that are not encoded.
 
         Examples
         --------
@@ -356,7 +356,7 @@ class Encoder(SklearnProtocol):
         return merged
 
     def _chooses_as(self, other: Encoder) -> bool:
-        """Tell whether both encode the same columns, as far as that is known."""
+        """Tell whether both encoders choose the same columns, as far as is known before `fit`."""
         if self._state is not None and other._state is not None:
             return True  # the states are compared
         if self._columns is not None or other._columns is not None:
@@ -390,7 +390,7 @@ class Encoder(SklearnProtocol):
         output: Output | None = None,
         num_threads: int | None = None,
     ) -> Any: ...
-    @max_positional(3, "fit_transform(table, y) takes all else by keyword, such as output='csr'")
+    @max_positional(3, "pass the arguments after fit_transform(table, y) by keyword: output='csr'")
     def fit_transform(
         self,
         table: Any,
@@ -401,7 +401,7 @@ class Encoder(SklearnProtocol):
     ) -> Any:
         """Learn the categories of a table and encode it; see `fit` and `transform`."""
         if isinstance(y, str):
-            raise TypeError(f"y = {y!r} is not a target; for a form of output, write output={y!r}")
+            raise TypeError(f"y = {y!r} is not a target; to choose the output, pass output={y!r}")
         if engine_of(table) is not None:
             return self.fit(table).transform(table, output, num_threads=num_threads)
         once = read_table(table).coded_once()
@@ -451,9 +451,7 @@ class Encoder(SklearnProtocol):
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any: ...
-    @max_positional(
-        3, "transform(table, output) takes no more; the dtype is an option of the encoder"
-    )
+    @max_positional(3, "transform takes only table and output by position; pass dtype= to Encoder")
     def transform(
         self, table: Any, output: Output | None = None, *, num_threads: int | None = None
     ) -> Any:
@@ -462,16 +460,15 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : as for `fit`
-            The columns may be in another order than in `fit`. It must have the encoded columns and,
-            for a matrix, all columns that `fit` saw, unless ``remainder="drop"``.
+            Its columns may be in another order than in `fit`. It must have the encoded columns. For
+            a matrix it must have all columns that `fit` saw, unless ``remainder="drop"``.
         output : {"numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars", \
                 "codes", "indices", "category"}, optional
-            The form of the result: a row-major array, a `scipy.sparse` array (or matrix, for
-            libraries that need one), a `OneHotMatrix`, a table of a library, or one of the last
-            three, which the notes describe. By default the form that `set_output` chose; without
-            one, a table of the library of `table`, or a row-major array. Spark has "columns",
-            "array", "vector",
-            "codes" and "indices".
+            The output format: a row-major array, a `scipy.sparse` array (or "csr_matrix", for
+            libraries that need a sparse matrix), a `OneHotMatrix`, a library's table, or "codes",
+            "indices" or "category", which the notes describe. By default the format that
+            `set_output` chose, or else a table of the library of `table`, or a row-major array. For
+            a Spark table: "columns", "array", "vector", "codes" or "indices".
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
 
@@ -479,7 +476,7 @@ class Encoder(SklearnProtocol):
         -------
         ndarray, sparse array or table of n_rows
             With the columns of `get_feature_names_out`. A table also keeps columns that `fit` did
-            not see, at its end. If it lacks a column that was not encoded, a warning names it.
+            not see, at its end. A warning names columns that were in `fit` but are absent now.
 
         Raises
         ------
@@ -488,7 +485,7 @@ class Encoder(SklearnProtocol):
         TypeError
             The table or a column has a type that cannot be encoded.
         ValueError
-            A column is absent or there twice, `handle_missing` or `handle_unknown` rejects a value,
+            A column is absent or duplicated, `handle_missing` or `handle_unknown` rejects a value,
             `output` is not available, a feature has the name of another column, a matrix would
             include a column that is not numeric, or a dense result has more than 1,000 features of
             columns that were chosen by default.
@@ -498,24 +495,24 @@ class Encoder(SklearnProtocol):
         Notes
         -----
         Nullable numeric columns are numeric. Their missing values become NaN in a matrix, which
-        turns integers and Booleans into float64. Sparse forms do not store zeros of columns that
+        turns integers and Booleans into float64. Sparse formats do not store zeros of columns that
         are not encoded.
 
         "implicit" is a `OneHotMatrix`, which stores only codes. It multiplies, sums and computes
-        Gram matrices without the elements, in float64 whatever the encoder's dtype.
+        Gram matrices from the codes, always in float64, even if the encoder has another dtype.
 
-        "codes" is a matrix of shape (n_rows, n_encoded_columns) and of the smallest of uint8, int16
-        and int32 that holds the codes. In every column 0 is missing, 1 is unknown, 2 is infrequent,
-        and the other categories follow from 3 on. `drop` does not apply. "indices" numbers the
-        codes of all columns in one vocabulary, each column after the one before, in int32 (int64 if
-        needed). This is the input of
-        ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)``; ``torch.from_numpy`` takes
-        it without a copy. `vocabulary` lists the meaning of each number.
+        "codes" is a matrix of shape (n_rows, n_encoded_columns). Its dtype is the smallest of
+        uint8, int16 and int32 that fits. In every column 0 is missing, 1 is unknown, 2 is
+        infrequent, and the other categories are numbered from 3. `drop` does not apply. "indices"
+        numbers the codes of all columns in one vocabulary, column after column, in int32 (int64 if
+        needed). Use it as the input of
+        ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)``; ``torch.from_numpy``
+        converts it without a copy. `vocabulary` lists the meaning of each number.
 
         "category" is a table of the library of `table` (pandas, polars, Arrow) whose encoded
-        columns have its categorical dtype, for LightGBM and XGBoost. The categories and their order
-        do not depend on the rows; they are strings if one of them is. Missing values, and unknown
-        ones that are ignored, are missing. `drop` does not apply.
+        columns have a categorical dtype, for LightGBM and XGBoost. The categories and their order
+        do not depend on the rows. If one category is a string, all become strings. Missing values
+        and ignored unknown values are missing in the result. `drop` does not apply.
 
         Examples
         --------
@@ -572,7 +569,7 @@ class Encoder(SklearnProtocol):
         others: write.Others,
         num_threads: int | None,
     ) -> OneHotMatrix:
-        """Return a matrix that stores codes, and the other columns as a dense block."""
+        """Return a `OneHotMatrix`; it stores the columns that are not encoded as a dense block."""
         numeric = np.empty((source.n_rows, len(others)))
         for i, (_, values) in enumerate(others):
             numeric[:, i] = values
@@ -581,16 +578,16 @@ class Encoder(SklearnProtocol):
         return OneHotMatrix._of_columns(columns, numeric, names, positions, num_threads)
 
     def _categorical(self, source: Table) -> Any:
-        """Return the table with its encoded columns in a dtype of categories."""
+        """Return the table with its encoded columns in a categorical dtype."""
         library = source.library
         if library == "numpy":
             raise ValueError(
-                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: a mapping and an"
-                " array have no dtype of categories; output='codes' gives numbers"
+                f"output = {CATEGORY!r} needs a table of {', '.join(wrappers())}: mappings and"
+                " arrays have no categorical dtype; pass output='codes' for integer codes"
             )
         schema = self.schema.cached_for((), categorical_schema)
         columns = code_table(source, schema)
-        # polars knows no categories but texts.
+        # Categories in polars must be strings.
         as_text = reader_of(source.source) == "polars"
         parts = categorical_parts(source, schema, columns, as_text=as_text)
         return integration(library).wrap(source, parts)
@@ -603,37 +600,38 @@ class Encoder(SklearnProtocol):
         unknown: Any = Special.UNKNOWN,
         infrequent: Any = Special.INFREQUENT,
     ) -> Any:
-        """Return the values that encoded rows stand for.
+        """Return the values of encoded rows.
 
-        A row of zeros is the dropped category; without one, a missing value if these are ignored,
-        or else an unknown value if those are ignored. Use ``handle_missing="indicator"`` and
-        ``handle_unknown="indicator"`` (or "error") to tell the three apart.
+        A row of zeros is decoded as the dropped category, if there is one; else as a missing value,
+        if missing values are ignored; else as an unknown value, if unknown values are ignored. To
+        distinguish the three, set `handle_missing` and `handle_unknown` to "indicator" or "error".
 
         Parameters
         ----------
         encoded : ndarray, sparse array, OneHotMatrix, or a table
-            What `transform` returned in any form but "codes" and "indices", or a matrix of the
-            features alone. The columns of a table may be in any order.
+            The result of `transform` in any format except "codes" and "indices", or a matrix of
+            only the features. The columns of a table may be in any order.
         missing, unknown, infrequent : scalar
-            The value for these: by default None, `Special.UNKNOWN` and `Special.INFREQUENT`.
+            The values to return for missing, unknown and infrequent values; by default None,
+            `Special.UNKNOWN` and `Special.INFREQUENT`.
 
         Returns
         -------
         dict of str to ndarray of shape (n_rows,), or a table
-            A table if `encoded` is one. Other columns of a matrix have its dtype. A decoded column
-            has the fitted type if it was fitted in the library of the result and the type holds all
-            values: a categorical with its categories and order, int8, dates with their unit.
-            Merging takes the common type. Otherwise, a column has the dtype of its categories if
-            nothing else occurs in it, or else dtype object.
+            A table if `encoded` is a table. Columns of a matrix that were not encoded keep its
+            dtype. A decoded column has the type that `fit` saw, e.g. categorical or int8, if that
+            type is from the library of the result and can hold all values (after `merge`, the
+            common type). Otherwise it has the dtype of its categories, or dtype object if it has
+            other values.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         ValueError
-            The shape differs, a feature is absent, or several features of one column are 1. Or none
-            is, and another element is not 0 or null (scores: see `onehot_fast.decode`), or no value
-            is encoded as zeros.
+            The shape is wrong, a feature is absent, several features of one column are 1, no
+            feature of a column is 1 but another element is not 0 or null (for scores, see
+            `onehot_fast.decode`), or a row is zeros although no value is encoded as zeros.
         """
         schema = self.schema
         engine = engine_of(encoded)
@@ -668,16 +666,16 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Check
-            A dict of arrays with a row for each such value of each column: "column", "kind",
-            "value", "count" and "share". It has no rows if every value is a category that `fit`
-            saw.
+            A dict of arrays with one entry for each unknown, missing or infrequent value of each
+            column: "column", "kind", "value", "count" and "share". The arrays are empty if every
+            value is a category that `fit` saw.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         TypeError, ValueError
-            A column cannot be read, is absent or there twice.
+            A column cannot be read, is absent or is duplicated.
 
         Examples
         --------
@@ -697,9 +695,9 @@ class Encoder(SklearnProtocol):
     def features(self) -> Listing:
         """The meaning of each feature: a dict of arrays with one entry for each feature.
 
-        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
-        the other kinds), "name", "count" (the number of rows in `fit` that set it to one; -1 if
-        declared categories leave it unknown) and "dtype". Columns that are not encoded are not
+        The keys are "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category"
+        (None for the other kinds), "name", "count" (the number of rows in `fit` in which the
+        feature was one; -1 if it is not known) and "dtype". Columns that are not encoded are not
         listed.
 
         Examples
@@ -716,7 +714,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def cardinalities(self) -> dict[Hashable, int]:
-        """How many codes each column has, the three reserved ones included: see `transform`.
+        """The number of codes of each column, including the three reserved codes; see `transform`.
 
         Examples
         --------
@@ -731,8 +729,8 @@ class Encoder(SklearnProtocol):
     def vocabulary(self) -> Listing:
         """The meaning of each code: a dict of arrays with one entry for each code, in order.
 
-        "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category" (None for
-        the other kinds), "code" and "index": see `transform`.
+        The keys are "column", "kind" ("category", "infrequent", "unknown" or "missing"), "category"
+        (None for the other kinds), "code" and "index"; see `transform`.
 
         Examples
         --------
@@ -754,7 +752,7 @@ class Encoder(SklearnProtocol):
         -------
         Listing
             A dict of arrays: "column", "categories" and "features" (their numbers), "most_frequent"
-            (None without categories), its "count" and its "share" of all rows.
+            (None if the column has no categories), its "count" and its "share" of all rows.
 
         Raises
         ------
@@ -773,13 +771,13 @@ class Encoder(SklearnProtocol):
         return summary(*self._fitted())
 
     def _repr_html_(self) -> str:
-        """Show a notebook the options, and the most frequent categories of each column."""
+        """Return HTML with the options and the most frequent categories of each column."""
         with contextlib.suppress(RuntimeError, ValueError):  # not fitted, or no schema yet
             return as_html(repr(self), *self._fitted())
         return f"<code>{escape(repr(self))}</code>"
 
     def estimate(self, n_rows: Any) -> Estimate:
-        """Return the size of the features in every output form; nothing is encoded.
+        """Return the size of the features in every output format, without encoding.
 
         Parameters
         ----------
@@ -789,8 +787,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         Estimate
-            `rows`, `columns` (the number of features) and `bytes`, a dict from the form to its
-            bytes. Columns that are not encoded do not count.
+            `rows`, `columns` (the number of features) and `bytes`, a dict from the output format
+            to the number of bytes. Columns that are not encoded do not count.
 
         Examples
         --------
@@ -808,7 +806,7 @@ class Encoder(SklearnProtocol):
             n_rows = read_table(n_rows).n_rows
         rows = as_integer(n_rows, "n_rows")
         if rows < 0:
-            raise ValueError(f"n_rows = {rows} is negative")
+            raise ValueError(f"n_rows must be at least 0, got {rows}")
         return estimate(self.schema, rows)
 
     @property
@@ -818,7 +816,7 @@ class Encoder(SklearnProtocol):
 
     @property
     def infrequent_categories(self) -> dict[Hashable, npt.NDArray[Any]]:
-        """The infrequent categories of each column, which share one feature or are dropped with it.
+        """The infrequent categories of each column, which share one feature unless it is dropped.
 
         Examples
         --------
@@ -834,22 +832,22 @@ class Encoder(SklearnProtocol):
 
     @property
     def categories(self) -> dict[Hashable, npt.NDArray[Any]]:
-        """The categories of each column in their order, infrequent and dropped ones included."""
+        """All categories of each column in their order, even if infrequent or dropped."""
         return {column.name: column.known.to_array() for column in self.schema.columns}
 
     @max_positional(1, "save(path) writes a file")
     def to_json(self) -> str:
-        """Return the encoder as JSON: its options and what it learned.
+        """Return the encoder as JSON, with its options, categories and counts.
 
         Returns
         -------
         str
-            Readable JSON with a version. Every scalar is restored with its type.
+            Readable JSON with a version. `from_json` restores every scalar with its type.
 
         Raises
         ------
         TypeError
-            A category or the name of a column has no form in JSON, or the encoder is not fitted and
+            A category or a column name cannot be written as JSON, or the encoder is not fitted and
             `columns` is a function or a selector.
         """
         columns = self._columns
@@ -857,7 +855,7 @@ class Encoder(SklearnProtocol):
             columns = self.columns
             if columns is None:
                 columns = self._params["columns"]
-                raise TypeError(f"columns = {columns!r} has no form in JSON before fit")
+                raise TypeError(f"columns = {columns!r} cannot be saved as JSON before fit")
         return serialize.dumps(columns, self._options, self._state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -889,7 +887,7 @@ class Encoder(SklearnProtocol):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the encoder in a file that `save` or the command wrote.
+        """Return the encoder from a file that `save` or the command-line tool wrote.
 
         Raises
         ------
@@ -903,13 +901,13 @@ class Encoder(SklearnProtocol):
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Return the encoder that `to_json` wrote; `load` reads a file.
+        """Return the encoder from the text that `to_json` returned; `load` reads a file.
 
         Raises
         ------
         ValueError
-            The text is not an encoder, or its version is newer than this release; the error says
-            where.
+            The text is not an encoder (the error says where), or its version is newer than this
+            release.
         TypeError
             `text` is neither str nor bytes.
 
@@ -930,41 +928,41 @@ class Encoder(SklearnProtocol):
     def from_sklearn(cls, encoder: Any) -> Self:
         """Return the Encoder that encodes like a fitted OneHotEncoder of scikit-learn.
 
-        The features are in the same order and have the same names, except those of missing values
-        and infrequent categories. A category for missing values becomes the feature of missing
-        values.
+        The features are in the same order. They have the same names, except the features for
+        missing values and for infrequent categories. A missing value among the categories becomes
+        the feature for missing values.
 
         Parameters
         ----------
         encoder : sklearn.preprocessing.OneHotEncoder
-            Fitted; `onehot_fast.integrations.sklearn.OneHotEncoder` too.
+            A fitted encoder, which may be a `onehot_fast.integrations.sklearn.OneHotEncoder`.
 
         Returns
         -------
         Encoder
-            Fitted. It does not know how often a category occurred, nor the other columns.
+            Fitted, but without the counts of the categories and without the other columns.
 
         Raises
         ------
         sklearn.exceptions.NotFittedError
             `encoder` is not fitted.
         TypeError
-            `encoder` is something else.
+            `encoder` has another type.
         ValueError
-            `encoder` encodes unknown values as infrequent ones, has several categories for missing
-            values, or names its features by a function.
+            `encoder` encodes unknown values as infrequent, has several categories for missing
+            values, or has a function for the names of its features.
         """
         converted: Self = integration("sklearn").from_sklearn(encoder)
         return converted
 
     def to_sklearn(self) -> Any:
-        """Return scikit-learn's OneHotEncoder that encodes the same, for tools that need it.
+        """Return a scikit-learn OneHotEncoder that encodes the same, for tools that need it.
 
         Returns
         -------
         sklearn.preprocessing.OneHotEncoder
-            Fitted as if to the encoded columns alone, in the order of `columns`. Its features have
-            scikit-learn's names.
+            Fitted as if to a table of only the encoded columns, in the order of `columns`. Its
+            features have scikit-learn's names.
 
         Raises
         ------
@@ -974,7 +972,7 @@ class Encoder(SklearnProtocol):
             scikit-learn's class cannot do the same: it has no feature for unknown values, and
             treats missing values as unknown, unless they are NaN among floats. If `fit` saw no
             missing value, ``handle_missing="ignore"`` is accepted, and scikit-learn treats later
-            ones as unknown.
+            missing values as unknown.
 
         Examples
         --------
@@ -989,39 +987,39 @@ class Encoder(SklearnProtocol):
         complete = {
             column.name
             for column, learned in zip(schema.columns, state.columns, strict=True)
-            if learned.counts.sum() == state.n_rows > 0  # from_sklearn knows no rows
+            if learned.counts.sum() == state.n_rows > 0  # n_rows is 0 after from_sklearn
         }
         return integration("sklearn").to_sklearn(self, complete)
 
     def to_sql(self, dialect: str = "duckdb", table: str | Sequence[str] | None = None) -> str:
-        """Return SQL for the features, so that a database encodes.
+        """Return SQL expressions that compute the features in a database.
 
-        The SQL equals `transform` with ``remainder="drop"``. To keep other columns, select them
-        beside the items: ``f"SELECT price, {encoder.to_sql()} FROM shirts"``.
+        The result equals `transform` with ``remainder="drop"``. To keep other columns, add them to
+        the SELECT: ``f"SELECT price, {encoder.to_sql()} FROM shirts"``.
 
         Parameters
         ----------
         dialect : {"duckdb", "postgres", "spark", "bigquery", "sqlite"}, default "duckdb"
-            The engine that runs it.
+            The database that will run the SQL.
         table : str or sequence of str, optional
-            The name of a table, or the names of a database or schema and of a table in it:
-            ``["sales", "shirts"]``, for a dot is part of a name. By default only the items of a
-            SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
+            The table to select from. If it is in a database or schema, pass a list, such as
+            ``["sales", "shirts"]``, because a dot is taken as part of a name. By default only the
+            items of a SELECT are returned: ``f"SELECT id, {encoder.to_sql()} FROM flights"``.
 
         Returns
         -------
         str
-            An item for each feature, with its name (in BigQuery with "_" for characters other than
-            letters and digits). Names and categories are quoted.
+            One item for each feature, with its name (in BigQuery, "_" replaces characters other
+            than letters and digits). Names and categories are quoted.
 
         Raises
         ------
         RuntimeError
             The encoder is not fitted.
         TypeError
-            `dialect` or `table` is of another type.
+            `dialect` or `table` has the wrong type.
         ValueError
-            The engine cannot do the same; the message says why.
+            The database cannot encode the same; the message says why.
 
         Notes
         -----
@@ -1042,7 +1040,7 @@ class Encoder(SklearnProtocol):
         return written
 
     def expressions(self, frame: Any) -> list[Any]:
-        """Return expressions for the features, so that the engine of a frame encodes it.
+        """Return expressions that compute the features in polars or through narwhals.
 
         ``frame.select(encoder.expressions(frame))`` equals `transform` with ``remainder="drop"``.
         Use ``frame.select("price", *encoder.expressions(frame))`` to keep other columns. No
@@ -1056,7 +1054,7 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         list of polars.Expr or narwhals.Expr
-            One for each feature, with its name and dtype.
+            One expression for each feature, with its name and dtype.
 
         Raises
         ------
@@ -1099,19 +1097,19 @@ class Encoder(SklearnProtocol):
     ) -> onnx.ModelProto:
         """Return an ONNX model that encodes like `transform` with ``remainder="drop"``.
 
-        The model has an input of shape (N,) for each encoded column, by its name;
+        The model has an input of shape (N,) for each encoded column, with the column's name;
         `onehot_fast.integrations.onnx.input_feed` makes the inputs from a table. To keep other
         columns, convert a pipeline with skl2onnx, which includes them.
 
-        Missing values are NaN among floats, and empty strings. A rejected value ends the run with
-        an error that names the column. ``handle_unknown="warn"`` does not warn.
+        In the inputs, NaN and the empty string are missing values. A rejected value ends the run
+        with an error that names the column. ``handle_unknown="warn"`` does not warn.
 
         Parameters
         ----------
         opset : int, optional
-            13, the default, or newer; newer ones do not change the operators used.
+            The opset version, at least 13; by default 13. Newer opsets use the same operators.
         batch : str or int, default "N"
-            The number of rows, or a name for any number.
+            The number of rows, or a name for the dimension if the number is not fixed.
         output : {"matrix", "columns"}, default "matrix"
             One output "onehot" of shape (N, n_features), or an output of shape (N,) for each
             feature, with its name and dtype.
@@ -1119,8 +1117,8 @@ class Encoder(SklearnProtocol):
         Returns
         -------
         onnx.ModelProto
-            A checked model. Its ``metadata_props`` have the names of the features as JSON, under
-            "feature_names".
+            A checked model. Its ``metadata_props`` store the names of the features as JSON under
+            the key "feature_names".
 
         Raises
         ------
@@ -1145,7 +1143,7 @@ class Encoder(SklearnProtocol):
         return model
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether two encoders have equal options and have learned the same."""
+        """Tell whether two encoders have equal options, categories and counts."""
         if type(other) is not type(self):
             return NotImplemented
         same_options = list(self._options.identity()) == list(other._options.identity())
@@ -1154,32 +1152,32 @@ class Encoder(SklearnProtocol):
         return same_options and self._state.is_same(other._state)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the options and what was learned, as plain types and arrays."""
+        """Return the options, categories and counts as plain types and arrays."""
         derived = ("_columns", "_options", "_known_schema", "_state")
         state = {name: value for name, value in vars(self).items() if name not in derived}
         state["_fitted"] = None if self._state is None else self._state.to_plain()
         return {**state, "_has_schema": self._known_schema is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore the encoder of which `__getstate__` returned the state."""
+        """Restore the encoder from the state that `__getstate__` returned."""
         attributes = dict(state)
         fitted, has_schema = attributes.pop("_fitted"), attributes.pop("_has_schema")
         Encoder.__init__(self, **attributes["_params"])
         self.__dict__.update(attributes)
         if fitted is not None:
             self._state = TableStatistics.from_plain(fitted)
-            # The user was warned of its columns before.
+            # Not `_checked_schema`: the warnings were shown before the encoder was pickled.
             self._known_schema = schema_of(self._state, self._options) if has_schema else None
 
     def __hash__(self) -> int:
-        """Return one number for all encoders, because their equality changes as they learn.
+        """Return the same number for all encoders, because `fit` changes their equality.
 
         scikit-learn's ColumnTransformer looks for its transformers in a set.
         """
         return hash(Encoder)
 
     def __repr__(self) -> str:
-        """Show the options that are not the default, and the size."""
+        """Show the options that are not the default, and the numbers of columns and features."""
         columns = self._params["columns"] if self._columns is None else list(self._columns)
         listed = repr(columns) if self._columns is None else _listed(self._columns)
         names = [] if columns is None else [f"columns={listed}"]
@@ -1190,7 +1188,7 @@ class Encoder(SklearnProtocol):
         n, rows = len(self._state.names), self._state.n_rows
         plural = "" if n == 1 else "s"
         features = "?"
-        with contextlib.suppress(ValueError):  # there is no valid schema yet
+        with contextlib.suppress(ValueError):  # the options do not fit the learned categories
             features = f"{self.n_features:,}"
         return f"<{call}: {n:,} column{plural} -> {features} features, from {rows:,} rows>"
 
@@ -1200,17 +1198,17 @@ class Encoder(SklearnProtocol):
         return self._fitted()[0]
 
     def _fitted(self) -> tuple[Schema, TableStatistics]:
-        """Return the schema, made when it is first needed, and what was learned."""
+        """Return the schema, which is created when it is first needed, and the statistics."""
         if self._state is None:
             raise NotFitted("the encoder is not fitted: call fit or partial_fit first")
-        # Two threads may make it at once: both results are equal.
+        # Two threads may create the schema at the same time: both results are equal.
         if self._known_schema is None:
             state = self._state.in_schema_order()
             self._known_schema, self._state = self._checked_schema(state), state
         return self._known_schema, self._state
 
     def _checked_schema(self, state: TableStatistics) -> Schema:
-        """Return the schema of what was learned; warn about columns that are like identifiers."""
+        """Return the schema of the statistics; warn about columns that look like identifiers."""
         schema = schema_of(state, self._options)
         if schema.uses_default_columns:
             check_default_columns(schema, state)
@@ -1230,10 +1228,10 @@ def _shown(option: str, value: Any) -> str:
 
 
 def _listed(values: Sequence[Any]) -> str:
-    """Return the first values as a list."""
+    """Return the first `MAX_SHOWN` values as text."""
     return f"[{', '.join(map(shown, values[:MAX_SHOWN]))}{_rest(values)}]"
 
 
 def _rest(values: Sized) -> str:
-    """Return how many values there are if not all are shown."""
+    """Return a text with the number of values, or "" if all values are shown."""
     return f", … ({len(values):,} in all)" if len(values) > MAX_SHOWN else ""

@@ -26,10 +26,10 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Floats: TypeAlias = npt.NDArray[np.float64]
 Names: TypeAlias = Sequence[str] | Callable[[], Sequence[str]]
 
-MAX_CATEGORIES = (1 << 31) - 3  # codes of missing values and of NaN fit in 32 bits too
+MAX_CATEGORIES = (1 << 31) - 3  # two more codes, for missing values and for NaN, fit in 32 bits
 _NO_ARRAY = (
-    "a OneHotMatrix is not converted to an array implicitly: use X.to_numpy(), or X.to_csr() for a"
-    " sparse matrix"
+    "a OneHotMatrix is not converted to an array implicitly: call X.to_numpy(), or X.to_csr() for"
+    " a sparse array"
 )
 
 
@@ -41,9 +41,9 @@ class OneHotMatrix:
     on the number of threads; numeric columns are multiplied by NumPy. The matrix is immutable and
     owns its memory.
 
-    A missing value that propagates is a row of NaN in the outputs of its column, as in NumPy.
-    Zeros are never multiplied, as in scipy.sparse: an infinite operand affects only the rows of its
-    category.
+    With ``handle_missing="propagate"``, the features of a missing value are NaN, and so are the
+    results that depend on them. Zeros are never multiplied, as in scipy.sparse: an infinite element
+    of an operand affects only the rows of its category.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class OneHotMatrix:
 
     ndim = 2
     dtype: np.dtype[Any] = np.dtype(np.float64)
-    # NumPy leaves ``array @ matrix`` to `__rmatmul__`, and nothing iterates over rows.
+    # Make NumPy call `__rmatmul__` for ``array @ matrix`` instead of iterating over the rows.
     __array_ufunc__ = None
     __iter__ = None
 
@@ -101,7 +101,7 @@ class OneHotMatrix:
         column_names: Sequence[str] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of integer codes.
+        """Return the one-hot matrix of integer codes.
 
         Parameters
         ----------
@@ -109,7 +109,7 @@ class OneHotMatrix:
             The codes of each categorical column. A negative code is a missing value: a row of
             zeros.
         n_categories : sequence of int
-            How many categories each column has; its codes are below that number.
+            The number of categories of each column; its codes must be below that number.
         numeric : array_like of float, shape (n_rows, n_numeric), optional
             Numeric columns, which follow the categorical ones.
         column_names : sequence of str, optional
@@ -126,14 +126,14 @@ class OneHotMatrix:
         TypeError
             Codes are not integers.
         ValueError
-            Lengths differ, a code is not below its number of categories, or a name appears twice.
+            Lengths differ, a code is not below the number of categories, or a name appears twice.
         """
         sizes = [operator.index(n) for n in n_categories]
         arrays = [_codes(array, i) for i, array in enumerate(codes)]
         if len(arrays) != len(sizes):
             raise ValueError(
-                f"n_categories must have one entry for each of {len(arrays)} columns, got"
-                f" {len(sizes)}"
+                f"n_categories must have one entry for each of the {len(arrays)} columns, got"
+                f" {len(sizes)} entries"
             )
         for i, (array, n) in enumerate(zip(arrays, sizes, strict=True)):
             if not 0 <= n <= MAX_CATEGORIES:
@@ -167,7 +167,7 @@ class OneHotMatrix:
         positions: Sequence[int] | None = None,
         num_threads: int | None = None,
     ) -> OneHotMatrix:
-        """Return the matrix of coded columns; it keeps `numeric`, and the codes are copied."""
+        """Return the matrix of coded columns; `numeric` is not copied, the codes are."""
         n_outputs = [column.n_outputs for column in columns]
         if positions is None:
             positions = range(sum(n_outputs), sum(n_outputs) + numeric.shape[1])
@@ -177,7 +177,7 @@ class OneHotMatrix:
 
     @classmethod
     def vstack(cls, parts: Sequence[OneHotMatrix]) -> OneHotMatrix:
-        """Return the rows of several matrices of the same columns, one below the other."""
+        """Return the rows of several matrices with the same columns as one matrix."""
         parts = [*parts]
         if not parts:
             raise ValueError("vstack needs at least one matrix, got none")
@@ -185,7 +185,7 @@ class OneHotMatrix:
         for i, part in enumerate(parts):
             same_names = part._names is first._names or part.column_names == first.column_names
             if not (same_names and part._layout.equals(first._layout)):
-                raise ValueError(f"parts[{i}] has other columns than parts[0]")
+                raise ValueError(f"parts[{i}] must have the same columns as parts[0]")
         codes = [np.concatenate(group) for group in zip(*(p._codes for p in parts), strict=True)]
         numeric = np.concatenate([part._numeric for part in parts])
         return cls(first._layout, codes, numeric, first._names)
@@ -197,12 +197,12 @@ class OneHotMatrix:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the codes and of the numeric columns."""
+        """The size in bytes of the codes and of the numeric columns."""
         return sum(codes.nbytes for codes in self._codes) + self._numeric.nbytes
 
     @property
     def T(self) -> TransposedOneHotMatrix:
-        """The transpose, which multiplies vectors and matrices with one row for each row here."""
+        """The transpose, for products such as ``X.T @ y``."""
         return TransposedOneHotMatrix(self)
 
     def __len__(self) -> int:
@@ -210,7 +210,7 @@ class OneHotMatrix:
         return self.shape[0]
 
     def __repr__(self) -> str:
-        """Describe the sizes."""
+        """Show the numbers of rows and columns, and the size in memory."""
         layout = self._layout
         kinds = [f"{len(layout.n_outputs)} categorical"]
         if len(layout.numeric):
@@ -221,11 +221,11 @@ class OneHotMatrix:
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Raise an error: an array could be thousands of times as large as the codes."""
+        """Raise an error, because an array could be thousands of times as large as the codes."""
         raise TypeError(_NO_ARRAY)
 
     def __getitem__(self, rows: Any) -> OneHotMatrix:
-        """Return some rows: a slice, an array of integers, or a Boolean mask."""
+        """Return the rows that a slice, an array of integers or a Boolean mask selects."""
         if isinstance(rows, slice):
             index: Any = rows
         else:
@@ -254,7 +254,7 @@ class OneHotMatrix:
         ----------
         x : array_like of float, shape (n_columns,) or (n_columns, k)
         out : ndarray of float64, shape (n_rows,) or (n_rows, k), optional
-            Where to write the product.
+            The array to write the product to.
         num_threads : int, optional
             By default chosen by the size.
 
@@ -331,15 +331,15 @@ class OneHotMatrix:
         weights : array_like of float, shape (n_rows,), optional
             By default 1 for each row.
         output : {"dense", "csr"}, default "dense"
-            "csr" is for many columns, of which few pairs occur together.
+            Use "csr" if there are many columns and few pairs of them occur in the same row.
         num_threads : int, optional
             By default chosen by the size.
 
         Returns
         -------
         ndarray of float64 or csr_array, shape (n_columns, n_columns)
-            The Gram matrices of parts of the rows add up to that of all rows. The outputs of a
-            column with a row of NaN have NaN in all their rows and columns.
+            The sum of the Gram matrices of parts of the rows is the Gram matrix of all rows. If a
+            feature is NaN in a row, its row and column of the result are NaN.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class OneHotMatrix:
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
         ones = np.ones(len(self)) if row_weights is None else row_weights
-        # The pairs of two or more categorical columns give the diagonal of a dense result.
+        # With two or more categorical columns, the pairs also give the dense result's diagonal.
         needs_diagonal = output == "csr" or len(self._layout.n_outputs) < 2
         values = ones[:, None][:, : int(needs_diagonal)]
         if self._numeric.shape[1]:
@@ -374,7 +374,7 @@ class OneHotMatrix:
     def sum(self, axis: Literal[0, 1] | None = None, weights: npt.ArrayLike | None = None) -> Any:
         """Return the sum of all elements, of each column (axis 0) or of each row (axis 1).
 
-        Each row is multiplied by its weight before.
+        If `weights` is given, each row is multiplied by its weight first.
         """
         if axis not in (None, 0, 1):
             raise ValueError(f"axis must be None, 0 or 1, got {axis!r}")
@@ -386,21 +386,21 @@ class OneHotMatrix:
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the mean of each column: of a categorical one, the share of each category."""
+        """Return the mean of each column; for a one-hot column, the share of its category."""
         row_weights = self._weights(weights)
         total = float(len(self)) if row_weights is None else row_weights.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.sum(0, row_weights) / total  # type: ignore[no-any-return]
 
     def std(self, weights: npt.ArrayLike | None = None) -> Floats:
-        """Return the standard deviation of each column, divided by n (ddof=0)."""
+        """Return the population standard deviation (ddof=0) of each column."""
         row_weights = self._weights(weights)
         mean = self.mean(row_weights)
         variance = mean * (1 - mean)  # the variance of zeros and ones
         own = self._layout.numeric
         ones = np.ones(len(self)) if row_weights is None else row_weights
         with np.errstate(invalid="ignore", divide="ignore"):
-            # Deviations are squared, not values: a large mean would leave no digits.
+            # Square the deviations, not the values: a large mean would cancel all digits.
             variance[own] = ones @ (self._numeric - mean[own]) ** 2 / ones.sum()
         return np.sqrt(np.maximum(variance, 0))
 
@@ -414,7 +414,7 @@ class OneHotMatrix:
         Returns
         -------
         dict of str to float, or to ndarray of shape (k,)
-            A numeric column has the sum of its products with the values.
+            For a numeric column, the sum of its elements times the values.
 
         Examples
         --------
@@ -440,23 +440,23 @@ class OneHotMatrix:
         return self._sparse("csc", dtype)
 
     def _sparse(self, form: str, dtype: npt.DTypeLike) -> Any:
-        """Return the matrix in a format of scipy.sparse."""
+        """Return the matrix as a scipy.sparse array in the format `form`."""
         columns, others = self._layout.unpack(self._codes), self._others(dtype)
         return write.sparse_array(form, columns, dtype, n_rows=len(self), others=others)
 
     def _others(self, dtype: npt.DTypeLike) -> list[tuple[int, AnyArray]]:
-        """Return the numeric columns and their positions, as the functions of `write` take them."""
+        """Return the position and the values of each numeric column, for functions of `write`."""
         return [
             (position, self._numeric[:, i].astype(dtype))
             for i, position in enumerate(self._layout.numeric.tolist())
         ]
 
     def _weights(self, weights: Any) -> Floats | None:
-        """Return the weights of rows as an array of float64, or raise."""
+        """Return the weights of rows as an array of float64, or None; raise if they are invalid."""
         return None if weights is None else _floats(weights, "weights", len(self), is_vector=True)
 
     def _sums(self, values: Floats, num_threads: int | None) -> Floats:
-        """Return the product of the transpose and values, of shape (n_columns, k)."""
+        """Return the product ``X.T @ values``, of shape (n_columns, k)."""
         threads = parallel.resolve(num_threads, values.nbytes + self.nbytes)
         return self._layout.sums(self._codes, self._numeric, _as_columns(values), threads)
 
@@ -473,11 +473,11 @@ class TransposedOneHotMatrix:
         self.shape: tuple[int, int] = (matrix.shape[1], matrix.shape[0])
 
     def __repr__(self) -> str:
-        """Describe the matrix."""
+        """Show the matrix that is transposed."""
         return f"{self.T!r}.T"
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        """Raise an error, as the matrix does."""
+        """Raise an error, like `OneHotMatrix.__array__`."""
         raise TypeError(_NO_ARRAY)
 
     def __matmul__(self, y: npt.ArrayLike) -> Floats:
@@ -490,7 +490,7 @@ class TransposedOneHotMatrix:
 
 
 def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
-    """Return the codes of a column as the kernels take them, or raise."""
+    """Return the codes of a column in a dtype that the kernels read, or raise an error."""
     codes = np.asarray(array)
     if codes.size == 0 and codes.ndim == 1:
         codes = codes.astype(np.int8)
@@ -502,7 +502,7 @@ def _codes(array: npt.ArrayLike, i: int) -> AnyArray:
 
 
 def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> Floats:
-    """Return an operand with `n` rows as a C-contiguous array of float64, or raise."""
+    """Return an operand with `n` rows as a C-contiguous float64 array, or raise an error."""
     if isinstance(values, OneHotMatrix):
         raise TypeError(f"{name} is a OneHotMatrix: use X.gram() for X.T @ X")
     array = np.asarray(values)
@@ -518,7 +518,7 @@ def _floats(values: Any, name: str, n: int | None, is_vector: bool = False) -> F
 
 
 def _result(out: Any, shape: tuple[int, ...]) -> Floats:
-    """Return where to write a product: checked, or new."""
+    """Return `out` after a check, or a new array if `out` is None."""
     if out is None:
         return memory.allocate(shape, np.dtype(np.float64))[0]
     is_array = isinstance(out, np.ndarray) and out.dtype == np.float64
@@ -534,6 +534,6 @@ def _as_columns(array: Floats) -> Floats:
 
 
 def _default_names(sizes: Sequence[int], n_numeric: int) -> list[str]:
-    """Return the names of columns that were not named."""
+    """Return the default column names."""
     names = [f"x{i}_{code}" for i, n in enumerate(sizes) for code in range(n)]
     return names + [f"numeric_{i}" for i in range(n_numeric)]

@@ -1,4 +1,4 @@
-"""Multi-hot encoding: rows of any number of classes, as ones or counts."""
+"""Multi-hot encoding of rows with any number of classes, as ones or counts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_DEPTH = np.iinfo(np.int32).max - 1
 
 
 class _MultiHotKeywords(TypedDict, total=False):
-    """The keywords of `multi_hot` that do not influence the type of its result."""
+    """The keywords of `multi_hot` that do not change the type of its result."""
 
     categories: Any
     offsets: Any
@@ -74,7 +74,7 @@ def multi_hot(
     output: Literal["csc"],
     **keywords: Unpack[_MultiHotKeywords],
 ) -> csc_array: ...
-@max_positional(2, "multi_hot(rows, depth) takes other options by keyword")
+@max_positional(2, "pass the options after multi_hot(rows, depth) by keyword")
 def multi_hot(
     rows: Any,
     depth: Any = None,
@@ -94,26 +94,26 @@ def multi_hot(
     ----------
     rows : sequence of sequences, ndarray of shape (n_rows, width), texts, or flat elements
         The elements are integers, which are classes, or scalars that `categories` contains. None is
-        a row without elements. Negative integers and missing scalars are skipped: pad rows of one
-        length with them.
+        a row without elements. Negative integers and missing scalars are skipped, so you can use
+        them to pad rows to the same length.
     depth : int, optional
         The number of classes; by default 1 + the largest integer.
     categories : sequence of scalars, optional
         The classes in order, instead of `depth`. `distinct_labels` finds them.
     offsets : array_like of int, shape (n_rows + 1,), optional
-        `rows` is flat, and row ``i`` has the elements ``offsets[i]:offsets[i + 1]``, as in an
-        Arrow list array. They may also be a `Column`.
+        If given, `rows` is a flat array or a `Column`, and row ``i`` has the elements
+        ``rows[offsets[i]:offsets[i + 1]]``, as in an Arrow list array.
     sep : str, optional
-        The separator of labels, if `rows` are texts (or None), or a library's column of texts.
-        Nothing is stripped; empty labels are skipped.
+        The separator of labels, if `rows` contains texts (or None), or is a library's column of
+        texts. Spaces are not stripped; empty labels are skipped.
     mode : {"set", "count"}, default "set"
         Whether an element is 1 if its class occurs in the row, or the number of occurrences (modulo
         the range of an integer dtype).
     dtype : dtype_like, default float32
         The dtype of the result. Counts need an integer, float32 or float64.
     out_of_range : {"ignore", "error"}, default "ignore"
-        Whether an integer from `depth` on, or a scalar that is not in `categories`, is skipped or
-        raises an error.
+        Whether an integer >= `depth`, or a scalar that is not in `categories`, is skipped or raises
+        an error.
     output : {"numpy", "csr", "csr_matrix", "csc"}, default "numpy"
         A row-major matrix, or a `scipy.sparse.csr_array`, `csr_matrix` or `csc_array`.
     num_threads : int, optional
@@ -126,11 +126,11 @@ def multi_hot(
     Raises
     ------
     TypeError
-        The rows have an unsupported type, scalars have no `categories`, or an option has the wrong
-        type.
+        The rows have an unsupported type, the elements are not integers and `categories` is not
+        passed, or an option has the wrong type.
     ValueError
-        Both `depth` and `categories` are passed, or no depth can be inferred; the offsets do not
-        ascend or exceed the elements; an option is unknown; an element is not a class.
+        Both `depth` and `categories` are passed, or no depth can be inferred; the offsets decrease
+        or exceed the number of elements; an option has an unknown value; an element is rejected.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -177,10 +177,10 @@ def _element(dtype: npt.DTypeLike | None, mode: str) -> np.dtype[Any]:
 
 
 def _classes(ragged: Rows, depth: Any) -> CodedColumn:
-    """Return the classes of elements that are integers."""
+    """Return the classes of integer elements."""
     elements = ragged.elements
     if isinstance(elements, Factorized):
-        elements = np.empty(0, object)  # texts, which are an error
+        elements = np.empty(0, object)  # texts, which raise the error below
     if isinstance(elements, Column):
         depth = elements.n_categories if depth is None else depth
         elements = elements.codes
@@ -197,10 +197,10 @@ def _classes(ragged: Rows, depth: Any) -> CodedColumn:
 
 
 def _labelled(ragged: Rows, categories: Any) -> CodedColumn:
-    """Return the classes of elements that are scalars."""
+    """Return the classes of scalar elements: their positions in `categories`."""
     known = declared_categories(categories, "categories")
     if known is None:
-        raise ValueError("categories cannot be 'auto' here; onehot_fast.distinct_labels finds them")
+        raise ValueError("categories must not be 'auto'; pass distinct_labels(rows) instead")
     column = read_column(ragged.elements)
     outputs = Categories.of(known).find(Categories.of(column.stored))
     return CodedColumn(column.codes, np.append(outputs, -1).astype(np.int32), len(known))
@@ -233,7 +233,7 @@ def distinct_labels(rows: Any, *, offsets: Any = None, sep: str | None = None) -
     Returns
     -------
     ndarray of shape (n_labels,)
-        The dtype is object if NumPy has none for the labels.
+        The dtype is object if NumPy has no dtype for the labels.
 
     Examples
     --------

@@ -22,12 +22,12 @@ from onehot_fast._schema.statistics import InputTable, TableStatistics
 from onehot_fast.table import Table
 
 MATRICES = ("numpy", *FORMATS, "implicit")
-# One column for each that is encoded: matrices of numbers, and a table of categorical columns.
+# Output formats with one column of integers for each encoded column.
 CODES = ("codes", "indices")
 CATEGORY = "category"
-# Forms whose size does not grow with the number of features; "vector" is one of Spark.
+# Output formats whose size does not grow with the number of features; "vector" is for Spark.
 SPARSE = (*FORMATS, *CODES, CATEGORY, "implicit", "vector")
-# The options that decide what is learned; all others decide only what follows from it.
+# The options that `fit` needs. A change of any other option does not require a new `fit`.
 REFIT_PARAMS = ("columns", "categories")
 
 
@@ -39,7 +39,7 @@ class Option:
     """An option as an attribute, which `set_params` changes."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Remember the name of the attribute."""
+        """Store the name of the attribute."""
         self.name: str = name
 
     def __get__(self, instance: Any, owner: type) -> Any:
@@ -61,12 +61,12 @@ class SklearnProtocol:
     remainder: Any = Option()
 
     _params: dict[str, Any]  # the options as they were passed
-    _options: Options  # the same, checked
-    _columns: tuple[Hashable, ...] | None  # the chosen names, None if a table decides
+    _options: Options  # the checked options
+    _columns: tuple[Hashable, ...] | None  # the chosen names, or None if `fit` chooses them
     _state: TableStatistics | None  # the learned categories and counts
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Reject options and misspelled names, which would be ignored; subclasses may have more."""
+        """Reject options and misspelled names; a subclass may have other attributes."""
         is_ours = type(self).__module__.startswith("onehot_fast.")
         is_known = hasattr(type(self), name) and name not in self.__dict__.get("_params", ())
         if is_ours and not name.startswith("_") and not is_known:
@@ -80,7 +80,7 @@ class SklearnProtocol:
 
     @property
     def columns(self) -> tuple[Hashable, ...] | None:
-        """The names of the encoded columns in order; before `fit` those that were chosen."""
+        """The names of the encoded columns in order; before `fit`, the names in `columns`."""
         return self._columns if self._state is None else self._state.names
 
     @property
@@ -103,15 +103,15 @@ class SklearnProtocol:
         return dict(self._params)
 
     def set_params(self, **params: Any) -> Self:
-        """Change some options, all or none of them.
+        """Change some options. After an error, no option has changed.
 
-        A fitted encoder stays fitted, and its features follow from the new options. Only `columns`
-        and `categories` decide what is learned: they make the encoder forget it.
+        A fitted encoder stays fitted, and its features are updated to the new options. Only
+        `columns` and `categories` require a new `fit`: if you change them, refit the encoder.
 
         Parameters
         ----------
         **params
-            As for the class.
+            The options of the class.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class SklearnProtocol:
         Raises
         ------
         TypeError, ValueError
-            An option does not exist or has a wrong value. Nothing has changed.
+            An option does not exist or has a wrong value.
 
         Examples
         --------
@@ -135,8 +135,8 @@ class SklearnProtocol:
             if name not in self._params:
                 hint = did_you_mean(name, self._params)
                 raise ValueError(
-                    f"{name!r} is not a parameter of {type(self).__name__}:{hint} there are"
-                    f" {[*self._params]}"
+                    f"{name!r} is not a parameter of {type(self).__name__}:{hint} the parameters"
+                    f" are {[*self._params]}"
                 )
         changed = {name for name, value in params.items() if value is not self._params[name]}
         new = type(self)(**{**self._params, **params})
@@ -145,14 +145,14 @@ class SklearnProtocol:
         return self
 
     def set_output(self, *, transform: str | None = None) -> Self:
-        """Choose the default form of `transform`, as for scikit-learn's transformers.
+        """Choose the default output format of `transform`, like scikit-learn's transformers.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars", "numpy", "csr", "csr_matrix", ...}, optional
-            A form of `transform`. "default" is a table of the library of the input, or else an
-            array; None changes nothing. Without a call, scikit-learn's
-            ``set_config(transform_output=...)`` applies if scikit-learn is loaded.
+            A value for `output` of `transform`. "default" returns a table of the library of the
+            input, or else an array; None changes nothing. If you never call `set_output`,
+            scikit-learn's ``set_config(transform_output=...)`` applies if scikit-learn is imported.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class SklearnProtocol:
         Raises
         ------
         TypeError, ValueError
-            The form does not exist.
+            The output format does not exist.
 
         Examples
         --------
@@ -179,7 +179,7 @@ class SklearnProtocol:
         return self
 
     def _output_form(self) -> str | None:
-        """Return the form that was chosen for `transform`, None for that of the input."""
+        """Return the output format chosen for `transform`, or None to follow the input's type."""
         config = self.__dict__.get("_sklearn_output_config")
         if config is None:
             sklearn = sys.modules.get("sklearn")
@@ -197,8 +197,8 @@ class SklearnProtocol:
         Parameters
         ----------
         input_features : sequence of column names, optional
-            The columns of a table to encode; by default those of the table that `fit` saw. For an
-            encoder that was fitted to an array they replace the names "x0", "x1", ...
+            The columns of the table to encode; by default the columns of the table that `fit` saw.
+            For an encoder fitted to an array, these names replace "x0", "x1", ...
 
         Returns
         -------
@@ -211,8 +211,8 @@ class SklearnProtocol:
         RuntimeError
             The encoder is not fitted.
         ValueError
-            `input_features` lacks a column that the result has, or has another length than the
-            array that `fit` saw.
+            `input_features` lacks a column of the result, or its length is not the number of
+            columns of the array that `fit` saw.
 
         Examples
         --------
@@ -257,7 +257,7 @@ class SklearnProtocol:
 
     @property
     def _input(self) -> InputTable:
-        """The table that `fit` saw; its encoded columns if the other ones are unknown."""
+        """The columns that `fit` saw, or only the encoded columns if the others are unknown."""
         state = self._state
         assert state is not None  # `schema` raises an error otherwise
         return InputTable(state.names) if state.input is None else state.input
@@ -275,18 +275,18 @@ class SklearnProtocol:
 
     @property
     def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The names of the columns of the table that `fit` saw, if all of them are strings.
+        """The column names of the table that `fit` saw, if all names are strings.
 
         After `from_json`, the names of the encoded columns.
         """
         self._check_is_fitted("feature_names_in_")
         seen = self._input
         if not (seen.has_names and all(isinstance(name, str) for name in seen.names)):
-            raise AttributeError("the columns have no names that are strings")
+            raise AttributeError("the column names of the fitted table are not all strings")
         return as_objects(list(seen.names))
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Tell `sklearn.utils.validation.check_is_fitted` whether anything was learned."""
+        """Tell `sklearn.utils.validation.check_is_fitted` whether the encoder is fitted."""
         return self._state is not None
 
     def __sklearn_tags__(self) -> Any:
@@ -301,7 +301,7 @@ class SklearnProtocol:
 
 
 def _renamed(schema: Schema, names: dict[Hashable, Hashable]) -> Schema:
-    """Return a schema whose columns have other names."""
+    """Return the schema with its columns renamed."""
     columns = (dataclasses.replace(column, name=names[column.name]) for column in schema.columns)
     fitted = schema.fitted_names and tuple(names[name] for name in schema.fitted_names)
     return dataclasses.replace(schema, columns=tuple(columns), fitted_names=fitted)

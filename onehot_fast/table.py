@@ -22,10 +22,10 @@ __all__ = ["Table", "column_position", "read_table"]
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The types of a list that holds numbers or Booleans, of which some may be missing.
+# The types in a list of numbers or Booleans; None is a missing value.
 NUMBERS = (numbers.Number, np.bool_, type(None))
 
-# An error lists no more columns.
+# The maximum number of columns that an error message lists.
 MANY_NAMES = 20
 
 
@@ -39,14 +39,14 @@ class Table(ABC):
     n_rows : int
         The length of every column.
     source : object, optional
-        The table itself, for ``wrap``. The core does not look at it.
+        The user's table, which is passed to ``wrap``. The core does not use it.
 
     Attributes
     ----------
     library : str
-        The integration that wraps results.
+        The name of the integration that wraps results.
     has_names : bool
-        False if the columns have only positions: those of a plain array or of a bare `Column`.
+        False if the columns have no names: in a plain array or a bare `Column`.
     owner : object
         The frame of a wrapper such as narwhals, to which `source` belongs.
     """
@@ -66,40 +66,40 @@ class Table(ABC):
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default.
 
-        Strings, objects and declared categories are; numbers and Booleans are not.
+        Strings, objects and declared categories are encoded; numbers and Booleans are not.
         """
 
     @abstractmethod
     def read(self, position: int) -> Column | Values:
-        """Return the codes of a column if it has any, otherwise its values."""
+        """Return a column as a `Column` if it stores codes, otherwise as `Values`."""
 
     @abstractmethod
     def values(self, position: int) -> AnyArray:
-        """Return a column as an array, for the decoder and for tables of another library."""
+        """Return a column as an array, for the decoder and for results of another library."""
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns of one dtype of numbers or Booleans as the rows of one array.
+        """Return numeric or Boolean columns with the same dtype as the rows of one array.
 
-        None if the dtypes differ, or if `values` of each column is as fast.
+        Return None if the dtypes differ, or if calling `values` for each column is as fast.
         """
         return None
 
     def cells(self, position: int) -> Sequence[Any] | None:
-        """Return the values of a column as Python objects; None if `read` is faster.
+        """Return the values of a column as Python objects, or None if `read` is faster.
 
-        It is called for tables of a few rows. A missing value is None or NaN.
+        This method is called for tables with few rows. A missing value is None or NaN.
         """
         return None
 
     def type_of(self, position: int) -> str:
-        """Return the type of a column, from which ``wrap`` of the same library restores it.
+        """Return the type of a column, so that ``wrap`` of the same library can restore it.
 
-        The library, a colon, and the library's name of the type; "" if any type would do.
+        The text is the library, a colon, and the type's name in the library; "" for no type.
         """
         return ""
 
     def numbers(self, position: int) -> AnyArray | None:
-        """Return a column of Booleans, integers or floats; None for a column of another type.
+        """Return a column of Booleans, integers or floats, or None if it has another type.
 
         A missing value is NaN, and turns integers and Booleans into float64.
         """
@@ -111,7 +111,7 @@ class Table(ABC):
 
     @property
     def encodable(self) -> tuple[bool, ...]:
-        """For each column, whether it is encoded by default."""
+        """Whether each column is encoded by default."""
         return tuple(map(self.is_encodable, range(len(self.names))))
 
     def position(self, name: Hashable) -> int:
@@ -120,7 +120,7 @@ class Table(ABC):
         Raises
         ------
         ValueError
-            No column has the name, or several have.
+            No column or several columns have the name.
         """
         return column_position(self.names, name)
 
@@ -133,14 +133,14 @@ class Table(ABC):
         return self._coded[position]
 
     def coded_once(self) -> Table:
-        """Return the table for `fit` and `transform` in one: each column is hashed once."""
+        """Return a table that hashes each column only once for `fit` and `transform` together."""
         once = copy(self)
         once._coded = {}
         return once
 
 
 def column_position(names: Sequence[Hashable], name: Hashable) -> int:
-    """Return where the one column of a name is; see `Table.position`."""
+    """Return the position of the only column with a name; see `Table.position`."""
     positions = [i for i, other in enumerate(names) if other == name]
     if len(positions) == 1:
         return positions[0]
@@ -161,11 +161,11 @@ def read_table(table: Any) -> Table:
     Parameters
     ----------
     table : ndarray, mapping, list of mappings, Column, or a table of a library with an integration
-        A structured array or a mapping from names to columns has those names. A list of mappings is
-        a list of records, one for each row; a mapping whose values are all scalars is one record. A
-        key that a record lacks is missing there. The columns of a
-        plain array of shape (n_rows, n_columns) are named "x0", "x1", ..., as is the only column
-        of an array of shape (n_rows,) and a bare `Column`. Objects with ``__array__`` are arrays.
+        A structured array or a mapping from names to columns keeps its names. A list of mappings is
+        a list of records, one for each row; a mapping whose values are all scalars is one record.
+        If a record lacks a key, its value is missing. The columns of a plain array of shape
+        (n_rows, n_columns) are named "x0", "x1", ...; an array of shape (n_rows,) and a bare
+        `Column` are one column, "x0". Objects with ``__array__`` are converted to arrays.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def read_table(table: Any) -> Table:
     TypeError
         The kind of table is not supported.
     ValueError
-        An array has another rank, or the columns of a mapping differ in length.
+        An array has more than two dimensions or none, or the columns of a mapping differ in length.
 
     Examples
     --------
@@ -196,8 +196,8 @@ def read_table(table: Any) -> Table:
         return read
     if engine_of(table) is not None:
         raise TypeError(
-            f"{with_article(table)} is a table in parts, which fit, partial_fit, transform and"
-            " inverse_transform of an Encoder take: for this, take one part or collect it first"
+            f"{with_article(table)} is a table in parts: only fit, partial_fit, transform and"
+            " inverse_transform of an Encoder accept it; pass one part, or collect the table first"
         )
     if hasattr(table, "tocoo"):
         raise TypeError(f"{with_article(table)} is not a table: sparse input is not supported")
@@ -210,7 +210,7 @@ def read_table(table: Any) -> Table:
         return ArrayTable(["x0"], [table], table, has_names=False)
     if hasattr(table, "__array__"):
         return _ndarray_table(np.asarray(table))
-    hint = " (np.array(rows, object) is one, and so is a list of records: at least one dict)"
+    hint = " (pass np.array(rows, object), or a list of records with at least one dict)"
     raise TypeError(
         f"{with_article(table)} is not a table{hint if isinstance(table, list) else ''}; accepted"
         " are a mapping from names to columns, an ndarray of one or two dimensions or of a"
@@ -219,14 +219,14 @@ def read_table(table: Any) -> Table:
 
 
 def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
-    """Return a mapping from names to columns."""
+    """Return the `Table` of a mapping from names to columns."""
     columns = list(table.values())
     scalars = [name for name, column in table.items() if _is_scalar(column)]
     if scalars:
         name = scalars[0]
         raise TypeError(
-            f"the values of {', '.join(map(repr, scalars))} are scalars, expected columns as the"
-            f" other values are; of one row, such a column is [{shown(table[name])}]"
+            f"the values of {', '.join(map(repr, scalars))} are scalars, but the other values are"
+            f" columns; for a table of one row, pass [{shown(table[name])}]"
         )
     lengths = {name: len(column) for name, column in table.items()}
     if len({*lengths.values()}) > 1:
@@ -235,7 +235,7 @@ def _mapping_table(table: Mapping[Hashable, Any]) -> Table:
 
 
 def _records_table(records: Sequence[Mapping[Hashable, Any]]) -> Table:
-    """Return records, whose keys become columns in the order in which they appear."""
+    """Return the `Table` of records; their keys become columns in order of first appearance."""
     names = list(dict.fromkeys(chain.from_iterable(records)))
     columns = [[record.get(name) for record in records] for name in names]
     return ArrayTable(names, columns, records, len(records))
@@ -253,7 +253,7 @@ def _is_scalar(value: Any) -> bool:
 
 
 def _ndarray_table(table: AnyArray) -> Table:
-    """Return an array of rows; nothing but its fields tells its columns apart."""
+    """Return the `Table` of an array; only a structured array has names for its columns."""
     if table.dtype.names is not None and table.ndim == 1:
         fields = [table[name] for name in table.dtype.names]
         return ArrayTable(list(table.dtype.names), fields, table)
@@ -266,7 +266,7 @@ def _ndarray_table(table: AnyArray) -> Table:
 
 
 class ArrayTable(Table):
-    """Arrays, sequences and `Column` objects; without names, each of them is encodable."""
+    """Arrays, sequences and `Column` objects; without names, all columns are encodable."""
 
     def __init__(
         self,
@@ -284,7 +284,7 @@ class ArrayTable(Table):
         self.has_names = has_names
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether a column is encoded by default: numbers are not."""
+        """Tell whether a column is encoded by default; numbers in named columns are not."""
         column = self._columns[position]
         if not self.has_names:
             return True
@@ -294,7 +294,7 @@ class ArrayTable(Table):
         return dtype is None or getattr(dtype, "kind", "O") in "OSUT"
 
     def read(self, position: int) -> Column | Values:
-        """Return a column as codes or values."""
+        """Return a column as a `Column` or as `Values`."""
         return read_values(self._columns[position])
 
     def values(self, position: int) -> AnyArray:
@@ -302,18 +302,18 @@ class ArrayTable(Table):
         return as_values(self._columns[position])
 
     def cells(self, position: int) -> Sequence[Any] | None:
-        """Return a list or tuple as it is."""
+        """Return a list or tuple unchanged, or None for another column."""
         column = self._columns[position]
         return column if isinstance(column, list | tuple) else None
 
     def type_of(self, position: int) -> str:
-        """Return the dtype of an array of numbers, Booleans or times."""
+        """Return the dtype of an array of numbers, Booleans or times, else ""."""
         column = self._columns[position]
         is_native = isinstance(column, np.ndarray) and column.dtype.kind in "biufmM"
         return f"numpy:{column.dtype.name}" if is_native else ""
 
     def numbers(self, position: int) -> AnyArray | None:
-        """Return the numbers of an array or of a list; None if it holds something else."""
+        """Return an array or list as numbers, or None if its values are not numbers."""
         numbers = super().numbers(position)
         if numbers is not None or self.is_encodable(position):
             return numbers

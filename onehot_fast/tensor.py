@@ -1,4 +1,4 @@
-"""The operator on arrays and its inverse.
+"""The functions `one_hot` and `decode` on arrays.
 
 Both functions check types, shapes, ranges and the size, in this order, before they allocate.
 """
@@ -39,15 +39,15 @@ from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
-# The bytes of the two values of a mask.
+# The bytes of False and True.
 _FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
-_BLOCK = 1 << 18  # elements that are searched in one call of NumPy
+_BLOCK = 1 << 18  # the number of elements that one NumPy call searches
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class _OneHotKeywords(TypedDict, total=False):
-    """The keywords of `one_hot` that do not influence the type of its result."""
+    """The keywords of `one_hot` that do not change the type of its result."""
 
     on_value: Any
     off_value: Any
@@ -88,7 +88,7 @@ def one_hot(
 ) -> npt.NDArray[Any]: ...
 def one_hot(
     indices: Any,
-    depth: Any = ...,  # required; an option of another library is reported first
+    depth: Any = ...,  # required, but unknown keywords such as num_classes= are reported first
     *,
     on_value: Any = 1,
     off_value: Any = 0,
@@ -105,8 +105,8 @@ def one_hot(
     """Return the one-hot encoding of indices.
 
     The result has the shape of the indices with a new dimension of size `depth` at `axis`. Along
-    it, the position of the index holds `on_value`, all others `off_value` (ONNX OneHot-11, summary;
-    OpenVINO OneHot-1). An index out of range becomes a row of `off_value`.
+    this dimension, the position given by the index is `on_value` and all others are `off_value`
+    (ONNX OneHot-11, OpenVINO OneHot-1). An index out of range becomes a row of `off_value`.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def one_hot(
         changed.
     depth : int, float, array of one element, or None
         The number of classes, truncated toward zero, at least 0. None means 1 + the largest index
-        that is not ignored, or 0 if all of these are negative.
+        that is not ignored, or 0 if all these indices are negative.
     on_value, off_value : scalar, default 1 and 0
         The elements of the result, copied bit for bit. A *typed* value (a NumPy scalar, a 0-D
         array) keeps its dtype. Any other value is converted to the dtype of the result: 0.1 is
@@ -129,28 +129,28 @@ def one_hot(
         The position of the new dimension in the *result*, from ``-r - 1`` to ``r`` for indices of
         rank ``r`` (ONNX OneHot-11, Attributes).
     dtype : dtype_like, optional
-        The dtype of the result: any NumPy dtype, in any byte order, and those that ml_dtypes
-        registers. The default is the dtype of the typed values, else that of `out`, else bool for
-        two bools, float32 for real numbers, complex128 for complex numbers, and text as wide as the
-        longer value for two str or two bytes. Other Python objects need ``dtype=object``. ``"S"``,
-        ``"U"``, ``"V"`` and ``"M8"`` without a width or unit take it from the values.
+        The dtype of the result: any NumPy dtype, in any byte order, or a dtype that ml_dtypes
+        registers. The default is the dtype of the typed values, else the dtype of `out`, else bool
+        for two bools, float32 for real numbers, complex128 for complex numbers, and a string dtype
+        as wide as the longer value for two str or two bytes. Other Python objects need ``object``.
+        ``"S"``, ``"U"``, ``"V"`` and ``"M8"`` get their width or unit from the values.
     negative_indices : {"ignore", "normalize", "error"}, default "ignore"
-        A negative index becomes a row of `off_value` (OpenVINO OneHot-1), or counts from the end,
-        so that -1 is the last class (ONNX OneHot-11), or raises an error. With "normalize" an index
+        A negative index becomes a row of `off_value` (OpenVINO OneHot-1), counts from the end, so
+        that -1 is the last class (ONNX OneHot-11), or raises an error. With "normalize", an index
         below ``-depth`` is out of range.
     out_of_range : {"ignore", "error"}, default "ignore"
         An index of `depth` or more, NaN or infinity becomes a row of `off_value`, or raises an
         error.
-    ignore_index : int or several, optional
-        These indices become rows of `off_value`, before the two options above apply.
-        PyTorch uses this name.
+    ignore_index : int or sequence of int, optional
+        These indices become rows of `off_value`, before `negative_indices` and `out_of_range`
+        apply. PyTorch's losses have an option of the same name.
     label_smoothing : float, default 0.0
-        From 0 to below 1: the values are ``1 - s + s / depth`` and ``s / depth`` instead of 1 and
-        0, with ``s = label_smoothing``, so that a row still sums to 1. It needs a float dtype. An
-        ignored or invalid index becomes a row of ``s / depth``: leave it out of the loss.
+        A number ``s`` in [0, 1): the values are ``1 - s + s / depth`` and ``s / depth`` instead of
+        1 and 0, so that a row still sums to 1. The dtype must be a float. An ignored or invalid
+        index becomes a row of ``s / depth``: exclude such rows from the loss.
     out : ndarray, optional
-        The memory of the result: of its shape and dtype, writable, with any strides, without
-        overlap with the indices. It is written after all checks.
+        The array to write the result to. It must have the shape and dtype of the result, be
+        writable and not overlap the indices; any strides are accepted.
     num_threads : int, optional
         By default chosen by the size of the result.
 
@@ -162,14 +162,14 @@ def one_hot(
     Raises
     ------
     TypeError
-        `indices` are bool, complex, text, dates, masked or of another type not listed above,
-        `depth` or `ignore_index` is not a number, a value has the wrong type for the dtype, or the
-        dtypes of the two values, `dtype` and `out` differ.
+        `indices` is a masked array or has a dtype that is not listed above, such as bool; `depth`
+        or `ignore_index` is not a number; a value has the wrong type for the dtype; or typed
+        values, `dtype` and `out` have different dtypes.
     ValueError
-        `depth` is negative, not finite, not one element, or None without indices; `axis` is out of
-        range; an option is invalid or rejects an index (the message names the first one in C
-        order); the dtype cannot hold a value; `out` has another shape or overlaps; the result has
-        more dimensions or bytes than an array can have.
+        `depth` is negative, not finite, has more than one element, or is None and there are no
+        indices; `axis` is out of range; an option is invalid or rejects an index (the message names
+        the first such index in C order); the dtype cannot hold a value; `out` has another shape or
+        overlaps; the result has more dimensions or bytes than an array can have.
     MemoryError
         The result is larger than the free memory. Nothing has been allocated.
 
@@ -204,7 +204,7 @@ def one_hot(
     For the labels of a model, pass ``out_of_range="error", negative_indices="error"``: by default a
     wrong label becomes a row of zeros, with which a model trains silently.
     """
-    if unknown:  # not in a decorator, which takes longer than a small call
+    if unknown:  # no decorator, because its overhead exceeds the time of a small call
         check_options(unknown, _OneHotKeywords.__annotations__.keys() | {"depth", "dtype", "out"})
     if (
         negative_indices == "ignore"
@@ -241,7 +241,7 @@ def one_hot(
 
 
 def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], bool]:
-    """Return memory for the result, after a check of its size, and whether it is all zero."""
+    """Check the size, then return memory for the result and whether the memory is all zeros."""
     check_size(shape, dtype)
     return memory.allocate(shape, dtype)
 
@@ -257,9 +257,9 @@ def _write(
     policy: Policy,
     num_threads: int,
 ) -> None:
-    """Write the result: by a kernel if its elements are contiguous bytes, else by NumPy."""
+    """Write the result with a kernel if its elements are contiguous bytes, else with NumPy."""
     by_kernel = cells.flags.c_contiguous and not cells.dtype.hasobject
-    target = cells  # or the mask with which NumPy writes
+    target = cells
     if not by_kernel:
         target, zeroed = _allocate(cells.shape, np.dtype(np.bool_))
     dispatch.encode(
@@ -278,7 +278,7 @@ def _write(
         scatter.fill(cells, target, on, off)
 
 
-@max_positional(2, "decode(tensor, axis) takes other options by keyword")
+@max_positional(2, "pass the options after decode(tensor, axis) by keyword")
 def decode(
     tensor: Any,
     axis: int = -1,
@@ -288,31 +288,31 @@ def decode(
     multiple: Literal["error", "first"] = "error",
     rule: Literal["exact", "argmax"] = "exact",
 ) -> npt.NDArray[np.int64]:
-    """Return the indices a one-hot tensor was made from: the inverse of `one_hot`.
+    """Return the class index of each row of a one-hot tensor: the inverse of `one_hot`.
 
-    Elements are compared with `on_value`, which tells a row of zeros from class 0 and finds an
-    on value that is smaller than the off value. Scores and probabilities contain no on value: pass
-    ``rule="argmax"`` to find their classes.
+    Elements are compared with `on_value`. Unlike argmax, this distinguishes a row of zeros from
+    class 0, and `on_value` may be smaller than the other elements. For scores and probabilities,
+    pass ``rule="argmax"``.
 
     Parameters
     ----------
     tensor : array_like of any dtype, of rank 1 or higher
-        Elements are compared bit by bit, which matters only for -0.0 and NaN. Structures are
-        compared field by field. Objects and the elements of a StringDType are equal if they are
-        identical or ``==`` is True.
+        Elements are equal if their bits are equal: -0.0 is not 0.0, and NaNs are equal only if
+        their payloads are. Structures are compared field by field. Objects and the elements of a
+        StringDType are equal if they are identical or ``==`` is True.
     axis : int, default -1
         The dimension of the classes, from ``-r`` to ``r - 1`` for a tensor of rank ``r``.
     on_value : scalar, default 1
-        As in `one_hot`, for a result of the dtype of the tensor.
+        The element that marks the class, converted to the dtype of the tensor as in `one_hot`.
     default : int or "error", default -1
         The index of a row whose elements are all equal and differ from `on_value`, such as a row of
         zeros. "error" rejects such rows.
     multiple : {"error", "first"}, default "error"
-        Whether a row with several on values is rejected, or means the first of them.
+        Whether a row with several elements equal to `on_value` is rejected or decoded as the first.
     rule : {"exact", "argmax"}, default "exact"
-        "argmax" takes the class of the largest element, the first one of several, as `numpy.argmax`
-        and ONNX's ArgMax do; a NaN counts as the largest. It accepts Booleans, integers and floats,
-        and ignores the three options above.
+        "argmax" returns the class of the largest element, and the first class in case of ties, like
+        `numpy.argmax` and ONNX's ArgMax; NaN counts as the largest. The tensor must contain
+        Booleans, integers or floats. The three options above must keep their defaults.
 
     Returns
     -------
@@ -326,8 +326,8 @@ def decode(
         dtype; `axis` or `default` has the wrong type.
     ValueError
         `tensor` has rank 0; `axis` is out of range; the dtype cannot hold `on_value`; `default` or
-        `multiple` is unknown or rejects a row; a row has no on value and elements that differ from
-        each other. The message names the first such row in C order.
+        `multiple` is unknown or rejects a row; a row has no `on_value`, but elements that differ
+        from each other. The message names the first such row in C order.
     MemoryError
         The result is larger than the free memory.
 
@@ -358,7 +358,7 @@ decodes scores
     cells = as_array(tensor, "tensor")
     if rule == "argmax":
         if type(on_value) is not int or (on_value, default, multiple) != (1, -1, "error"):
-            raise TypeError("rule='argmax' accepts no on_value, default or multiple")
+            raise TypeError("on_value, default and multiple cannot be used with rule='argmax'")
         return _largest(cells, _class_axis(axis, cells.ndim))
     check_choice(multiple, "multiple", ("error", "first"))
     index = _default_index(default)
@@ -398,7 +398,7 @@ def _class_axis(axis: int, rank: int) -> int:
 
 
 def _default_index(default: object) -> int:
-    """Return the index of a row without an on value; -1 for 'error'."""
+    """Return the index for rows without `on_value`; -1 if `default` is "error"."""
     if isinstance(default, str):
         if default != "error":
             raise ValueError(f"default must be an integer or 'error', got {default!r}")
@@ -413,13 +413,13 @@ def _default_index(default: object) -> int:
 def _find(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the class of each row, and the first row of each fault: see `dispatch.decode`."""
+    """Return the class of each row, and the first row with each fault (see `dispatch.decode`)."""
     depth = cells.shape[axis]
     shape = cells.shape[:axis] + cells.shape[axis + 1 :]
     inner = inner_size(shape, axis)
     check_size(shape, np.int64)
     if not cells.flags.c_contiguous:
-        check_size(cells.shape, cells.dtype)  # the copy in C order
+        check_size(cells.shape, cells.dtype)  # `as_contiguous` will copy the cells
     cells = as_contiguous(cells)
     if scatter.is_needed(cells.dtype):
         cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
@@ -437,9 +437,9 @@ def _find(
 def _first_uneven(
     cells: npt.NDArray[Any], axis: int, on: npt.NDArray[Any], row: int
 ) -> tuple[int, str]:
-    """Return the first row without an on value whose elements differ, and two of these as text.
+    """Return the first row without `on_value` whose elements differ, and two elements as text.
 
-    No row before `row` is one. The elements of `row` differ in their bytes; 0.0 equals -0.0.
+    Start at `row`, whose elements differ in their bytes, but may be equal (0.0 and -0.0).
     """
     if cells.dtype.kind not in "biufc" and cells.dtype.isbuiltin != 2:
         return row, "elements that differ"
@@ -457,7 +457,7 @@ def _first_uneven(
 
 
 def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
-    """Return the position of the largest element of each row, as `numpy.argmax` finds it."""
+    """Return the position of the largest element of each row, like `numpy.argmax`."""
     if cells.dtype.kind not in "buif" and cells.dtype.isbuiltin != 2:
         raise TypeError(
             "tensor must contain Booleans, integers or floats for rule='argmax', got dtype"
@@ -480,16 +480,16 @@ def _largest(cells: npt.NDArray[Any], axis: int) -> npt.NDArray[np.int64]:
 
 
 def _row_name(row: int, shape: tuple[int, ...], axis: int) -> str:
-    """Return a row of a tensor as an index: [2, :, 5]."""
+    """Return the index expression of a row of a tensor, such as "[2, :, 5]"."""
     where = [*map(str, unraveled(row, shape))]
     return f"[{', '.join([*where[:axis], ':', *where[axis:]])}]"
 
 
 def empty(shape: int | Sequence[int], dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
-    """Return an uninitialised array for ``out=``, which is filled many times.
+    """Return an uninitialised array to pass as ``out=`` many times.
 
-    The array is aligned to 64 bytes. A large one has huge pages, if the system offers them. The
-    first writes into an array of `numpy.empty`, which has small pages, can take several times as
+    The array is aligned to 64 bytes. A large array uses huge pages, if the system offers them. The
+    first write into an array from `numpy.empty`, which has small pages, can take several times as
     long.
 
     Parameters

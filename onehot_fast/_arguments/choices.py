@@ -1,4 +1,4 @@
-"""Checks that many functions share, and the words of their messages."""
+"""Checks of arguments that many functions share, and their error messages."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ import numpy as np
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MAX_SHOWN_LETTERS = 40  # in the repr of a value
+MAX_SHOWN_LETTERS = 40  # the maximum length of the repr of a value
 UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-# Options of other libraries, and their names here.
+# Option names of other libraries, and the text that names the option of this library.
 FOREIGN_OPTION_NAMES = {
     "drop_first": "drop='first'",
     "dummy_na": "handle_missing='indicator'",
-    "drop_nulls": "handle_missing='ignore', the default; 'indicator' gives nulls a column",
+    "drop_nulls": "handle_missing='ignore' (the default), or 'indicator' for a column of nulls",
     "sparse": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
     "sparse_output": "output='csr' of Encoder.transform, or series.onehot.to_csr()",
     "separator": "prefix_sep=",
     "cols": "columns=",
     "variables": "columns=",
     "subset": "columns=",
-    "top_categories": "max_categories=, which counts the infrequent column too",
+    "top_categories": "max_categories=, which includes the column of infrequent categories",
     "dtype": "dtype= of Encoder: Encoder(dtype=...) or encoder.set_params(dtype=...)",
     "dim": "axis=",
     "num_classes": "depth=",
     "all_off": "default=",
 }
-# Options of `one_hot` and `decode` that most other functions do not have.
+# Options of `one_hot` and `decode` that are suggested only if the function accepts them.
 TENSOR_OPTIONS = ("depth=", "axis=", "default=")
-# Outputs of other libraries, and their names here.
+# Names of outputs in other libraries, and the values of `output` in this library.
 FOREIGN_OUTPUT_NAMES = {"sparse": "csr", "dense": "numpy", "array": "numpy", "pyarrow": "arrow"}
 
 
@@ -49,7 +49,7 @@ def check_choice(value: object, name: str, choices: tuple[str, ...]) -> None:
 
 
 def check_options(options: Iterable[str], accepted: Collection[str] | None) -> None:
-    """Reject an option that does not exist, and any option beside an Encoder (`accepted` None)."""
+    """Reject options that are not accepted; if `accepted` is None, an Encoder was passed."""
     for name in options:
         if accepted is None:
             raise TypeError(
@@ -64,7 +64,7 @@ def check_options(options: Iterable[str], accepted: Collection[str] | None) -> N
 
 
 def max_positional(n_arguments: int, hint: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Reject further positional arguments (`self` counts) with a hint, and unknown keywords."""
+    """Reject positional arguments after the first n (including `self`), and unknown keywords."""
 
     def decorated(function: Callable[P, T]) -> Callable[P, T]:
         accepted = inspect.signature(function).parameters
@@ -89,33 +89,33 @@ def columns_only(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return a question about the most similar name, "" if none is similar."""
+    """Return " did you mean …?" with the most similar name, or "" if no name is similar."""
     texts = [other for other in known if isinstance(other, str)]
-    from difflib import get_close_matches  # 1 ms that only an error pays for
+    from difflib import get_close_matches  # imported here because the import takes 1 ms
 
     close = get_close_matches(name, texts, 1) if isinstance(name, str) else []
-    if not close and isinstance(name, str):  # difflib distinguishes capitals
+    if not close and isinstance(name, str):  # difflib is case-sensitive
         close = [other for other in texts if other.casefold() == name.casefold()]
     return f" did you mean {close[0]!r}?" if close else ""
 
 
 def check_text(value: object, name: str) -> str:
-    """Return a str, or raise an error."""
+    """Return the value if it is a str, or raise an error."""
     if not isinstance(value, str):
         raise TypeError(f"{name} must be a str, got {shown(value)}")
     return value
 
 
 def check_separator(sep: Any) -> None:
-    """Raise an error unless `sep` can separate labels."""
+    """Raise an error unless `sep` is a non-empty str."""
     if not check_text(sep, "sep"):
         raise ValueError("sep must not be empty")
 
 
 def number_dtype(value: Any, where: str) -> np.dtype[Any]:
-    """Return a dtype that has 0 and 1, or raise an error."""
+    """Return a Boolean or numeric dtype, or raise an error."""
     dtype: np.dtype[Any] | None = None
-    if value is not None:  # which NumPy reads as float64
+    if value is not None:  # NumPy would interpret None as float64
         try:
             dtype = np.dtype(value)
         except (TypeError, ValueError, SyntaxError):  # NumPy parses some strings as Python
@@ -135,13 +135,13 @@ def check_prefix(prefix: object, prefix_sep: object) -> None:
 
 
 def with_article(value: object) -> str:
-    """Return the type of a value with its article: a list, an int."""
+    """Return the name of a value's type with its article, e.g. "a list" or "an int"."""
     kind = type(value).__name__
     return f"{'an' if kind[:1] in 'aeioAEIO' or kind[:2] == 'nd' else 'a'} {kind}"
 
 
 def human_size(n_bytes: int) -> str:
-    """Return a number of bytes with a unit."""
+    """Return a number of bytes as text with a unit, e.g. "1.5 MiB"."""
     step = max(0, n_bytes.bit_length() - 1) // 10
     return f"{n_bytes / 1024**step:.{1 if step else 0}f} {UNITS[step]}"
 
@@ -153,5 +153,5 @@ def shown(value: object) -> str:
 
 
 def _listed(choices: Iterable[str]) -> str:
-    """Return the choices quoted: 'a', 'b'."""
+    """Return the choices as text, quoted and separated by commas."""
     return ", ".join(map(repr, choices))

@@ -1,7 +1,7 @@
 """Conversion of a value to one element of a dtype.
 
-Typed values (those that have a dtype) keep their bits. Plain Python values are converted by one
-function for each kind of dtype: a float may be rounded, every other change is an error.
+Typed values (NumPy scalars and 0-D arrays) keep their bits. Plain Python values are converted by
+one function for each kind of dtype: a float may be rounded, every other change is an error.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ Dtype: TypeAlias = np.dtype[Any]
 Element: TypeAlias = npt.NDArray[Any]
 Converter: TypeAlias = Callable[[Any, Dtype, str], Element]
 
-# The mantissa bits of an extended float of x86.
+# The mantissa bits of the x86 extended-precision float.
 BITS_OF_X87 = 63
 
 
 def as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of dtype, in its own memory and with padding of 0."""
+    """Return a copy of the value as a 0-D array of `dtype`, with zeros as padding."""
     element = _as_element(value, dtype, name)
     clear_padding(element)
     return element
 
 
 def value_bytes(dtype: Dtype) -> slice | None:
-    """Return the significant bytes of a float, or of each part of a complex; None means all.
+    """Return the significant bytes of a float or of each part of a complex; None means all bytes.
 
-    The 80 bits of x86 are stored in 12 or 16 bytes; the others are arbitrary.
+    x86 stores its 80-bit float in 12 or 16 bytes; the remaining bytes are arbitrary.
     """
     if dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
@@ -45,7 +45,7 @@ def value_bytes(dtype: Dtype) -> slice | None:
 
 
 def parts_of(cells: Element) -> npt.NDArray[np.uint8]:
-    """Return the bytes of extended floats: (..., parts of a number, bytes of a part)."""
+    """Return the bytes of extended floats in shape (..., parts of a number, bytes of a part)."""
     size = np.dtype(np.longdouble).itemsize
     raw = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
     return raw.reshape(*cells.shape, cells.itemsize // size, size)
@@ -67,10 +67,10 @@ def clear_padding(cells: Element) -> None:
 
 
 def _as_element(value: object, dtype: Dtype, name: str) -> Element:
-    """Return the value as a 0-D array of dtype, with arbitrary padding."""
+    """Return the value as a 0-D array of `dtype`, with arbitrary padding."""
     if dtype.kind == "O" and not isinstance(value, np.ndarray):
         element = np.empty((), dtype=dtype)
-        element[()] = value  # itself, even a sequence or a NumPy scalar
+        element[()] = value  # store the object itself, even a sequence or a NumPy scalar
         return element
     array = typed(value, name)
     if array is None:
@@ -89,7 +89,7 @@ def _as_element(value: object, dtype: Dtype, name: str) -> Element:
 
 
 def typed(value: object, name: str) -> Element | None:
-    """Return a value that has a dtype as a 0-D array, None for plain Python."""
+    """Return a value that has a dtype as a 0-D array, or None for a plain Python value."""
     if isinstance(value, np.generic):
         return np.asarray(value)
     if not isinstance(value, np.ndarray) and not hasattr(value, "__array__"):
@@ -104,14 +104,14 @@ def agree(one: Dtype, other: Dtype) -> bool:
     """Tell whether a value of one dtype is a value of the other without any conversion."""
     if one.kind != other.kind:
         return False
-    # The width of a text belongs to its array; NaT and bare counts have no unit.
+    # A value need not have the width of the array's texts; NaT and plain counts have no unit.
     if one.kind in "SU" or is_unitless(one) or is_unitless(other):
         return True
     return native(one) == native(other)
 
 
 def native(dtype: Dtype) -> Dtype:
-    """Return the dtype in native byte order; structures are unchanged."""
+    """Return the dtype in native byte order, or unchanged if it is structured."""
     return dtype if dtype.isnative or dtype.names else dtype.newbyteorder("=")
 
 
@@ -121,10 +121,10 @@ def is_unitless(dtype: Dtype) -> bool:
 
 
 def _convert(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a plain Python value."""
+    """Convert a plain Python value to a 0-D array of `dtype`."""
     if dtype.names is not None:
         return _to_structure(value, dtype, name)
-    # Kinds do not describe the dtypes that other packages register (bfloat16, float8, int4, ...).
+    # `kind` is meaningless for dtypes that other packages register (bfloat16, float8, int4, ...).
     kind = "registered" if dtype.isbuiltin == 2 else dtype.kind
     convert, types, expected = _CONVERTERS[kind]
     is_time_bool = kind in "mM" and isinstance(value, bool)
@@ -140,7 +140,7 @@ def _does_not_fit(value: object, dtype: Dtype, name: str) -> ValueError:
 
 
 def _is_finite(number: float) -> bool:
-    """Tell whether a number is finite; an int is, even if no float can hold it."""
+    """Tell whether a number is finite; every int is, even if no float can represent it."""
     return isinstance(number, int) or math.isfinite(number)
 
 
@@ -162,7 +162,7 @@ def _to_float(value: Any, dtype: Dtype, name: str) -> Element:
     try:
         with np.errstate(over="ignore"):
             element = np.array(value, dtype=dtype)
-    except OverflowError:  # an int beyond every float
+    except OverflowError:  # the int is larger than every float
         raise _does_not_fit(value, dtype, name) from None
     for part, stored in ((value.real, element.real), (value.imag, element.imag)):
         if _is_finite(part) and not np.isfinite(stored):
@@ -193,12 +193,12 @@ def _require_range(number: float, dtype: Dtype) -> None:
     if not elements[0] <= number <= elements[-1]:
         raise ValueError("out of range")
     if bool((elements % 1 == 0).all()) and number not in elements:
-        raise ValueError("no integer")
+        raise ValueError("not an integer")
 
 
 @lru_cache(maxsize=64)
 def _all_elements(dtype: Dtype) -> npt.NDArray[np.float64]:
-    """Return the finite numbers a dtype of one byte can hold, in order."""
+    """Return the finite numbers that a one-byte dtype can represent, sorted."""
     with np.errstate(all="ignore"):
         numbers = np.arange(256).astype(np.uint8).view(dtype).astype(np.float64)
     return np.unique(numbers[np.isfinite(numbers)])
@@ -206,7 +206,7 @@ def _all_elements(dtype: Dtype) -> npt.NDArray[np.float64]:
 
 def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
     """Convert a date or duration, or raise an error if it is finer than the unit."""
-    # The dates of pandas are datetimes, but only their NumPy form has nanoseconds.
+    # A pandas Timestamp is a datetime, but only its NumPy value has nanoseconds.
     value = getattr(value, "asm8", value)
     if value is None or (isinstance(value, np.generic) and np.isnat(value)):
         return np.array("NaT", dtype=dtype)
@@ -216,14 +216,14 @@ def _to_time(value: Any, dtype: Dtype, name: str) -> Element:
         raise ValueError(f"{name} = {shown(value)} does not fit dtype {dtype}: {error}") from error
     if isinstance(value, int):
         return element
-    exact = np.array(value, dtype=dtype.kind + "8")  # in the unit NumPy finds in the value
+    exact = np.array(value, dtype=dtype.kind + "8")  # in the unit that NumPy infers from the value
     if element.astype(exact.dtype) != exact:
         raise _does_not_fit(value, dtype, name)
     return element
 
 
 def _to_text(value: Any, dtype: Dtype, name: str) -> Element:
-    """Convert a str or bytes, and one to the other if it is ASCII."""
+    """Convert a str or bytes; str and bytes dtypes accept both if the text is ASCII."""
     require_width(value, dtype, name)
     try:
         return np.array(value).astype(dtype)
@@ -275,7 +275,7 @@ def _fill_field(cells: Element, value: Any, name: str) -> None:
         _fill_field(cells[i, ...], part, f"{name}[{i}]")
 
 
-# For each kind of dtype: the function, the types that it converts, and their description.
+# For each kind of dtype: the converter, the types that it accepts, and their description.
 _CONVERTERS: dict[str, tuple[Converter, Any, str]] = {
     "b": (_to_bool, int | float, "True, False, 1 or 0"),
     "i": (_to_integer, int | float, "an integer"),

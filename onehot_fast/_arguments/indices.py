@@ -1,7 +1,7 @@
 """Conversion of indices, the policies for indices outside the range, and depth.
 
 The indices are never changed. An array that the kernels cannot read (another byte order, strides,
-float16) is copied, every other one is passed through.
+float16) is copied; every other array is used without a copy.
 """
 
 import operator
@@ -19,22 +19,22 @@ _IGNORED = "an integer, several integers or None"
 _NEGATIVE_RULES = ("ignore", "normalize", "error")
 _OUT_OF_RANGE_RULES = ("ignore", "error")
 _INT64 = np.iinfo(np.int64)
-# The device types of DLPack that the CPU reads: its own memory, and pinned memory of CUDA and ROCm.
+# The DLPack device types that the CPU can read: CPU memory and pinned memory of CUDA and ROCm.
 _HOST_DEVICES = (1, 3, 11)
 _MAX_DEPTH = int(_INT64.max)
 
 
 class Policy(NamedTuple):
-    """How an index that names no class is treated."""
+    """How to treat an index that is outside the range or ignored."""
 
-    wrap: bool  # -1 means the last class
+    wrap: bool  # whether negative indices count from the end
     check_negative: bool
     check_large: bool
-    ignore_index: int | None  # None too if no index of this dtype can equal it
+    ignore_index: int | None  # also None if no index of this dtype can equal it
 
 
 def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
-    """Return source as a plain ndarray of any dtype, without a copy if possible."""
+    """Return `source` as a plain ndarray of any dtype, without a copy if possible."""
     if type(source) is np.ndarray:
         return source
     if isinstance(source, np.ma.MaskedArray):
@@ -50,16 +50,16 @@ def as_array(source: object, name: str = "indices") -> npt.NDArray[Any]:
         array = np.asarray(source)
     except ValueError as error:  # nested sequences of different lengths
         raise ValueError(
-            f"{name} cannot be read as an array: {error} (multi_hot takes rows of any length)"
+            f"{name} cannot be read as an array: {error} (multi_hot accepts rows of any length)"
         ) from error
     if array.size == 0 and isinstance(source, list | tuple | range):
-        # NumPy makes float64 of a sequence without elements.
+        # NumPy converts an empty sequence to float64.
         return array.astype(np.int64) if array.dtype == np.float64 else array
     return array
 
 
 def _check_device(source: Any, name: str) -> None:
-    """Raise an error for an array outside the memory that the processor reads."""
+    """Raise an error for an array that is not in CPU memory."""
     kind, number = source.__dlpack_device__()
     if kind not in _HOST_DEVICES:
         device = getattr(source, "device", f"DLPack device {int(kind), int(number)}")
@@ -107,12 +107,12 @@ def _to_kernel_dtype(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def _is_integer(value: object) -> bool:
-    """Tell whether a value is an integer of Python or NumPy, and no bool."""
+    """Tell whether a value is a Python or NumPy integer; a bool is not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Convert an object array of integers to int64 or uint64, whichever holds them all."""
+    """Convert an object array of integers to int64, or to uint64 if int64 is too small."""
     smallest, largest = int(min(array.flat)), int(max(array.flat))
     for dtype in (np.int64, np.uint64):
         limits = np.iinfo(dtype)
@@ -124,14 +124,14 @@ def _from_integer_objects(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int | None) -> Policy:
-    """Return the policy that two options select."""
+    """Return the policy for the options of `one_hot`."""
     check_choice(negative_indices, "negative_indices", _NEGATIVE_RULES)
     check_choice(out_of_range, "out_of_range", _OUT_OF_RANGE_RULES)
     wrap = negative_indices == "normalize"
     check_large = out_of_range == "error"
     return Policy(
         wrap=wrap,
-        # Wrapping makes [-depth, depth) the range: smaller indices are out of range.
+        # With "normalize" the range is [-depth, depth): smaller indices are out of range.
         check_negative=negative_indices == "error" or (wrap and check_large),
         check_large=check_large,
         ignore_index=ignore_index,
@@ -141,9 +141,9 @@ def resolve_policy(negative_indices: str, out_of_range: str, ignore_index: int |
 def mark_ignored(
     indices: npt.NDArray[Any], ignore_index: object
 ) -> tuple[npt.NDArray[Any], int | None]:
-    """Return the indices, and the one index to ignore, None if none of them can equal it.
+    """Return the indices and the index to ignore, or None if no index can equal it.
 
-    The kernels ignore one index. Of several, all that occur become the first of them in a copy.
+    The kernels ignore only one index. If several occur, a copy replaces them by the first one.
     """
     if ignore_index is None:
         return indices, None
@@ -161,26 +161,26 @@ def mark_ignored(
     position = int(np.argmax(is_ignored)) if indices.size else 0
     if not indices.size or not is_ignored.flat[position]:
         return indices, None
-    # An index that occurs is representable: not every integer is a float.
+    # Take an index that occurs, because a float dtype cannot represent every integer.
     first = indices.flat[position]
     return np.where(is_ignored, first, indices), int(first)
 
 
 def _truncated(indices: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Return floats truncated as the kernels do; arbitrary if int64 cannot hold them."""
+    """Return floats truncated to int64 like in the kernels; arbitrary values if out of range."""
     with np.errstate(invalid="ignore"):
         return indices.astype(np.int64)
 
 
 def as_integer(value: object, name: str, accepted: str = "an integer") -> int:
-    """Return a Python or NumPy integer as int; a bool is an error."""
+    """Return a Python or NumPy integer as int, or raise an error; a bool is rejected."""
     if isinstance(value, bool | np.bool_) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be {accepted}, got {shown(value)}")
     return operator.index(value)
 
 
 def _reachable(ignore_index: object, dtype: np.dtype[Any]) -> int | None:
-    """Return ignore_index, or None if no index of this dtype can equal it."""
+    """Return `ignore_index`, or None if no index of this dtype can equal it."""
     number = as_integer(ignore_index, "ignore_index", _IGNORED)
     # Float indices are truncated to int64 before they are compared.
     limits = _INT64 if dtype.kind == "f" else np.iinfo(dtype)
@@ -201,7 +201,7 @@ def resolve_depth(depth: object, indices: npt.NDArray[Any], ignore_index: int | 
 
 
 def normalize_depth(depth: object) -> int:
-    """Return a depth truncated toward zero, in [0, 2**63)."""
+    """Return a depth truncated toward zero; raise ValueError if it is not in [0, 2**63)."""
     number = depth if type(depth) is int else _depth_number(depth)
     if not 0 <= number <= _MAX_DEPTH:
         raise ValueError(f"depth must be in [0, 2**63), got {number}")
@@ -210,7 +210,7 @@ def normalize_depth(depth: object) -> int:
 
 def _depth_number(depth: object) -> int:
     if isinstance(depth, int) and not isinstance(depth, bool):
-        return int(depth)  # before NumPy, which has no type for the largest ones
+        return int(depth)  # without NumPy, which has no dtype for the largest integers
     array = as_array(depth, "depth")
     if array.dtype.kind not in "iuf":
         raise TypeError(
@@ -226,7 +226,7 @@ def _depth_number(depth: object) -> int:
 
 
 def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the indices of an element; `np.unravel_index` fails if memory runs out."""
+    """Return the index of an element by its flat position; needs no memory, unlike NumPy's."""
     where = []
     for size in reversed(shape):
         position, i = divmod(position, size)
@@ -237,7 +237,7 @@ def unraveled(position: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 def check_range(
     indices: npt.NDArray[Any], source: npt.NDArray[Any], depth: int, policy: Policy
 ) -> None:
-    """Raise an error for the first index in C order that a policy "error" rejects.
+    """Raise an error for the first index, in C order, that the policy rejects.
 
     `source` holds the same values in their original dtype, for the message.
     """

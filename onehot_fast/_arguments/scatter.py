@@ -1,7 +1,7 @@
 """Writing and decoding with NumPy, for elements and layouts that kernels reject; checks of `out`.
 
-The kernels copy and compare opaque bytes in contiguous memory. References (object, StringDType),
-fields to compare, padding and strides are handled here.
+The kernels copy and compare bytes in contiguous memory. This module handles references (object,
+StringDType), structures, padding and strides.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from onehot_fast._arguments.indices import as_array
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The effort of NumPy to prove that two strided arrays share no byte; then they count as sharing.
+# The limit of NumPy's search for shared bytes; above it, two arrays count as sharing memory.
 _OVERLAP_WORK = 100_000
 
 
 def check_out(
     out: object, shape: tuple[int, ...], dtype: np.dtype[Any], source: AnyArray
 ) -> AnyArray:
-    """Return `out` as a plain ndarray, or raise an error; source is the memory of the indices."""
+    """Return `out` as a plain ndarray, or raise an error; `source` holds the indices."""
     if not isinstance(out, np.ndarray):
         raise TypeError(f"out must be a NumPy array, got {with_article(out)}")
     cells = as_array(out, "out")
@@ -35,14 +35,14 @@ def check_out(
     if not cells.flags.writeable:
         raise ValueError("out must be writable, got a read-only array")
     if _share_memory(cells, source):
-        raise ValueError("out overlaps the memory of the indices: pass other memory")
+        raise ValueError("out overlaps the memory of the indices: pass another array")
     if _overlaps_itself(cells):
         raise ValueError(f"out overlaps itself: it has strides {cells.strides} for shape {shape}")
     return cells
 
 
 def _share_memory(one: AnyArray, other: AnyArray) -> bool:
-    """Tell whether two arrays share a byte; True if that is too hard to decide."""
+    """Tell whether two arrays share a byte; return True if the search takes too long."""
     try:
         return np.shares_memory(one, other, max_work=_OVERLAP_WORK)  # type: ignore[arg-type]
     except RuntimeError:  # TooHardError, whose module differs between versions of NumPy
@@ -64,7 +64,7 @@ def _overlaps_itself(cells: AnyArray) -> bool:
             break
         extent += stride * (size - 1)
     else:
-        return False  # each dimension steps over everything the smaller steps reach
+        return False  # each stride exceeds the extent of the dimensions with smaller strides
     if steps[0][0] == 0:
         return True
     starts = np.zeros(1, dtype=np.int64)
@@ -76,25 +76,25 @@ def _overlaps_itself(cells: AnyArray) -> bool:
 def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArray) -> None:
     """Write `on` where `is_on`, else `off`, into memory of any dtype and strides."""
     if not out.dtype.hasobject:
-        # Raw bytes keep padding and the payload of a NaN.
+        # A copy of raw bytes preserves padding and the payload of a NaN.
         raw = np.dtype(f"V{out.dtype.itemsize}")
         out, on, off = out.view(raw), on.view(raw), off.view(raw)
     out[...] = off
-    # A mask, because integers as indices of a StringDType array lose long strings or crash.
+    # Use a mask, because integer indexing of a StringDType array loses long strings or crashes.
     out[is_on] = on
 
 
 def is_needed(dtype: np.dtype[Any]) -> bool:
-    """Tell whether elements hold references, fields or padding: equal ones may differ in bytes."""
+    """Tell whether the dtype has references, fields or padding, so bytes cannot be compared."""
     return dtype.hasobject or dtype.names is not None or value_bytes(dtype) is not None
 
 
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the classes of a tensor (outer, depth, inner), and the first row of each fault or -1.
+    """Return the classes of a tensor of shape (outer, depth, inner), and the first row per fault.
 
-    The faults are those of `dispatch.decode`.
+    `dispatch.decode` describes the faults; -1 means that no row has the fault.
     """
     is_on = _equals(cube, on)
     count = is_on.sum(axis=1)
@@ -114,13 +114,13 @@ def _first(faults: npt.NDArray[np.bool_]) -> int:
 
 
 def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
-    """Return where elements equal `on`: by ``==`` for objects, else bit by bit, without padding."""
+    """Return a mask of elements equal to `on`, by ``==`` for objects, else by their bits."""
     dtype = cells.dtype
     if dtype.names is not None:
         equal = np.ones(cells.shape, dtype=np.bool_)
         for field in dtype.names:
             same = _equals(cells[field], on[field])
-            # The dimensions of a field that is an array follow those of the cells.
+            # If a field is an array, its dimensions follow the dimensions of the cells.
             equal &= same.all(axis=tuple(range(cells.ndim, same.ndim)))
         return equal
     if dtype.hasobject:
@@ -136,7 +136,7 @@ def _equals(cells: AnyArray, on: AnyArray) -> npt.NDArray[np.bool_]:
 
 def _compare_objects(cell: object, sought: object) -> bool:
     """Tell whether an object is `sought` or equal to it."""
-    # Identity first, as containers do (NaN); == of a missing value may return no bool.
+    # Compare identity first, as containers do (NaN); == of a missing value may not be a bool.
     same = cell is sought or cell == sought
     return isinstance(same, bool | np.bool_) and bool(same)
 

@@ -16,7 +16,7 @@ from onehot_fast._runtime import memory, system
 
 LIMIT = sys.maxsize  # bytes and elements of one array
 MAX_RANK = 64
-ASK_ABOVE = 64 << 20  # bytes; asking the system about less costs more than it saves
+ASK_ABOVE = 64 << 20  # bytes; for smaller results the free memory is not checked
 
 NO_INDICES = np.empty(0, np.int8)
 
@@ -39,15 +39,15 @@ def insert_depth(shape: Sequence[int], depth: int, axis: int) -> tuple[int, ...]
 
 
 def inner_size(shape: Sequence[int], axis: int) -> int:
-    """Return how many elements of the result share one class in memory order."""
+    """Return the product of the dimensions after the new one."""
     return math.prod(shape[axis:])
 
 
 def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
-    """Return the bytes of an array that is about to be allocated, or raise.
+    """Return the size in bytes of an array that is about to be allocated, or raise an error.
 
-    ValueError: the rank, the elements or the bytes exceed the limits of NumPy, whose arithmetic
-    overflows even if one dimension is 0. MemoryError: the result is larger than the free memory.
+    ValueError: the rank or the size exceeds NumPy's limits. A dimension of 0 does not count for the
+    size, because NumPy multiplies the others. MemoryError: the result exceeds the free memory.
     """
     dtype = np.dtype(dtype)
     if len(shape) > MAX_RANK:
@@ -56,9 +56,9 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
     n_bytes = elements * dtype.itemsize
     if max(elements, n_bytes) > LIMIT:
         raise ValueError(
-            f"the result is too big: shape {tuple(shape)}, {elements} elements"
-            f"{' (without the 0)' if 0 in shape else ''} of {dtype.itemsize} bytes"
-            f" = {n_bytes} bytes exceeds 2**{LIMIT.bit_length()} - 1 bytes"
+            f"the result is too big: shape {tuple(shape)} with {elements} elements"
+            f"{' (not counting dimensions of 0)' if 0 in shape else ''} of {dtype.itemsize} bytes"
+            f" needs {n_bytes} bytes, more than 2**{LIMIT.bit_length()} - 1"
         )
     if 0 in shape:
         return 0
@@ -70,15 +70,15 @@ def check_size(shape: Sequence[int], dtype: npt.DTypeLike) -> int:
 def infer_shape(
     indices_shape: Sequence[Dimension] | None, depth: Any, axis: int = -1
 ) -> tuple[Dimension, ...] | None:
-    """Return the shape of the result of `one_hot`, as far as it is known, without any data.
+    """Return the shape of the result of `one_hot` from shapes alone; parts may be unknown.
 
     Parameters
     ----------
     indices_shape : sequence of (int, str or None), or None
-        Known, symbolic and unknown dimensions; None if the rank is unknown.
+        Known (int), symbolic (str) and unknown (None) dimensions; None if the rank is unknown.
     depth : int, float, array of one element, str or None
-        A number as in `one_hot`; a str is a symbolic dimension; None, or an array without elements,
-        is an unknown depth.
+        A number as in `one_hot`. A str is a symbolic dimension. None or an empty array means that
+        the depth is unknown.
     axis : int, default -1
         The position of the new dimension in the output.
 
@@ -142,13 +142,13 @@ def _depth_dimension(depth: Any) -> Dimension:
 def _check_memory(
     shape: tuple[int, ...], dtype: np.dtype[Any], elements: int, n_bytes: int
 ) -> None:
-    """Raise an error for a result larger than the free memory, and name smaller forms."""
+    """Raise an error if the result exceeds the free memory, and suggest smaller outputs."""
     free = system.available_memory()
     if free is not None and n_bytes > free and memory.empty_cache():
         free = system.available_memory()
     if free is None or n_bytes <= free:
         return
-    smaller = "a sparse form"
+    smaller = "a sparse format"
     if dtype.itemsize > 1:
         smaller = f"dtype=bool ({human_size(elements)}) or {smaller}"
     raise MemoryError(

@@ -1,8 +1,8 @@
-"""on_value, off_value, dtype → two elements of one dtype.
+"""Conversion of on_value, off_value and dtype to two elements of one dtype.
 
-A value is *typed* when it carries a dtype (a NumPy scalar, a 0-D array): its dtype is binding and
-its bits are copied. Every other value is plain Python and takes the dtype of the result, if that
-can hold it: a float may be rounded, nothing else may be lost.
+A value is *typed* if it has a dtype (a NumPy scalar or a 0-D array): its dtype is binding and its
+bits are copied. Every other value is a plain Python value. It is converted to the dtype of the
+result; a float may be rounded, every other change is an error.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def resolve_values(
 
 
 def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
-    """Return a dtype, or raise NumPy's error with a hint at ml_dtypes."""
+    """Return a dtype, or raise NumPy's error with a hint about ml_dtypes."""
     try:
         return np.dtype(dtype)
     except TypeError as error:
@@ -50,7 +50,7 @@ def _numpy_dtype(dtype: npt.DTypeLike) -> Dtype:
 def _resolve_integers(
     on: int, off: int, dtype: Dtype | None, char: str | None
 ) -> tuple[Dtype, Element, Element]:
-    """Cache the common case: equal integers are identical, unlike 0.0 and -0.0.
+    """Cache the elements of two Python integers; floats would confuse 0.0 and -0.0.
 
     `char` distinguishes the equal dtypes of two C types, such as long and long long.
     """
@@ -73,9 +73,9 @@ def _resolve(
         if dtype is None:
             dtype = _plain_dtype(on, off) if default is None else default
         elif default is not None and native(default) == dtype:
-            dtype = default  # in its byte order
+            dtype = default  # keeps the byte order
     elif dtype.subdtype is not None:
-        raise TypeError(f"dtype must describe one element, got the subarray {dtype}")
+        raise TypeError(f"dtype must not be a subarray, got {dtype}")
     dtype = _completed(dtype, (on, off), arrays)
     require_bytes(dtype)
     return dtype, as_element(on, dtype, "on_value"), as_element(off, dtype, "off_value")
@@ -91,7 +91,7 @@ def smoothed_values(
     if not 0 <= share < 1:
         raise ValueError(f"label_smoothing must be in [0, 1), got {smoothing!r}")
     if (type(on_value), on_value, type(off_value), off_value) != (int, 1, int, 0):
-        raise TypeError("label_smoothing sets both values: leave out on_value and off_value")
+        raise TypeError("label_smoothing cannot be combined with on_value or off_value")
     if share and float(np.array(0.5).astype(dtype)) != 0.5:
         raise TypeError(f"label_smoothing needs a float dtype, got {dtype}")
     low = share / max(depth, 1)
@@ -106,7 +106,7 @@ def require_bytes(dtype: Dtype) -> None:
 
 
 def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
-    """Return the dtype of two typed values, or of the only typed one."""
+    """Return the dtype of the typed values, or None if there is none."""
     if on is None or off is None:
         only = off if on is None else on
         return None if only is None else _open(only.dtype)
@@ -119,7 +119,7 @@ def _agreed(on: Element | None, off: Element | None) -> Dtype | None:
 
 
 def _open(dtype: Dtype) -> Dtype:
-    """Return the dtype for a result: in native byte order, and text of any width."""
+    """Return the dtype in native byte order, without the width of texts."""
     return np.dtype(dtype.kind) if dtype.kind in "SU" else native(dtype)
 
 
@@ -141,7 +141,7 @@ def _plain_dtype(on: object, off: object) -> Dtype:
 
 
 def _family(value: object) -> str:
-    """Return the kind of a plain Python value."""
+    """Return the family of a plain Python value, e.g. "str", which decides the default dtype."""
     families = (
         (bool, "bool"),
         ((int, float), "real"),
@@ -153,7 +153,7 @@ def _family(value: object) -> str:
 
 
 def _completed(dtype: Dtype, values: tuple[object, object], arrays: list[Element | None]) -> Dtype:
-    """Return the dtype with the width or unit of its values, if it has none."""
+    """Return the dtype; if it lacks a width or unit, take it from the values."""
     if is_unitless(dtype):
         return _with_unit(dtype, values, arrays)
     if dtype.itemsize == 0 and dtype.kind in "SUV" and dtype.names is None:

@@ -95,7 +95,7 @@ ONE_HOT = [
     ("depth beyond int64", {"depth": 2**64}, ValueError, str(2**64)),
     ("empty but overflowing", {"indices": np.zeros((0, 3), int), "depth": 2**62}, ValueError,
      str(2**62)),
-    ("ragged indices", {"indices": [[1], [1, 2]]}, ValueError, "multi_hot takes rows of any"),
+    ("ragged indices", {"indices": [[1], [1, 2]]}, ValueError, "multi_hot accepts rows of any"),
     ("memory", {"depth": 2**44}, MemoryError, "17592186044416|GiB|TiB|bytes"),
     ("memory of bools", {"depth": 2**47, "dtype": bool}, MemoryError, "GiB|TiB|bytes"),
 ]  # fmt: skip

@@ -68,7 +68,7 @@ def test_rank_too_high():
     ("shape", "dtype", "message"),
     [
         ((2**20, 2**10), "f4", r"4\.0 GiB.*1\.0 GiB are free.*dtype=bool \(1\.0 GiB\).*sparse"),
-        ((2**20, 2**11), "u1", "smaller: a sparse form"),
+        ((2**20, 2**11), "u1", "smaller: a sparse format"),
     ],
 )
 def test_larger_than_the_free_memory(shape, dtype, message, free):

@@ -482,7 +482,7 @@ def test_a_function_for_columns_has_no_form_in_json():
     """After `fit` the names have one."""
     encoder = Encoder(lambda table: "p")
 
-    with pytest.raises(TypeError, match="has no form in JSON before fit"):
+    with pytest.raises(TypeError, match="cannot be saved as JSON before fit"):
         encoder.to_json()
     encoder.fit({"p": ["a"], "q": [1]})
     assert Encoder.from_json(encoder.to_json()) == encoder

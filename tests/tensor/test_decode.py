@@ -187,7 +187,7 @@ def test_scores_have_no_on_value():
 @pytest.mark.parametrize(
     ("tensor", "options", "error", "message"),
     [
-        ([[1, 0]], {"on_value": 2}, TypeError, "rule='argmax' accepts no on_value"),
+        ([[1, 0]], {"on_value": 2}, TypeError, "cannot be used with rule='argmax'"),
         ([[1, 0]], {"default": "error"}, TypeError, "accepts no"),
         ([[1, 0]], {"multiple": "first"}, TypeError, "accepts no"),
         ([[1, 0]], {"axis": 2}, ValueError, r"axis must be in \[-2, 2\)"),

@@ -190,9 +190,9 @@ def test_label_smoothing_of_a_depth_that_is_inferred():
         (
             {"label_smoothing": 0.1, "on_value": 0.9},
             TypeError,
-            "sets both values",
+            "cannot be combined with on_value",
         ),
-        ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "sets both values"),
+        ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "cannot be combined with on_value"),
     ],
 )
 def test_label_smoothing_that_is_refused(options, error, message):
