@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """The fast path of small calls.
 
-For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as long. This
-module answers the common case of a small call. For all other calls, and for errors, it returns None, and
+For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as
+long. This module answers the common case of a small call. For all other calls, and for errors, it returns None, and
 ``tensor.py`` applies all rules and words all errors: this module never raises an error for an argument.
 """
 
@@ -158,8 +158,8 @@ def one_hot_small(indices, depth, on_value, off_value, label_smoothing, axis, dt
     policy.base = policy.ignored = 0
     policy.wrap = policy.has_ignored = False
     encode_indices(
-        source.data, kind, &policy, size, inner, <unsigned char *> result.data, width, ones[element.type_num], zero,
-        1, False,
+        source.data, kind, &policy, size, inner, <unsigned char *> result.data, width, ones[element.type_num],
+        zero, 1, False,
     )
     return result
 

@@ -107,7 +107,7 @@ cdef class Array:
 
     @property
     def identity(self):
-        """Types, lengths, offsets and addresses: while both arrays are alive, equal identities are equal values."""
+        """Types, lengths, offsets and addresses; equal identities of living arrays are equal values."""
         cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
         identify(self.schema, self.node, identity)
         return tuple(identity)
@@ -205,7 +205,9 @@ cdef class Array:
         """Return capsules of the type and of the array; the requested type is ignored."""
         cdef ArrowArray *made
         if self.mask is not None and not self.schema.has_validity:
-            raise TypeError(f"{self.schema.where()} cannot have the nulls of its struct: it has no validity bitmap")
+            raise TypeError(
+                f"{self.schema.where()} cannot have the nulls of its struct: it has no validity bitmap"
+            )
         capsule = new_array_capsule(&made)
         self.share(made)
         return self.schema.__arrow_c_schema__(), capsule
@@ -578,8 +580,8 @@ cdef Stream read_stream(object capsule):
 def read(source):
     """Return a `Stream` of the chunks of an object with the Arrow C data interface, or of its capsules.
 
-    If `source` has both methods, ``__arrow_c_array__`` is tried first, and ``__arrow_c_stream__`` if that raises an
-    error (for several chunks). A capsule is consumed.
+    If `source` has both methods, ``__arrow_c_array__`` is tried first, and ``__arrow_c_stream__`` if that raises
+    an error (for several chunks). A capsule is consumed.
 
     Raises
     ------

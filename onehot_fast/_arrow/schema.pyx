@@ -219,7 +219,9 @@ cdef ArrowField schema_of(const ArrowSchema *source, int depth):
     schema.children = read_children(source, schema.format, n_children, depth)
     if source.dictionary != NULL:
         if schema.type_kind != "integer":
-            raise ValueError(f"the indices of an Arrow dictionary must be integers, got the format {schema.format!r}")
+            raise ValueError(
+                f"the indices of an Arrow dictionary must be integers, got the format {schema.format!r}"
+            )
         schema.type_kind = "dictionary"
         schema.dictionary = schema_of(source.dictionary, depth + 1)
     return schema
@@ -237,7 +239,9 @@ cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) exc
             f"got {array.length} and {array.offset}"
         )
     if array.length < min_rows:
-        raise ValueError(f"{schema.where()}: length must be at least {min_rows} for its parent, got {array.length}")
+        raise ValueError(
+            f"{schema.where()}: length must be at least {min_rows} for its parent, got {array.length}"
+        )
     if not -1 <= array.null_count <= array.length:
         raise ValueError(f"{schema.where()}: null_count must be in [-1, {array.length}], got {array.null_count}")
     check_buffers(schema, array)

@@ -107,7 +107,7 @@ cdef class Source:
         self.texts.last_of_16 = max(limit - 15, 0)
 
     cdef int read_views(self, Array array) except -1:
-        """Set the addresses of string views; copy the lists of buffers, so that other threads cannot change them."""
+        """Set the addresses of string views; copy the lists of buffers, which other threads could change."""
         cdef const ArrowArray *node = array.node
         cdef int64_t i, n_buffers = node.n_buffers - 3
         cdef const int64_t *sizes = <const int64_t *> node.buffers[node.n_buffers - 1]

@@ -14,7 +14,8 @@ cdef extern from *:
 
     /* GNU OpenMP keeps a team's threads waiting for the next region. A fork copies the team without its threads,
      * and the child's next region would wait for them forever. The team is therefore released before each fork
-     * (30 us), so that the child can start a new one. If the runtime cannot release it, the child uses one thread. */
+     * (30 us), so that the child can start a new one. If the runtime cannot release it, the child uses one
+     * thread. */
     static int ohf_team_seen = 0, ohf_child_alone = 0;
 
     /* Hints about the teams of all threads, read and written without a lock: a lost one costs only time. */

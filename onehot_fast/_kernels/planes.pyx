@@ -22,7 +22,7 @@ from onehot_fast._kernels.simd cimport (
 
 cdef enum:
     TILE = 4096             # positions of a tile: 4 KiB of codes in L1
-    BIT_TILE = OHF_BIT_ROWS # rows of a tile of bits: whole cache lines
+    BIT_TILE = OHF_BIT_ROWS  # rows of a tile of bits: whole cache lines
     CHUNK_BIT_ROWS = 16 * OHF_BIT_ROWS
     CHUNK_BYTES = 1 << 20
 
@@ -123,7 +123,9 @@ cdef struct BitsJob:
     bint is_streamed
 
 
-cdef void write_bit_tile(const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks) noexcept nogil:
+cdef void write_bit_tile(
+    const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks
+) noexcept nogil:
     """Write all classes of one tile of rows."""
     cdef uint8_t codes[BIT_TILE + OHF_PAD]
     cdef Py_ssize_t base = 0, span

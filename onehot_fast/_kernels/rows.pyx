@@ -131,7 +131,7 @@ cdef bint is_zero(const unsigned char *element, Py_ssize_t width) noexcept nogil
 
 
 cdef ohf_rows choose(const Job *job, const ohf_fill *fill, bint can_stream, bint is_cleared) noexcept nogil:
-    """Return the writer for a width of groups, NULL to expand; docs/performance/kernels.md has the measurements."""
+    """Return the writer for a width of groups, NULL to expand; measured in docs/performance/kernels.md."""
     cdef const ohf_microkernels *kernels = job.microkernels
     if is_cleared and job.group_bytes >= SPARSE_BYTES and is_zero(fill.off, fill.width):
         return kernels.rows_scatter
@@ -209,8 +209,8 @@ def encode(
 ):
     """Write the encoding of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
 
-    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``is_cleared`` memory
-    comes fresh from the system, which has just set it to 0.
+    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``is_cleared``
+    memory comes fresh from the system, which has just set it to 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignored)
     cdef int kind = index_kind(indices)
@@ -355,7 +355,8 @@ def encode_columns(
     job.step = MATRIX_CODES // columns.n_columns
     job.window = 0
     if (
-        not is_cleared and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH and width in (1, 2, 4, 8, 16)
+        not is_cleared and job.microkernels.move != NULL and job.row_bytes <= OHF_SCRATCH
+        and width in (1, 2, 4, 8, 16)
         and <uintptr_t> job.out % width == 0 and <size_t> job.n_bytes > stream_bytes()
     ):
         job.window = whole_lines(min(<Py_ssize_t> WINDOW, (job.step - 2) * job.row_bytes))
