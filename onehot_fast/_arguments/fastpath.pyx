@@ -2,8 +2,9 @@
 """The fast path of small calls.
 
 For 32 indices the kernel takes tens of nanoseconds, and checking arguments in Python takes twenty times as
-long. This module answers the common case of a small call. For all other calls, and for errors, it returns None, and
-``tensor.py`` applies all rules and words all errors: this module never raises an error for an argument.
+long. This module answers the common case of a small call. For all other calls, and for errors, it returns
+None, and ``tensor.py`` applies all rules and words all errors: this module never raises an error for an
+argument.
 """
 
 cimport numpy as cnp
