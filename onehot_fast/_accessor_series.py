@@ -116,7 +116,8 @@ class SeriesAccessor(Generic[Frame]):
         Returns
         -------
         DataFrame of shape (n_rows, n_columns)
-            Its columns share one block of memory.
+            Columns of a NumPy dtype are stored together: in pandas, ``to_numpy()`` of the frame
+            needs no copy.
 
         Raises
         ------
@@ -138,7 +139,7 @@ class SeriesAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[ColumnKeywords],
     ) -> AnyArray:
-        """Encode as a row-major array, the layout that tensor libraries expect.
+        """Encode as an array stored row by row, the layout that tensor libraries expect.
 
         Parameters
         ----------
@@ -184,7 +185,8 @@ class SeriesAccessor(Generic[Frame]):
         Returns
         -------
         scipy.sparse.csr_array of shape (n_rows, n_columns)
-            In canonical form, with the columns of the frame ``series.onehot()``.
+            With the columns of the frame ``series.onehot()``. The indices of a row are sorted,
+            without duplicates.
 
         Raises
         ------

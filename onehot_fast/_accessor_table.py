@@ -66,7 +66,8 @@ class TableAccessor(Generic[Frame]):
         ----------
         columns : column name, names, function, polars selector or Encoder, optional
             The columns to encode, as for `onehot_fast.Encoder`, or a fitted `onehot_fast.Encoder`.
-            By default, the columns of strings, objects and categories.
+            By default, the columns of strings, objects and categories. A column that you choose
+            gets one feature for each distinct value, numbers and dates too.
         num_threads : int, optional
             By default as many as the size of the result makes worthwhile.
         **options
@@ -102,7 +103,7 @@ class TableAccessor(Generic[Frame]):
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> npt.NDArray[Any]:
-        """Encode some columns, and return all columns as a row-major array.
+        """Encode some columns, and return all columns as one array.
 
         Parameters
         ----------

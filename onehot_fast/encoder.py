@@ -123,8 +123,9 @@ class Encoder(SklearnProtocol):
         array without names, all columns ("x0", "x1", ...). A function is called with the table and
         must return column names, like `sklearn.compose.make_column_selector`. If you do not choose
         columns, these checks apply: a warning for a column with more than 250 features and more
-        than half as many categories as rows; a limit of 1,000 features for a dense result of a
-        table with several columns, and of 100,000 features for any other result.
+        than half as many categories as rows; an error for more than 1,000 features in a dense
+        result of a table with several columns, or for more than 100,000 in any other result. A
+        column that you choose gets one feature for each distinct value, numbers and dates too.
     categories : "auto" or sequence of scalars, default "auto"
         The categories in order. "auto" takes all categories of a categorical dtype in their order,
         and for other columns the values that occur, sorted.
@@ -146,7 +147,7 @@ class Encoder(SklearnProtocol):
         feature ("size_(infrequent)") after the others.
     max_categories : int, optional
         The maximum number of features of one column before `drop`, including the feature of the
-        infrequent categories. Ties keep the category that sorts last, as in scikit-learn.
+        infrequent categories. Of equally frequent categories, the last in order is kept.
     dtype : NumPy dtype, default bool
         The dtype of the features. A matrix has the common NumPy dtype of all its columns.
     prefix : str, optional
@@ -504,8 +505,8 @@ class Encoder(SklearnProtocol):
         "codes" is a matrix of shape (n_rows, n_encoded_columns). Its dtype is the smallest of
         uint8, int16 and int32 that fits. In every column 0 is missing, 1 is unknown, 2 is
         infrequent, and the other categories are numbered from 3. `drop` does not apply. "indices"
-        numbers the codes of all columns in one vocabulary, column after column, in int32 (int64 if
-        needed). Use it as the input of
+        is "codes" with an offset for each column, so that no two columns share an integer, in int32
+        (int64 if needed). Use it as the input of
         ``torch.nn.Embedding(sum(encoder.cardinalities.values()), ...)``; ``torch.from_numpy``
         converts it without a copy. `vocabulary` lists the meaning of each number.
 

@@ -72,8 +72,8 @@ def get_dummies(
     Returns
     -------
     pandas.DataFrame of n_rows
-        Adjacent new columns with the same NumPy dtype share one block of memory. Other columns are
-        copied on the first write, or at once before pandas 3.
+        Adjacent new columns with the same NumPy dtype share one block of memory. pandas 3 copies
+        the other columns when you first change them, pandas 2 immediately.
 
     Raises
     ------

@@ -42,10 +42,11 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     The columns are those of `pandas.get_dummies`: all declared categories of a categorical Series
     in their order; otherwise the distinct values, sorted. A missing value becomes a row of zeros.
 
-    Every form except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
-    `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
-    also be a category; write ``["first"]`` if it has the name of a rule. The columns of infrequent,
-    unknown and missing values are labelled "(infrequent)", "(unknown)" and "(missing)".
+    Every method except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`:
+    `categories`, `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`.
+    `drop` is "first", "last", "if_binary", "most_frequent" or a category. Write ``["first"]`` for a
+    category of that name. The columns of infrequent, unknown and missing values are labelled
+    "(infrequent)", "(unknown)" and "(missing)".
 
     A frame has the Series' index and, without options, equals that of `pandas.get_dummies`; the
     default dtype is a NumPy bool for nullable and Arrow columns, too. A `dtype` may be one of
@@ -167,9 +168,10 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 class FrameAccessor(TableAccessor[pd.DataFrame]):
     """The one-hot form of a DataFrame, as ``frame.onehot``.
 
-    Neighbouring new columns of one dtype are one block of memory. As in `pandas.get_dummies`,
-    `prefix` and `prefix_sep` may be lists in the order of the columns, and ``sparse=True`` returns
-    `pandas.arrays.SparseArray` columns. A `dtype` may be one of pandas, e.g. "bool[pyarrow]".
+    Adjacent new columns of one NumPy dtype are stored together, so that ``to_numpy()`` of them
+    needs no copy. As in `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order
+    of the columns, and ``sparse=True`` returns `pandas.arrays.SparseArray` columns. A `dtype` may
+    be one of pandas, e.g. "bool[pyarrow]".
 
     Parameters
     ----------
