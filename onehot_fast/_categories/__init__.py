@@ -1,1 +1,1 @@
-"""Values → codes: the hash table, equality, order and text of category values."""
+"""Convert values to codes: the hash table, and the equality, order and text of categories."""

@@ -108,7 +108,7 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
 
 
 def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_] | None]:
-    """Return numbers in another dtype, and flags of those that are exact (None: all)."""
+    """Return numbers in another dtype, and flags of exact conversions (None: all are exact)."""
     if kind == "float64":
         wide = values.astype(np.float64)
         if values.dtype.kind in "bf":

@@ -111,7 +111,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
-        "the dtype must hold Booleans, numbers, strings, bytes, times or objects, got"
+        "the dtype must be one of Booleans, numbers, strings, bytes, times or objects, got"
         f" {values.dtype}"
     )
 
@@ -257,4 +257,4 @@ def _unhashable(items: list[Any]) -> TypeError:
         except (TypeError, ValueError) as error:
             hint = "; use multi_hot for rows of several labels" if hasattr(item, "__iter__") else ""
             return TypeError(f"row {row} holds {with_article(item)}: {error}{hint}")
-    return TypeError("a value cannot be compared with another one")
+    return TypeError("two values cannot be compared with each other")

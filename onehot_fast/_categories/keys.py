@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
 
 
 def has_plain_type(kind: type) -> bool:
-    """Tell whether values of a type compare exactly as Python objects, unlike some of NumPy."""
+    """Tell whether a type compares exactly with Python types, unlike some NumPy scalars."""
     # In NumPy, timedelta64 is a subclass of the integers.
     is_native = issubclass(kind, NATIVE) and not issubclass(kind, np.timedelta64)
     return is_native or not issubclass(kind, np.generic)
@@ -91,7 +91,7 @@ def key(value: Any) -> Hashable:
 
 
 def _complex_key(value: Any) -> Hashable:
-    """Return the Python complex that equals a NumPy complex number, or its two parts."""
+    """Return the Python complex equal to a NumPy complex number, or a tuple of its parts."""
     parts = _number_order(value.real), _number_order(value.imag)
     return complex(*parts) if {*map(type, parts)} == {float} else parts
 

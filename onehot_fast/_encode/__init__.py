@@ -1,1 +1,1 @@
-"""Codes to memory, and the way back."""
+"""Write codes to the memory of a result, and decode results to values."""

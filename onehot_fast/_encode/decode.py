@@ -162,8 +162,8 @@ def classes_of(
 ) -> Classes:
     """Return the index of the feature that is 1 in each row of a column, ZERO_ROW or NO_VALUE.
 
-    The table's rows are the rows of `cells` (inner = 1) or its columns. A row without a 1 may
-    contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
+    The rows of the table are the rows of `cells` if inner is 1, else its columns. A row without a 1
+    may contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
     """
     width = column.n_outputs
     classes = np.full(n_rows, ZERO_ROW, np.int64)
@@ -248,7 +248,7 @@ def decode_sparse(
 
 
 def _check_single(column: ColumnSchema, row: int) -> None:
-    """Raise an error if `row`, a row in which several features are 1, is not negative."""
+    """Raise an error for a row in which several features are 1; a `row` of -1 means no such row."""
     if row >= 0:
         raise ValueError(f"column {column.name!r}, row {row}: more than one feature is 1")
 
@@ -257,8 +257,8 @@ def _check_zero_rows(column: ColumnSchema, classes: Classes) -> None:
     """Raise an error for the first row without a 1, unless a value is encoded as zeros."""
     if not column.zero_row_labels and (classes == ZERO_ROW).any():
         raise ValueError(
-            f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1, and no"
-            " value is encoded as zeros"
+            f"column {column.name!r}, row {np.argmax(classes == ZERO_ROW)}: no feature is 1, but no"
+            " value of the column is encoded as zeros"
         )
 
 

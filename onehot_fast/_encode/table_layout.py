@@ -86,7 +86,7 @@ class Decoded:
     schema: ColumnSchema | None = None
 
     def types_in(self, library: str) -> list[str]:
-        """Return the names of the fitted types that belong to a library, without its prefix."""
+        """Return the names of the fitted types that belong to a library, such as "pandas"."""
         names = () if self.schema is None else sorted(self.schema.types)
         return [name.partition(":")[2] for name in names if name.startswith(f"{library}:")]
 
@@ -187,7 +187,7 @@ class EncodedLayout:
         self.order.warn_if_absent()
 
     def names_of(self, columns: Sequence[PassThrough | OutputRange]) -> list[Hashable]:
-        """Return the names of the encoded table's columns in some of its parts."""
+        """Return the names of the columns in some parts of the encoded table."""
         names: list[Hashable] = []
         for part in columns:
             names += [self._source[part.position]] if isinstance(part, PassThrough) else part.names
@@ -223,7 +223,7 @@ class EncodedLayout:
 
 
 def matrix_parts(table: Table, schema: Schema) -> tuple[np.dtype[Any], list[tuple[int, AnyArray]]]:
-    """Return the dtype of a matrix, and the position and values of each column not encoded.
+    """Return the dtype of a matrix, and the positions and values of columns not encoded.
 
     Raises
     ------

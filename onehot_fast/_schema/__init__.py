@@ -1,1 +1,1 @@
-"""Codes and options → look-up tables, names and layout of the output columns."""
+"""Derive look-up tables, names and the layout of output columns from codes and options."""

@@ -92,7 +92,7 @@ class ColumnSchema:
         return cls("array", options, known, outputs, {}, len(known), ())
 
     def outputs_of(self, categories: Any) -> npt.NDArray[np.int64]:
-        """Return the output column of each category, followed by the one of a missing value.
+        """Return the output columns of the categories, followed by that for a missing value.
 
         A dropped category has -1; an unknown category has `UNKNOWN`.
         """
@@ -155,7 +155,7 @@ class ColumnSchema:
 
     @cached_property
     def lut(self) -> npt.NDArray[np.int32]:
-        """The output columns of all categories, then of an unknown and of a missing value."""
+        """The output column of each category, then of an unknown value and a missing value."""
         last = [self.unknown_output, self.missing_output]
         return np.concatenate([self.outputs, np.array(last, np.int32)])
 

@@ -312,7 +312,7 @@ def check_known(
     is_unknown: npt.NDArray[np.bool_],
 ) -> None:
     """Raise an error for the first row with an unknown value."""
-    # A missing code, -1, selects the last entry.
+    # The code of a missing value, -1, selects the last entry of `is_unknown`.
     rows = is_unknown[codes if codes.dtype.kind == "u" else np.maximum(codes, -1)]
     if rows.any():
         row = int(np.argmax(rows))

@@ -19,7 +19,7 @@ from onehot_fast.table import column_position
 
 Made = TypeVar("Made")
 
-# The cache is cleared after this many tables; a table with more columns is not cached.
+# The maximum number of cached tables (then the cache is cleared), and of columns in each table.
 MAX_CACHED_TABLES = 64
 MAX_CACHED_NAMES = 1 << 14
 
@@ -60,7 +60,7 @@ class ColumnOrder:
         A part of a table does not warn: the engine warns once, when it plans the whole table.
         """
         if self.absent and not is_part_of_table():
-            warn(f"the table and therefore the result lacks {_listed(self.absent)}, which fit saw")
+            warn(f"the table (and so the result) lacks {_listed(self.absent)}, which fit saw")
 
 
 def _listed(names: Sequence[Hashable]) -> str:
@@ -71,7 +71,7 @@ def _listed(names: Sequence[Hashable]) -> str:
 def column_order(
     names: Sequence[Hashable], encoded: list[int], fitted_names: Sequence[Hashable] | None
 ) -> ColumnOrder:
-    """Return the order of the columns; `encoded` has their positions in the fitted order."""
+    """Return the column order; `encoded` has the encoded columns' positions in fitted order."""
     others = {*range(len(names))} - {*encoded}
     if fitted_names is None:
         order = [*range(len(names))]
@@ -132,7 +132,7 @@ class Schema:
 
         The cache needs no invalidation, because a schema is immutable.
         """
-        # 1 and True are equal, but different names.
+        # Only str names are cached: 1 and True are different names but equal keys.
         if len(names) > MAX_CACHED_NAMES or not {str} >= set(map(type, names)):
             return make(self, names)
         key = (make, names)
@@ -219,7 +219,7 @@ class Schema:
 def _columns_with_related_prefixes(
     columns: Iterable[ColumnSchema], kept: Iterable[Hashable]
 ) -> set[int]:
-    """Return the ids of columns of which one prefix starts with another, or a kept name does."""
+    """Return the ids of columns with nested prefixes, or whose prefix starts a kept name."""
     starts: list[tuple[str, ColumnSchema | None]] = [(c.prefix, c) for c in columns]
     starts += [(name, None) for name in kept if isinstance(name, str)]
     related: set[int] = set()
@@ -270,7 +270,7 @@ def _with_codes(column: ColumnSchema) -> ColumnSchema:
 
 
 def categorical_schema(schema: Schema, names: tuple[Hashable, ...] = ()) -> Schema:
-    """Return a schema whose outputs are the categories of categoricals; none is dropped."""
+    """Return a schema for categorical columns: an output per category, none is dropped."""
     return dataclasses.replace(schema, columns=tuple(map(_as_categorical, schema.columns)))
 
 
@@ -298,7 +298,7 @@ def _with_outputs(
 
 
 def categories_of_outputs(column: ColumnSchema, *, as_text: bool) -> Categories:
-    """Return the categories of a column of `categorical_schema`; if one is a text, all are."""
+    """Return the categories of a column of `categorical_schema`, as texts if one must be."""
     if as_text or column.specials:
         return Categories.of(as_objects(column.text_labels))
     return column.known.take(column.category_of_feature)

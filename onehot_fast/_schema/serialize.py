@@ -44,7 +44,7 @@ class NotAnEncoderError(ValueError):
 
 @contextlib.contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Add the place in the document to errors."""
+    """Convert errors in the block to NotAnEncoderError, and add the place in the document."""
     try:
         yield
     except NotAnEncoderError:
@@ -126,7 +126,7 @@ def _read_document(text: str | bytes) -> dict[str, Any]:
 def loads(
     text: str | bytes,
 ) -> tuple[list[Hashable] | None, dict[str, Any], TableStatistics | None]:
-    """Return the columns, the options as arguments, and the statistics."""
+    """Return the columns, the options (as arguments of Encoder) and the statistics."""
     document = _read_document(text)
     with reading("the document"):
         encoded, chosen, fitted = document["columns"], document["options"], document["fitted"]
@@ -314,7 +314,7 @@ def _type_name(source: Json) -> str:
 
 def save(path: str | os.PathLike[str], text: str) -> None:
     """Write a file completely or not at all, even after a crash."""
-    target = os.path.realpath(path)  # follow links, like a plain write
+    target = os.path.realpath(path)  # follow symbolic links, as open() does
     temporary = f"{target}.{os.getpid()}-{secrets.token_hex(4)}.part"
     try:
         with open(temporary, "xb") as file:

@@ -1,4 +1,4 @@
-"""The results of `fit` for each column: the categories and their counts.
+"""What `fit` learns about each column: its categories and their counts.
 
 The result of merging does not depend on the order or grouping of the parts: counts are added, and
 the union of the categories is sorted at the end.
@@ -60,7 +60,7 @@ class ColumnStatistics:
     @staticmethod
     def merge(parts: Sequence[ColumnStatistics]) -> ColumnStatistics:
         """Return the statistics of the rows of all parts; there must be at least one part."""
-        # Declared categories come first.
+        # Sort parts with declared categories first, as their categories must precede the others.
         parts = sorted(parts, key=lambda part: part.n_declared is None)
         categories, positions = Categories.union([part.categories for part in parts])
         counts = np.zeros(len(categories), np.int64)
@@ -138,7 +138,7 @@ class InputTable:
 
 @dataclass(frozen=True, eq=False)
 class TableStatistics:
-    """The results of `fit` for a table.
+    """What `fit` learns about a table.
 
     Attributes
     ----------
@@ -189,7 +189,7 @@ class TableStatistics:
         return replace(self, names=names, columns=tuple(by_name[name] for name in names))
 
     def in_schema_order(self) -> TableStatistics:
-        """Return a copy whose categories are in the order of a schema, which can share them."""
+        """Return a copy with the categories in schema order, so that the schema can share them."""
         return replace(self, columns=tuple(map(ColumnStatistics.in_schema_order, self.columns)))
 
     def is_same(self, other: TableStatistics) -> bool:
@@ -233,7 +233,7 @@ def learn(column: Column) -> ColumnStatistics:
 
 
 def counted(column: Column) -> tuple[Categories, Counts]:
-    """Return the distinct categories of a column and the number of rows of each."""
+    """Return the distinct categories of a column, and the number of rows of each category."""
     categories, positions = column.distinct()
     counts = column.counts
     if counts is None:
