@@ -240,7 +240,8 @@ class Encoder(SklearnProtocol):
         Parameters
         ----------
         table : mapping of names to columns, records, ndarray, Column, or a table of a library
-            See `onehot_fast.table.read_table`.
+            Or a list of mappings, one for each row. The columns of an array without names are "x0",
+            "x1", ... One mapping from names to scalars is one row.
         y : object, optional
             Ignored; pipelines of scikit-learn pass a target.
 
