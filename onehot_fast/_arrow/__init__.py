@@ -1,1 +1,1 @@
-"""The Arrow C data interface, in and out."""
+"""Import and export through the Arrow C data interface."""

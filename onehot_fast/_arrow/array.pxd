@@ -8,16 +8,16 @@ from onehot_fast._arrow.schema cimport ArrowField
 
 
 cdef class Array:
-    """One chunk, over the producer's memory."""
+    """One chunk, which reads the producer's memory."""
 
     cdef ohf_arrow_owner *owner
     cdef const ArrowArray *node         # the owner's array, or one below it
     cdef readonly ArrowField schema
     cdef int64_t offset, length         # the rows of the node
-    cdef int64_t n_nulls                # -1: not counted yet
+    cdef int64_t n_nulls                # -1 if not counted yet
     cdef const uint8_t *bits            # the validity bitmap, NULL if no row is null
     cdef int64_t bits_begin             # the bit of the first row
-    cdef bytes mask                     # the memory of `bits` if the parent has nulls
+    cdef bytes mask                     # owns `bits` if they include the nulls of the parent
 
     cdef int share(self, ArrowArray *to) except -1
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1

@@ -6,43 +6,43 @@ import numpy.typing as npt
 
 from onehot_fast._arrow.schema import ArrowField
 
-# One chunk over the producer's own memory, which it keeps alive. Any library imports it again
+# One chunk, which reads the producer's memory and keeps it alive. Any Arrow library can import it
 # without a copy: pyarrow.array(array), pyarrow.record_batch(array), polars.Series(array).
 @final
 class Array:
     @property
     def schema(self) -> ArrowField: ...
-    # By the validity bitmap: nulls in the values of a dictionary are not counted.
+    # The nulls in the validity bitmap; null values of a dictionary are not counted.
     @property
     def null_count(self) -> int: ...
-    # The values of a dictionary-encoded array, None for any other.
+    # The values of a dictionary-encoded array, or None for any other array.
     @property
     def dictionary(self) -> Array | None: ...
-    # The key of a cache: equal identities are equal values as long as both arrays live, so the
-    # cache must keep the array beside it.
+    # A cache key: arrays with equal identities have equal values while both arrays are alive, so
+    # the cache must keep a reference to the array.
     @property
     def identity(self) -> tuple[object, ...]: ...
-    # A column of a struct, with its rows, its offset and its nulls. TypeError: no struct.
+    # A column of a struct, with the rows and the nulls of the struct. TypeError: not a struct.
     def child(self, position: int) -> Array: ...
-    # Integers, Booleans (0, 1) and dictionary indices, a null as -1: a read-only view without
-    # nulls (Booleans: an int8 copy), else a copy of a signed dtype. TypeError: something else.
-    # ValueError: an index outside its dictionary, a uint64 beyond int64 beside a null.
+    # Integers, Booleans (0, 1) or dictionary indices; a null is -1. Without nulls a read-only view
+    # (an int8 copy of Booleans), else a copy of a signed dtype. TypeError: another type.
+    # ValueError: an index outside its dictionary, or in an array with nulls a value >= 2**63.
     def codes(self) -> npt.NDArray[Any]: ...
-    # Columns of a struct as rows of a matrix; None where they are not numbers or Booleans of one
-    # type, or have nulls. TypeError: no struct.
+    # Columns of a struct as rows of a matrix, or None unless all are numbers or Booleans of one
+    # type without nulls. TypeError: not a struct.
     def block(self, positions: Sequence[int]) -> npt.NDArray[Any] | None: ...
-    # A copy of numbers or Booleans, NaN for a null; None for other types.
+    # A copy of numbers or Booleans, with NaN for a null, or None for other types.
     def numbers(self) -> npt.NDArray[Any] | None: ...
-    # Which rows are not null; None where no row is.
+    # A mask of the rows that are not null, or None if no row is null.
     def valid(self) -> npt.NDArray[np.bool_] | None: ...
     def __len__(self) -> int: ...
     def __arrow_c_schema__(self) -> object: ...
-    # Always of its own type. TypeError: a union or run-end encoded column of a struct with nulls.
+    # Ignores the requested type. TypeError: a union or run-end column of a struct with nulls.
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
 
-# An iterator over the chunks of one source, once; all are of one type.
+# An iterator over the chunks of one source, all of the same type.
 # OSError: the producer reports an error. ValueError: a chunk is malformed.
 @final
 class Stream:
@@ -51,6 +51,6 @@ class Stream:
     def __iter__(self) -> Stream: ...
     def __next__(self) -> Array: ...
 
-# An object with __arrow_c_array__ (tried first) or __arrow_c_stream__, or capsules: of a stream, or
-# the pair (arrow_schema, arrow_array). TypeError, ValueError (consumed, malformed), OSError.
+# The source is an object with __arrow_c_array__ (tried first) or __arrow_c_stream__, a stream
+# capsule, or a pair of capsules (arrow_schema, arrow_array). ValueError: consumed or malformed.
 def read(source: object) -> Stream: ...

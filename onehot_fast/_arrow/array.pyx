@@ -66,21 +66,21 @@ cdef dict SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
 
 @cython.final
 cdef class Array:
-    """One chunk: an array over the producer's memory, which it keeps alive.
+    """One chunk: an array that reads the producer's memory and keeps it alive.
 
     Any library can import it again through ``__arrow_c_array__``, without a copy and any number of times.
     """
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("an Array is made by reading an Arrow object")
+            raise TypeError("an Array cannot be created directly: call read(source)")
 
     def __dealloc__(self):
         if self.owner != NULL:
             ohf_arrow_let_go(self.owner)
 
     def __reduce__(self):
-        raise TypeError("an Array of the Arrow C data interface is not pickled")
+        raise TypeError("an Array of the Arrow C data interface cannot be pickled")
 
     def __len__(self):
         """Return the number of rows."""
@@ -92,7 +92,7 @@ cdef class Array:
 
     @property
     def null_count(self):
-        """The number of null rows by the validity bitmap, which ignores nulls in the values of a dictionary."""
+        """The number of nulls in the validity bitmap; null values of a dictionary are not counted."""
         return self.count_nulls()
 
     @property
@@ -107,7 +107,7 @@ cdef class Array:
 
     @property
     def identity(self):
-        """Types, lengths, offsets and addresses; equal identities of living arrays are equal values."""
+        """Types, lengths, offsets and addresses. Living arrays with equal identities have equal values."""
         cdef list identity = [self.offset, self.length, <uintptr_t> self.bits, self.bits_begin]
         identify(self.schema, self.node, identity)
         return tuple(identity)
@@ -117,7 +117,7 @@ cdef class Array:
         cdef const ArrowArray *node
         cdef Array column
         if self.schema.kind != "struct":
-            raise TypeError(f"{self.schema.where()} must be a struct to have columns")
+            raise TypeError(f"{self.schema.where()} has no columns, because it is not a struct")
         if not 0 <= position < self.node.n_children:
             n_children = self.node.n_children
             raise IndexError(f"{self.schema.where()}: position must be in [0, {n_children}), got {position}")
@@ -130,17 +130,17 @@ cdef class Array:
         return column
 
     def codes(self):
-        """Return the integers, Booleans (as 0 and 1) or dictionary indices, a null as -1.
+        """Return the integers, Booleans (as 0 and 1) or dictionary indices, with -1 for nulls.
 
         The array is contiguous, aligned and in native byte order. Integers and indices without nulls are a
-        read-only view of the producer's memory. With nulls they are a copy of a signed dtype, which has twice the
+        read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype, of twice the
         width if needed.
         """
         if self.schema.kind == "boolean":
             return self.code_booleans()
         if self.schema.format not in DTYPES:
             raise TypeError(
-                f"{self.schema.where()} must hold integers, Booleans or a dictionary to have codes, "
+                f"{self.schema.where()} must be an array of integers or Booleans or a dictionary array, "
                 f"got {self.schema.kind} values"
             )
         return self.code_indices() if self.count_nulls() == 0 else self.code_nullable()
@@ -148,7 +148,7 @@ cdef class Array:
     def block(self, positions):
         """Return some columns of a struct as the rows of a new matrix.
 
-        None unless all columns are numbers, or Booleans, of one type without nulls.
+        Return None unless all columns are numbers or Booleans of the same type, without nulls.
         """
         cdef list columns = [self.child(position) for position in positions]
         cdef Array column
@@ -169,7 +169,7 @@ cdef class Array:
         return out
 
     def numbers(self):
-        """Return a copy of numbers or Booleans, NaN for a null; None for all other types.
+        """Return a copy of numbers or Booleans, with NaN for nulls, or None for other types.
 
         Nulls turn integers and Booleans into float64.
         """
@@ -186,7 +186,7 @@ cdef class Array:
         return np.where(valid, out, np.array(np.nan, dtype if dtype.kind == ord("f") else np.float64))
 
     def valid(self):
-        """Return which rows are not null, None if no row is null."""
+        """Return a mask of the rows that are not null, or None if no row is null."""
         cdef cnp.ndarray found
         if self.count_nulls() == 0:
             return None
@@ -198,22 +198,20 @@ cdef class Array:
         return found
 
     def __arrow_c_schema__(self):
-        """Return a capsule of the type."""
+        """Return an Arrow schema capsule of the type."""
         return self.schema.__arrow_c_schema__()
 
     def __arrow_c_array__(self, requested_schema=None):
         """Return capsules of the type and of the array; the requested type is ignored."""
         cdef ArrowArray *made
         if self.mask is not None and not self.schema.has_validity:
-            raise TypeError(
-                f"{self.schema.where()} cannot have the nulls of its struct: it has no validity bitmap"
-            )
+            raise TypeError(f"{self.schema.where()} has no validity bitmap to store the nulls of its struct")
         capsule = new_array_capsule(&made)
         self.share(made)
         return self.schema.__arrow_c_schema__(), capsule
 
     cdef int share(self, ArrowArray *to) except -1:
-        """Write an array of these rows that shares the ownership of the memory."""
+        """Fill in a C array of these rows, which shares ownership of the memory."""
         if not ohf_arrow_share(self.owner, self.node, to):
             raise MemoryError("cannot allocate an Arrow array")
         to.offset = self.offset
@@ -228,7 +226,7 @@ cdef class Array:
 
     cdef int cover(self, const uint8_t *bits, int64_t begin) except -1:
         """Add the nulls of the parent struct; ``begin`` is the bit of the first row."""
-        cdef int shift = self.offset & 7    # so that the bitmap for this offset only needs whole bytes in front
+        cdef int shift = self.offset & 7    # the new bitmap begins at the byte of the first row
         cdef uint8_t *both
         if self.schema.kind == "null":
             return 0
@@ -251,7 +249,7 @@ cdef class Array:
         return self.n_nulls
 
     cdef uint64_t limit(self, cnp.dtype dtype) except? 0:
-        """Return the exclusive limit of a valid index read as unsigned, so that negative indices exceed it."""
+        """Return the exclusive limit of a valid index; as unsigned integers, negative indices exceed it."""
         cdef uint64_t limit, half = <uint64_t> 1 << (8 * dtype.itemsize - 1)
         if self.node.dictionary == NULL:
             return UINT64_MAX
@@ -259,7 +257,7 @@ cdef class Array:
         return min(limit, half) if dtype.kind == ord("i") else limit
 
     cdef cnp.ndarray memory(self, cnp.dtype dtype):
-        """Return the integers as a view of the producer's memory, or as a copy if that is not aligned."""
+        """Return the integers as a view of the producer's memory, or as a copy if it is not aligned."""
         cdef cnp.npy_intp n = self.length
         cdef const char *data = <const char *> self.node.buffers[1] + self.offset * dtype.itemsize
         cdef cnp.ndarray array
@@ -288,7 +286,7 @@ cdef class Array:
         return 0
 
     cdef cnp.ndarray code_indices(self):
-        """Return integers without nulls, and check each dictionary index."""
+        """Return the integers of an array without nulls; raise an error for an invalid dictionary index."""
         cdef cnp.dtype dtype = DTYPES[self.schema.format]
         cdef uint64_t limit = self.limit(dtype)
         cdef cnp.ndarray codes
@@ -296,14 +294,14 @@ cdef class Array:
             return np.empty(0, dtype)
         codes = self.memory(dtype)
         if self.node.dictionary != NULL and limit >> (8 * dtype.itemsize - 1) < 2:
-            # The maximum of a million indices takes 0.01 - 0.09 ms in NumPy, a search 0.6 ms.
+            # In NumPy, the maximum of a million indices takes 0.01 - 0.09 ms, and a search 0.6 ms.
             unsigned = codes.view(f"u{dtype.itemsize}")
             if unsigned.max() >= limit:
                 self.refuse(int((unsigned >= limit).argmax()), dtype)
         return codes
 
     cdef cnp.ndarray code_nullable(self):
-        """Return a copy of the integers, -1 for a null, and check each dictionary index that is valid."""
+        """Return a copy of the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
         cdef cnp.dtype dtype = DTYPES[self.schema.format]
         cdef uint64_t limit = self.limit(dtype)
         cdef int width = dtype.itemsize
@@ -329,7 +327,7 @@ cdef class Array:
         return codes
 
     cdef cnp.ndarray code_booleans(self):
-        """Return Booleans as int8, -1 for a null."""
+        """Return Booleans as int8, with -1 for nulls."""
         cdef cnp.ndarray codes = new_array(self.length, SIGNED[1])
         cdef const uint8_t *bits = NULL
         if self.count_nulls() > 0:
@@ -347,7 +345,8 @@ cdef class Array:
         value = int(self.memory(dtype)[position])
         if self.node.dictionary == NULL:
             raise ValueError(
-                f"{self.schema.where()}, row {position}: integers beside nulls must be below 2**63, got {value}"
+                f"{self.schema.where()}, row {position}: in an array with nulls, integers must be below 2**63, "
+                f"got {value}"
             )
         raise ValueError(
             f"{self.schema.where()}, row {position}: the dictionary index must be in "
@@ -381,7 +380,7 @@ cdef cnp.ndarray new_array(Py_ssize_t n, cnp.dtype dtype):
 cdef Array make_array(
     ohf_arrow_owner *owner, const ArrowArray *node, ArrowField schema, int64_t offset, int64_t length,
 ):
-    """Make an array of some rows of a node, which shares the ownership."""
+    """Return an array of some rows of a node, which shares ownership of the memory."""
     cdef Array array = Array.__new__(Array, MAKER)
     ohf_arrow_keep(owner)
     array.owner = owner
@@ -398,7 +397,7 @@ cdef Array make_array(
 
 
 cdef Array take_array(ArrowArray *source, ArrowField schema):
-    """Take an array over from its producer; a rejected one remains with the producer."""
+    """Move an array out of its producer's structure, unless the array is rejected."""
     cdef ohf_arrow_owner *owner
     check(schema, source, 0)
     owner = ohf_arrow_own(source)
@@ -411,7 +410,7 @@ cdef Array take_array(ArrowArray *source, ArrowField schema):
 
 
 cdef int identify(ArrowField schema, const ArrowArray *array, list found) except -1:
-    """Append the identity of an array and of all arrays below it."""
+    """Append the identity of an array, its children and its dictionary to ``found``."""
     cdef int64_t i
     found += (
         schema.format, schema.name, schema.packed_metadata, array.length, array.offset, array.null_count,
@@ -430,25 +429,25 @@ cdef int identify(ArrowField schema, const ArrowArray *array, list found) except
 
 @cython.final
 cdef class Stream:
-    """An iterator over the chunks of one source, all of one type.
+    """An iterator over the chunks of one source, all of the same type.
 
-    An error of the producer is an OSError with the producer's number and text, and ends the stream.
+    An error of the producer is raised as an OSError with its number and text, and ends the stream.
     """
 
-    cdef ArrowArrayStream stream    # released if it is exhausted, or if there is none
+    cdef ArrowArrayStream stream    # marked as released if it is exhausted, or if the source is not a stream
     cdef bint is_busy
-    cdef Array only                 # the chunk of a source that is not a stream
+    cdef Array only                 # the only chunk, if the source is not a stream
     cdef readonly ArrowField schema
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("a Stream is made by reading an Arrow object")
+            raise TypeError("a Stream cannot be created directly: call read(source)")
 
     def __dealloc__(self):
         self.close()
 
     def __reduce__(self):
-        raise TypeError("a Stream of the Arrow C data interface is not pickled")
+        raise TypeError("a Stream of the Arrow C data interface cannot be pickled")
 
     def __iter__(self):
         """Return the stream itself."""
@@ -479,19 +478,19 @@ cdef class Stream:
             was_busy = self.is_busy
             self.is_busy = True
         if was_busy:
-            raise RuntimeError("another thread waits for the next chunk of this Arrow stream")
+            raise RuntimeError("another thread is already reading the next chunk of this Arrow stream")
         return 0
 
     cdef void close(self) noexcept:
         """Release the stream."""
         if self.stream.release != NULL:
-            # Without the GIL: a producer may wait for its own threads, which may need it.
+            # Release the GIL, because the producer may wait for its own threads, which may need the GIL.
             with nogil:
                 self.stream.release(&self.stream)
             self.stream.release = NULL
 
     cdef Array pull(self):
-        """Ask the producer for the next chunk."""
+        """Get the next chunk from the producer."""
         cdef ArrowArray chunk
         cdef int error
         memset(&chunk, 0, sizeof(chunk))
@@ -508,14 +507,14 @@ cdef class Stream:
                 chunk.release(&chunk)
 
     cdef int fail(self, int error) except -1:
-        """Raise the producer's error."""
+        """Raise the producer's error as an OSError."""
         cdef const char *text = NULL
         if self.stream.get_last_error != NULL:
             text = self.stream.get_last_error(&self.stream)
         raise OSError(error, os.strerror(error) if text == NULL else (<bytes> text).decode("utf-8", "replace"))
 
     cdef ArrowField ask_schema(self):
-        """Ask the producer for the type of the chunks."""
+        """Get the type of the chunks from the producer."""
         cdef ArrowSchema schema
         cdef int error
         memset(&schema, 0, sizeof(schema))
@@ -531,7 +530,7 @@ cdef class Stream:
 
 
 cdef void *pointer_in(object capsule, const char *name) except NULL:
-    """Return the pointer in a capsule that must have this name."""
+    """Return the pointer in a capsule, or raise an error if the capsule has another name."""
     got = with_article(capsule)
     if PyCapsule_CheckExact(capsule):
         if PyCapsule_IsValid(capsule, name):
@@ -543,12 +542,12 @@ cdef void *pointer_in(object capsule, const char *name) except NULL:
 
 
 cdef Stream read_pair(object pair):
-    """Read the capsules of a type and of one array."""
+    """Return a `Stream` of the one array in a pair of capsules."""
     cdef Stream stream = Stream.__new__(Stream, MAKER)
     cdef ArrowSchema *schema
     if not (isinstance(pair, tuple) and len(pair) == 2):
         raise TypeError(f"expected the Arrow capsules (arrow_schema, arrow_array), got {with_article(pair)}")
-    # Local references: a subclass of tuple may create its items on access.
+    # Keep references to the items: a subclass of tuple may create them on access.
     of_schema, of_array = pair
     schema = <ArrowSchema *> pointer_in(of_schema, "arrow_schema")
     array = <ArrowArray *> pointer_in(of_array, "arrow_array")
@@ -559,7 +558,7 @@ cdef Stream read_pair(object pair):
 
 
 cdef Stream read_stream(object capsule):
-    """Read the capsule of a stream, and move the stream out of it."""
+    """Return a `Stream`, and move the C stream out of its capsule."""
     cdef Stream stream = Stream.__new__(Stream, MAKER)
     source = <ArrowArrayStream *> pointer_in(capsule, "arrow_array_stream")
     with cython.critical_section(capsule):

@@ -1,4 +1,4 @@
-"""Columns of one block of memory as an Arrow struct array, by the Arrow C data interface."""
+"""Export of the columns of one block of memory as an Arrow struct array."""
 
 from collections.abc import Iterable
 from typing import Any, final

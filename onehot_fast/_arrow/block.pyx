@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Columns of one block of memory as an Arrow struct array, by the Arrow C data interface.
+"""Export of the columns of one block of memory as an Arrow struct array, through the Arrow C data interface.
 
-Importers share the block and keep it alive: the struct and each of its columns hold a reference to its owner, and
-may be released in any order (Arrow C data interface, "Moving child arrays").
+Importers share the block and keep it alive. The struct and each of its columns hold a reference to the owner of the
+block, and may be released in any order (Arrow C data interface, "Moving child arrays").
 """
 
 cimport cython
@@ -28,7 +28,7 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Memory:
-    """The owner of one exported array: the C structures of its columns, and the block they point into."""
+    """The owner of one exported array: it holds the C structures of the columns, and the block of memory."""
 
     cdef object block
     cdef ArrowArray *columns
@@ -39,7 +39,7 @@ cdef class Memory:
         self.block = block
         self.columns = <ArrowArray *> allocate(n_columns, sizeof(ArrowArray))
         self.children = <ArrowArray **> allocate(n_columns, sizeof(ArrowArray *))
-        # Two for each column, of which the first (the validity bitmap) is NULL, and one for the struct.
+        # Two buffers for each column, a validity bitmap (NULL) and the data, and one buffer for the struct.
         self.buffers = <const void **> allocate(2 * n_columns + 1, sizeof(void *))
 
     def __dealloc__(self):
@@ -64,7 +64,7 @@ cdef void release(ArrowArray *array) noexcept nogil:
 
 
 cdef void release_references(ArrowArray *array) noexcept with gil:
-    """Release the columns that were not moved out, and the reference to the owner."""
+    """Release the columns that the importer did not move out, and the reference to the owner."""
     cdef int64_t at
     for at in range(array.n_children):
         if array.children[at].release != NULL:
@@ -73,7 +73,7 @@ cdef void release_references(ArrowArray *array) noexcept with gil:
 
 
 cdef void fill_array(ArrowArray *array, Py_ssize_t n_rows, int n_buffers, Memory memory, Py_ssize_t at) noexcept:
-    """Fill in an array without children or nulls; ``at`` is its first buffer in the memory."""
+    """Fill in an array without children or nulls; ``at`` is the index of its first buffer in ``memory.buffers``."""
     array.length = n_rows
     array.n_buffers = n_buffers
     array.buffers = memory.buffers + at
@@ -101,7 +101,7 @@ cdef class ArrowBlock:
     cdef Py_ssize_t n_rows
 
     def __init__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
-        """Take over a C-contiguous block with a row for each name: ``n_rows`` elements of ``n_bits`` bits.
+        """Keep a C-contiguous block with one row for each name; a row has ``n_rows`` elements of ``n_bits`` bits.
 
         ``format`` is an Arrow format string, such as ``"b"``.
         """
@@ -111,16 +111,16 @@ cdef class ArrowBlock:
         self.n_rows = n_rows
         if not block.flags.c_contiguous or block.ndim < 2 or len(block) != len(self.names):
             raise ValueError("ArrowBlock: block must have one contiguous row for each name")
-        # Python integers do not overflow.
+        # Use Python integers, which do not overflow.
         row_bytes = (<object> n_rows * n_bits + 7) // 8
         if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
             raise ValueError(f"ArrowBlock: block must have room for {n_rows} rows")
-        # Copied now, because Python code can change the shape and strides of an array later.
+        # Store the pointer now, because Python code can change the shape and strides of an array later.
         self.data = cnp.PyArray_BYTES(block)
         self.row_bytes = cnp.PyArray_STRIDE(block, 0)
 
     def __arrow_c_schema__(self):
-        """Return the capsule of the type."""
+        """Return an Arrow schema capsule of the type."""
         cdef Py_ssize_t at
         cdef ArrowSchema *schema
         cdef object capsule = new_schema_capsule(&schema)

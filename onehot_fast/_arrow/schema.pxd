@@ -11,12 +11,12 @@ cdef class ArrowField:
     cdef readonly str format, name
     cdef readonly tuple children
     cdef readonly ArrowField dictionary
-    cdef readonly bytes packed_metadata     # in the layout of the interface; None by default
+    cdef readonly bytes packed_metadata     # in the layout of the interface, or None
     cdef str type_kind
     cdef int64_t flags
     # The layout of an array of this type.
     cdef bint has_validity
-    cdef int n_buffers                      # -1: at least three, views have any number
+    cdef int n_buffers                      # -1: at least three (the number of a view's buffers is not fixed)
     cdef int required                       # bit i: buffer i must exist unless the array is empty
 
     cdef str where(self)

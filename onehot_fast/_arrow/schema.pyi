@@ -1,9 +1,9 @@
 from typing import final
 
-# The type of one field, made by reading it; it exports itself again.
+# The type of one field that was read; it can be exported again.
 @final
 class ArrowField:
-    # The format string, such as "i", "+s", "tsu:UTC"; for a dictionary that of its indices.
+    # The format string, such as "i" or "tsu:UTC"; for a dictionary, the format of its indices.
     @property
     def format(self) -> str: ...
     # "null", "boolean", "integer", "float", "decimal", "string", "binary", "temporal", "list",

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The types of the Arrow C data interface: read, checked and written; and arrays checked against their type.
+"""Reading, checking and writing the types of the Arrow C data interface; checks of arrays against their type.
 
 The rules are those of the specification: "The Arrow C data interface" (format strings, metadata, flags) and "Arrow
 Columnar Format" (the buffers of each layout). The lengths of the buffers cannot be checked.
@@ -26,16 +26,16 @@ cdef enum:
     MAX_CHILDREN = 1 << 24      # a larger number is an error
     MAX_BUFFERS = 1 << 24
 
-# More rows of the widest fixed type would not fit the address space.
+# More rows of the widest fixed type would exceed the address space.
 cdef int64_t MAX_ROWS = sys.maxsize // 16
 
 # The token that the constructor of ArrowField requires; it is private to this module.
 cdef object MAKER = object()
 
-# For a type: kind, whether a validity bitmap comes first, buffers, children (-1: any number; a union has one for
-# each id), and which buffers must exist unless the array is empty (bit i: buffer i).
+# For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of children
+# (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
 cdef tuple FIXED = (True, 2, 0, 0b10)
-cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the bytes may be missing where all texts are empty
+cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the data buffer may be absent if all texts are empty
 cdef tuple VIEWS = (True, -1, 0, 0b10)
 cdef dict LAYOUTS = {
     "n": ("null", False, 0, 0, 0),
@@ -54,7 +54,7 @@ cdef dict LAYOUTS = {
     "+s": ("struct", True, 1, -1, 0),
     "+r": ("run_end", False, 0, 2, 0),
 }
-# The same for the types with parameters.
+# The layouts of the types with parameters.
 cdef tuple PATTERNS = (
     (re.compile(r"ts[smun]:.*", re.DOTALL), ("temporal", *FIXED)),
     (re.compile(r"d:\d+,-?\d+(,\d+)?"), ("decimal", *FIXED)),
@@ -67,25 +67,25 @@ cdef tuple PATTERNS = (
 
 
 cdef tuple layout_of(str format):
-    """Return what the columnar format says about a type."""
+    """Return the layout of a type in Arrow's columnar format."""
     cdef tuple layout = LAYOUTS.get(format)
     if layout is not None:
         return layout
     for pattern, layout in PATTERNS:
         if pattern.fullmatch(format):
             return layout
-    raise ValueError(f"an Arrow format must be one of the C data interface, got {format!r}")
+    raise ValueError(f"an Arrow format must be a format of the C data interface, got {format!r}")
 
 
 cdef int children_of(str format, int n_children):
-    """Return how many children a type has, -1 for any number; a union has one for each of its ids."""
+    """Return the number of children of a type, or -1 if it is not fixed; a union has one child for each type id."""
     if format.startswith("+u"):
         return len(format[4:].split(",")) if len(format) > 4 else 0
     return n_children
 
 
 cdef str text_of(const char *text, str what):
-    """Return a text of the interface, "" for NULL."""
+    """Return a C string as str, or "" for NULL."""
     if text == NULL:
         return ""
     try:
@@ -105,7 +105,7 @@ cdef int32_t read_count(const char **at) except -1:
 
 
 cdef bytes pack_metadata(const char *metadata):
-    """Copy the metadata, whose end is only known after reading all of it."""
+    """Return a copy of the metadata; its length is only known after reading it."""
     cdef const char *at = metadata
     cdef int32_t _i
     if metadata == NULL:
@@ -122,13 +122,13 @@ cdef class ArrowField:
 
     def __cinit__(self, maker=None):
         if maker is not MAKER:
-            raise TypeError("an ArrowField is made by reading an Arrow object")
+            raise TypeError("an ArrowField cannot be created directly: it is read from an Arrow object")
 
     def __reduce__(self):
-        raise TypeError("an ArrowField of the Arrow C data interface is not pickled")
+        raise TypeError("an ArrowField of the Arrow C data interface cannot be pickled")
 
     cdef str where(self):
-        """Name the field for a message."""
+        """Return the name and format of the field for an error message."""
         return f"the Arrow array {self.name!r} of format {self.format!r}"
 
     @property
@@ -141,7 +141,7 @@ cdef class ArrowField:
         return f"ArrowField({self.name!r}, {self.format!r}, kind={self.kind!r})"
 
     def __arrow_c_schema__(self):
-        """Return a capsule of a copy of the field."""
+        """Return an Arrow schema capsule with a copy of the field."""
         cdef ArrowSchema *schema
         capsule = new_schema_capsule(&schema)
         write_schema(self, schema)
@@ -167,7 +167,7 @@ cdef void destroy_schema(object capsule) noexcept:
 
 
 cdef int write_schema(ArrowField schema, ArrowSchema *to) except -1:
-    """Write a field and all below it; after an error, the capsule releases what was written."""
+    """Write a field with its children and dictionary; after an error, the capsule releases the written parts."""
     cdef bytes format = schema.format.encode(), name = schema.name.encode()
     cdef const char *metadata = NULL
     cdef Py_ssize_t n_metadata = 0, i
@@ -201,7 +201,7 @@ cdef tuple read_children(const ArrowSchema *source, str format, int n_expected, 
 
 
 cdef ArrowField schema_of(const ArrowSchema *source, int depth):
-    """Read one field and all below it, without changing the C structure."""
+    """Read one field with its children and dictionary, without changing the C structure."""
     cdef ArrowField schema = ArrowField.__new__(ArrowField, MAKER)
     cdef int n_children
     if depth > MAX_DEPTH:
@@ -230,7 +230,7 @@ cdef ArrowField schema_of(const ArrowSchema *source, int depth):
 # ---- Arrays checked against their type ----
 
 cdef int check(ArrowField schema, const ArrowArray *array, int64_t min_rows) except -1:
-    """Raise an error unless an array is valid for its type and has at least some number of rows."""
+    """Raise an error unless an array is valid for its type and has at least ``min_rows`` rows."""
     if array == NULL or array.release == NULL:
         raise ValueError(f"{schema.where()} is released: it was imported before, or never filled")
     if array.length < 0 or array.offset < 0 or array.length > MAX_ROWS - array.offset:
@@ -264,7 +264,7 @@ cdef int check_buffers(ArrowField schema, const ArrowArray *array) except -1:
         if schema.required >> i & 1 and array.length > 0 and array.buffers[i] == NULL:
             raise ValueError(f"{schema.where()}: length is {array.length}, but buffer {i} is NULL")
     if is_variable and array.n_buffers > 3 and array.buffers[array.n_buffers - 1] == NULL:
-        raise ValueError(f"{schema.where()} lacks the lengths of its data buffers")
+        raise ValueError(f"{schema.where()} must have a last buffer with the lengths of its data buffers")
     if schema.has_validity and array.null_count > 0 and array.buffers[0] == NULL:
         raise ValueError(f"{schema.where()}: null_count is {array.null_count}, but there is no validity bitmap")
     return 0
@@ -290,7 +290,7 @@ cdef int check_below(ArrowField schema, const ArrowArray *array) except -1:
 
 
 cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) except -1:
-    """Return how many rows an array reads of each of its children."""
+    """Return how many rows each child of an array must have."""
     cdef int64_t n_rows = array.offset + array.length
     if schema.kind == "struct" or schema.format.startswith("+us"):
         return n_rows
@@ -302,7 +302,7 @@ cdef int64_t min_rows_of_children(ArrowField schema, const ArrowArray *array) ex
 
 
 cdef int64_t end_of_lists(ArrowField schema, const ArrowArray *array, int64_t n_rows) except -1:
-    """Return the last offset of lists; readers of the lists check all others."""
+    """Return the last offset of a list array; the other offsets are checked when the lists are read."""
     cdef int32_t narrow
     cdef int64_t end
     if schema.format == "+L":

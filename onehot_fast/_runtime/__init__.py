@@ -1,1 +1,1 @@
-"""The foundations: kernels by dtype, memory, threads, the machine."""
+"""Calls of kernels, memory, threads, optional libraries and properties of the machine."""

@@ -1,6 +1,6 @@
-"""The kernels on arrays, and a description of this build.
+"""Functions that call the kernels with NumPy arrays, and a description of this build.
 
-Kernels know the elements of a result by their width in bytes alone.
+Kernels do not know the dtype of a result, only the width of its elements in bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from onehot_fast._version import __version__
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
-# The names of the specialisations for one type of index in `scan`.
+# For each index dtype, the C type that selects a kernel of `scan`.
 _C_TYPES = dict(
     zip(
         INDEX_DTYPES,
@@ -31,12 +31,12 @@ _C_TYPES = dict(
         strict=True,
     )
 )
-# For more codes, adding four partial histograms takes longer than they save.
+# For more codes, adding four partial histograms takes longer than the histograms save.
 _MANY_COUNTS = 1 << 12
 
 
 def _bits(ignore_index: int | None) -> int | None:
-    """Return the 64-bit pattern of the ignored index."""
+    """Return the 64-bit pattern of the ignored index, or None."""
     return None if ignore_index is None else ignore_index & 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -53,9 +53,9 @@ def encode(
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> None:
-    """Fill ``out``, seen as (outer, depth, inner), from contiguous checked ``indices``.
+    """Fill ``out``, of shape (outer, depth, inner), from contiguous checked ``indices``.
 
-    ``zeroed`` memory comes fresh from the system: all its bytes are 0.
+    ``zeroed`` says that all bytes of ``out`` are 0, because the system has just allocated it.
     """
     if out.nbytes:
         arguments = depth, inner, on, off, wrap, _bits(ignore_index), num_threads, zeroed
@@ -71,7 +71,7 @@ def first_invalid(
     negative: bool,
     too_large: bool,
 ) -> int:
-    """Return the flat position of the first index that a policy rejects, or -1."""
+    """Return the flat position of the first index that the policy rejects, or -1."""
     scan_for = scan.first_invalid[_C_TYPES[indices.dtype]]
     position: int = scan_for(
         indices.reshape(-1), depth, wrap, _bits(ignore_index), negative, too_large
@@ -80,7 +80,7 @@ def first_invalid(
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the largest index that is not ignored, or None."""
+    """Return the largest index that is not ignored, or None if all are ignored."""
     find = scan.maximum[_C_TYPES[indices.dtype]]
     largest: int | None = find(indices.reshape(-1), _bits(ignore_index))
     return largest
@@ -96,10 +96,10 @@ def decode(
     default: int,
     num_threads: int,
 ) -> tuple[int, int, int]:
-    """Fill ``out`` with the position of each row's hot element; return the first row of each fault.
+    """Fill ``out`` with the hot position of each row; return the first row with each fault, or -1.
 
-    The faults are: no hot element; several; none, and elements that are not all ``off`` (all equal
-    if ``off`` is None).
+    The faults are: no hot element; several hot elements; no hot element, but an element that is not
+    ``off`` (if ``off`` is None: elements that differ from each other).
     """
     if out.size == 0:
         return -1, -1, -1
@@ -123,8 +123,8 @@ def encode_matrix(
 ) -> None:
     """Fill the C-contiguous (rows, columns) ``out`` from several columns of codes, in one pass.
 
-    A table has the column of ``out`` for each code, or -1, and a last entry for values that are no
-    codes. Without a table each code is its column. Both hold for all functions below.
+    A table maps each code to a column of ``out``, or to -1; its last entry is for values that are
+    not codes. Without a table, a code is its own column. This applies to all functions below.
     """
     if out.nbytes:
         columns = CodeColumns(list(codes), list(tables), 4)
@@ -152,10 +152,10 @@ def encode_bits(
     num_threads: int = 1,
     result_bytes: int | None = None,
 ) -> None:
-    """Fill the rows of ``out`` (columns, bytes) with bit-packed columns, the lowest bit first.
+    """Fill ``out`` of shape (columns, bytes) with bit-packed columns, the lowest bit first.
 
-    Bytes after these bits keep their values. ``result_bytes`` is the size of the whole result, of
-    which ``out`` may be a part.
+    Bytes after the last bits of a row keep their values. ``result_bytes`` is the size of the whole
+    result; ``out`` may be a part of it.
     """
     if out.nbytes:
         columns = CodeColumns([codes], [table], 1)
@@ -193,7 +193,7 @@ def csc(
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
     sparse.csc_counts(columns, counts, num_threads)
-    # The rows of a column are those of its parts, in order.
+    # The row numbers of a column are stored part after part.
     in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
     ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
     indptr = np.append(position.type(0), ends[:, -1])
@@ -211,7 +211,7 @@ def csc(
 def recode(
     codes: AnyArray, table: npt.NDArray[np.int32], num_threads: int = 1
 ) -> npt.NDArray[np.signedinteger[Any]]:
-    """Return the entry of the table for each code, or -1, in the smallest dtype."""
+    """Return the table's entry for each code, or -1, in the smallest dtype that fits."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
     _recode(CodeColumns([codes], [table], 4), out, span, num_threads)
@@ -235,7 +235,7 @@ def multi_hot(
     off: npt.NDArray[np.uint8],
     num_threads: int = 1,
 ) -> None:
-    """Fill the C-contiguous (rows, columns) ``out``; row i has codes ``offsets[i:i + 2]``."""
+    """Fill ``out``, of shape (rows, columns); row i has codes ``offsets[i]:offsets[i + 1]``."""
     columns = CodeColumns([codes], [table], 4)
     ragged.encode(offsets, columns, _memory_of(out), out.shape[1], on, off, num_threads)
 
@@ -246,7 +246,7 @@ def multi_hot_count(
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
 ) -> None:
-    """Add 1 to the element of (rows, columns) ``out`` for every code of a row."""
+    """Add 1 to the element of ``out``, of shape (rows, columns), for every code of a row."""
     ragged.count(offsets, CodeColumns([codes], [table], 4), out)
 
 
@@ -260,7 +260,7 @@ def multi_hot_csr(
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
     columns = CodeColumns([codes], [table], 4)
-    # The kernel rejects offsets outside the codes.
+    # The clipping is only for the allocation: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
     indices = np.empty(room, position)
@@ -272,26 +272,26 @@ def multi_hot_csr(
 
 
 def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
-    """Return the number of groups of rows, and of parts in a group, which have their own counts."""
+    """Return the number of groups of rows, and of parts in a group; each part has own counts."""
     n_groups = 1 if num_threads == 1 else 4 * num_threads
-    # The counts of all parts and columns must cost less than the rows.
+    # Counting for all parts and columns must take less time than reading the rows.
     affordable = n_rows // (8 * max(n_columns, 1))
     parts = sparse.GROUP_PARTS if affordable >= sparse.GROUP_PARTS else 1
     return max(1, min(n_groups, affordable // parts)), parts
 
 
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
-    """Return the bytes of a contiguous array."""
+    """Return a contiguous array as a view of its bytes."""
     return out.reshape(-1).view(np.uint8)
 
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
-    """Return int32 if the positions fit, else int64, as SciPy does."""
+    """Return int32 if the positions fit, else int64, like SciPy."""
     return np.dtype(np.int32 if max(largest) <= np.iinfo(np.int32).max else np.int64)
 
 
 def _ones(n: int, dtype: npt.DTypeLike, result_bytes: int) -> AnyArray:
-    """Return ones in recycled memory; the stores of a large result bypass the caches."""
+    """Return an array of ones in reused memory; stores of large results bypass the caches."""
     ones, is_fresh = memory.allocate((n,), np.dtype(dtype))
     one = np.ones(1, dtype)
     is_large = result_bytes > simd.get_stream_bytes() and not is_fresh
@@ -307,12 +307,12 @@ def build_info() -> dict[str, Any]:
     -------
     dict
         ``version``, ``python``, ``numpy`` and ``machine``: str;
-        ``openmp``: bool, and ``openmp_version``: the date of the standard (yyyymm), 0 without;
-        ``simd``: str, the active variant of the kernels, and ``simd_variants``: tuple of str, those
-        this processor can run, best first (``ONEHOT_FAST_SIMD`` forces one);
+        ``openmp``: bool; ``openmp_version``: the date of the standard (yyyymm), 0 without OpenMP;
+        ``simd``: str, the active variant of the kernels; ``simd_variants``: tuple of str, the
+        variants that this processor can run, best first (``ONEHOT_FAST_SIMD`` selects one);
         ``stream_bytes``: int, the output size in bytes above which stores bypass the caches
-        (``ONEHOT_FAST_STREAM_BYTES`` forces another one);
-        ``num_threads``: int, the threads a large call uses by default.
+        (``ONEHOT_FAST_STREAM_BYTES`` sets it);
+        ``num_threads``: int, the number of threads that a large call uses by default.
 
     Examples
     --------

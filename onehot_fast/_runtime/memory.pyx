@@ -5,14 +5,14 @@ Fresh memory is expensive: the operating system maps it page by page (4 - 9 GB/s
 kernels need to write it (28 - 75 GB/s). So a large block is kept when its array is deleted, and reused:
 
 - At most a sixteenth of the machine's memory, or ``ONEHOT_FAST_CACHE_MB``, is kept; the block that was idle
-  longest is unmapped first. A block that was idle for 10 seconds is unmapped by the next call.
-- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block that is in steady use:
-  one that was reused, and was idle for less than a second when a call last looked. At most 1 GiB is in steady use,
-  because ``MADV_FREE`` has a price too: 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB when a second thread
-  runs on another processor of a virtual machine.
+  longest is unmapped first. The next call unmaps blocks that were idle for 10 seconds.
+- The operating system may reclaim a kept block at any time (``MADV_FREE``), except a block in steady use: it was
+  reused, and was idle for less than a second when a call last checked. At most 1 GiB is in steady use. Steady use
+  avoids ``MADV_FREE``, which takes 0.1 ms for 40 MB on one thread, and 3 ms for 400 MB if a second thread runs on
+  another processor of a virtual machine.
 
-No background thread does this: CPython 3.12 and later warns when a process forks that has threads which its user
-did not start.
+No background thread does this, because CPython 3.12 and later warns if a process with other threads forks, even if
+the user did not start them.
 
 A block belongs to the array that was made over it, as its ``base``: every view of the array keeps it alive. The
 block is kept or unmapped when the last view is deleted.
@@ -60,7 +60,7 @@ cdef extern from "numpy/arrayobject.h":
 cdef enum:
     ALIGNMENT = 64
     PAGE = 65536            # a multiple of every system's page
-    LARGE = 256 << 10       # from here on a block is mapped and recycled; below, malloc recycles well
+    LARGE = 256 << 10       # blocks of this size or more are mapped and kept; for smaller ones malloc is fast
     MAX_BLOCKS = 64
     MAX_STEADY_BYTES = 1 << 30
     NUMPY_DOMAIN = 389047   # NumPy's own number in tracemalloc: our arrays are counted with NumPy's
@@ -71,12 +71,12 @@ cdef double STEADY_SECONDS = 1.0
 cdef struct FreeBlock:
     void *address
     size_t size
-    double since            # when its array was deleted, seconds of the monotonic clock
-    bint is_steady          # in steady use: the system may not reclaim it
+    double since            # the time when its array was deleted, in seconds of the monotonic clock
+    bint is_steady          # whether the block is in steady use, so that the system may not reclaim it
 
 
 cdef class Cache:
-    """The free blocks, the longest idle first. ``nogil`` methods are called under the lock, which needs no GIL."""
+    """The free blocks, in order of the time when they became idle. Hold the lock to call ``nogil`` methods."""
 
     cdef FreeBlock blocks[MAX_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
@@ -84,7 +84,7 @@ cdef class Cache:
     cdef bint has_limit
 
     cdef int find_limit(self) except -1:
-        """Determine the bound, the first time."""
+        """Set the default limit of kept bytes, if no limit is set."""
         cdef size_t limit
         if not self.has_limit:
             limit = min((system.total_memory() or 0) // 16, <object> SIZE_MAX)
@@ -101,7 +101,7 @@ cdef class Cache:
         self.forget(at)
 
     cdef void forget(self, Py_ssize_t at) noexcept nogil:
-        """Take one block out of the list."""
+        """Remove one block from the list without unmapping it."""
         self.n_bytes -= self.blocks[at].size
         if self.blocks[at].is_steady:
             self.n_steady_bytes -= self.blocks[at].size
@@ -109,9 +109,9 @@ cdef class Cache:
         memmove(&self.blocks[at], &self.blocks[at + 1], (self.n_blocks - at) * sizeof(FreeBlock))
 
     cdef Py_ssize_t best_fit(self, size_t size) noexcept nogil:
-        """Return the place of the smallest free block of at least ``size`` bytes, the latest of equals, or -1.
+        """Return the index of the smallest free block of at least ``size`` bytes, or -1; ties take the latest.
 
-        A block may be larger than asked by a quarter: more would waste memory that the bound does not see.
+        A block may be at most a quarter larger than ``size``, because the limit does not count the wasted memory.
         """
         cdef Py_ssize_t i, best = -1
         for i in range(self.n_blocks):
@@ -121,7 +121,7 @@ cdef class Cache:
         return best
 
     cdef void *take(self, size_t *size) noexcept nogil:
-        """Remove and return the best-fitting free block, or NULL; sets its true size."""
+        """Remove and return the best-fitting free block, or NULL; set ``size`` to the size of the block."""
         cdef Py_ssize_t best = self.best_fit(size[0])
         cdef void *address
         if best < 0:
@@ -132,7 +132,7 @@ cdef class Cache:
         return address
 
     cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
-        """Keep a block, making room for it within the bounds, or unmap it."""
+        """Keep a block, and unmap others if the limit requires it; unmap the block if it is too large."""
         cdef double now = ohf_seconds()
         self.age(now)
         if size > self.limit:
@@ -150,7 +150,7 @@ cdef class Cache:
         self.n_bytes += size
 
     cdef void age(self, double now) noexcept nogil:
-        """Unmap blocks that were idle for long, and let the system reclaim those that were idle for a moment."""
+        """Unmap blocks idle for `IDLE_SECONDS`; let the system reclaim blocks idle for `STEADY_SECONDS`."""
         cdef Py_ssize_t at
         self.drop_older(now - IDLE_SECONDS)
         for at in range(self.n_blocks):
@@ -160,7 +160,7 @@ cdef class Cache:
                 self.blocks[at].is_steady = False
 
     cdef size_t drop_older(self, double moment) noexcept nogil:
-        """Unmap all blocks that were free before ``moment``; return their bytes."""
+        """Unmap all blocks that became free before ``moment``; return their size in bytes."""
         cdef size_t before = self.n_bytes
         while self.n_blocks > 0 and self.blocks[0].since <= moment:
             self.drop(0)
@@ -174,10 +174,10 @@ cdef Cache cache = Cache()
 cdef class Block:
     """The owner of one array's memory; the array's ``base``."""
 
-    cdef void *address      # where the block begins
-    cdef size_t size        # size of a mapped block, 0 for one of malloc's
-    cdef void *data         # where the array begins
-    cdef bint was_reused    # a mapped block: it is not fresh
+    cdef void *address      # the start of the block
+    cdef size_t size        # the size of a mapped block, or 0 if malloc allocated the block
+    cdef void *data         # the start of the array
+    cdef bint was_reused    # whether a mapped block was used by another array before
 
     def __dealloc__(self):
         if self.address == NULL:
@@ -193,7 +193,7 @@ cdef class Block:
 
 
 cdef Block small_block(size_t n_bytes):
-    """Make a block of malloc's memory (tracemalloc sees it by itself)."""
+    """Allocate a block with PyMem_RawMalloc, which tracemalloc tracks."""
     cdef Block block = Block.__new__(Block)
     block.address = PyMem_RawMalloc(n_bytes + ALIGNMENT - 1)
     if block.address == NULL:
@@ -203,13 +203,13 @@ cdef Block small_block(size_t n_bytes):
 
 
 cdef size_t mapped_size(size_t n_bytes) noexcept:
-    """Round up to whole pages, huge ones from eight of them on."""
+    """Round a size up to whole pages, or to whole huge pages if there are at least eight."""
     cdef size_t page = OHF_HUGE_PAGE if n_bytes >= 8 * OHF_HUGE_PAGE else PAGE
     return (n_bytes + page - 1) // page * page
 
 
 cdef Block large_block(size_t n_bytes, bint *fresh):
-    """Make a block of recycled or of fresh memory; ``fresh`` memory is all zero."""
+    """Return a block of reused or fresh memory; set ``fresh`` if it is fresh, and so all zeros."""
     cdef Block block = Block.__new__(Block)
     cdef size_t size = mapped_size(n_bytes)
     cdef void *address
@@ -259,14 +259,14 @@ cdef object new_array(int ndim, Py_ssize_t *shape, object dtype, Py_ssize_t n_by
 
 
 def allocate(tuple shape, cnp.dtype dtype):
-    """Return an array and whether its memory is fresh: all zero, and never touched.
+    """Return an array, and whether its memory is fresh from the system, and so all zeros.
 
     Parameters
     ----------
     shape : tuple of int
-        Checked: the bytes of the array fit its address space.
+        The shape. The caller has checked the size.
     dtype : dtype
-        One without references.
+        A dtype without references to Python objects.
 
     Returns
     -------
@@ -277,7 +277,7 @@ def allocate(tuple shape, cnp.dtype dtype):
     Raises
     ------
     MemoryError
-        If the system has not that much memory.
+        If the system cannot allocate the memory.
     """
     cdef Py_ssize_t dims[64]
     cdef Py_ssize_t n_bytes = dtype.itemsize
@@ -297,7 +297,7 @@ def allocate(tuple shape, cnp.dtype dtype):
 
 
 def is_kept(size_t n_bytes):
-    """Tell whether an array of ``n_bytes`` would get a kept block."""
+    """Tell whether an array of ``n_bytes`` would reuse a kept block."""
     cdef Py_ssize_t place
     ohf_lock()
     place = cache.best_fit(mapped_size(n_bytes))
@@ -381,7 +381,7 @@ def empty_cache():
 
 
 def set_limit(size_t n_bytes):
-    """Set the limit of kept bytes, unmap what exceeds it, and return the limit before."""
+    """Set the limit of kept bytes, unmap the blocks above it, and return the previous limit."""
     cdef size_t before
     cache.find_limit()
     ohf_lock()
@@ -394,7 +394,7 @@ def set_limit(size_t n_bytes):
 
 
 def set_idle_seconds(double seconds, double steady_seconds=1.0):
-    """Set how long an idle block is kept, and how long it stays in steady use; return how long it was kept."""
+    """Set the seconds that an idle block is kept and stays in steady use; return the previous first number."""
     global IDLE_SECONDS, STEADY_SECONDS
     before = IDLE_SECONDS
     IDLE_SECONDS, STEADY_SECONDS = seconds, steady_seconds
@@ -402,7 +402,7 @@ def set_idle_seconds(double seconds, double steady_seconds=1.0):
 
 
 def _read_environment():
-    """Apply ``ONEHOT_FAST_CACHE_MB``."""
+    """Set the limit of kept bytes from ``ONEHOT_FAST_CACHE_MB``."""
     text = os.environ.get("ONEHOT_FAST_CACHE_MB")
     if not text:
         return

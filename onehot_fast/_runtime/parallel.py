@@ -1,8 +1,8 @@
 """The number of threads of a call.
 
-The default is that of OpenMP (``OMP_NUM_THREADS``, threadpoolctl), limited by the CPU affinity, the
-quota of the control group and the idle processors; it is one for small work and inside another
-parallel region. An explicit ``num_threads`` is obeyed.
+The default is OpenMP's default (``OMP_NUM_THREADS``, threadpoolctl), limited by the CPU affinity,
+the quota of the control group and the number of idle processors. Small work, and work inside a
+parallel region, uses one thread. An explicit ``num_threads`` is not limited.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORTH_THREADS = 8 << 20
 MAX_THREADS = 1024
 
 
-# Whether this thread starts no others, and whether its rows are a part of a table.
+# Whether calls in this context use one thread, and whether their rows are a part of a table.
 _is_single_threaded = ContextVar("is_single_threaded", default=False)
 _is_part = ContextVar("is_part", default=False)
 
@@ -40,8 +40,8 @@ _is_part = ContextVar("is_part", default=False)
 def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
     """Treat all rows as a part of a table: messages contain no row numbers and no counts.
 
-    By default no other thread starts without `num_threads`, because an engine has one thread for
-    each processor.
+    By default, calls without `num_threads` use one thread, because an engine already runs one
+    thread for each processor.
     """
     tokens = _is_part.set(True), _is_single_threaded.set(one_thread)
     try:
@@ -52,12 +52,12 @@ def part_of_table(*, one_thread: bool = True) -> Iterator[None]:
 
 
 def is_part_of_table() -> bool:
-    """Tell whether the rows are a part of a table, so that their numbers are meaningless."""
+    """Tell whether the rows are a part of a table, so that row numbers are meaningless."""
     return _is_part.get()
 
 
 def available() -> int:
-    """Return the number of threads of a large call on an idle machine."""
+    """Return the number of threads that a large call uses on an idle machine."""
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, min(chunks.max_threads(), processors, _quota() or processors))
@@ -65,15 +65,15 @@ def available() -> int:
 
 @cache
 def _quota() -> int | None:
-    """Return the processor quota of the control group, read once."""
+    """Return the processor quota of the control group, or None; the value is cached."""
     return system.cpu_quota()
 
 
 def _idle_threads(requested: int) -> int:
-    """Return how many of the requested threads have an idle processor.
+    """Return the number of requested threads, limited by the number of idle processors.
 
-    A team waits for its slowest thread at the end: a thread that shares its processor with another
-    process costs more than the others save.
+    All threads wait for the slowest one at the end. A thread that shares its processor with another
+    process costs more time than the other threads save.
     """
     if chunks.was_stalled():
         return 1
@@ -103,9 +103,9 @@ def resolve(num_threads: int | None, n_bytes: int) -> int:
 def parallel_map(
     work: Callable[[Item], Result], items: Iterable[Item], n_bytes: int
 ) -> list[Result]:
-    """Return the results for each item, computed in several threads if they read many bytes in all.
+    """Return the result for each item; use several threads if the items have many bytes in total.
 
-    It is for libraries that release the GIL. An error is that of the first item with one.
+    Use this for work that releases the GIL. If several items fail, the first error is raised.
     """
     items = [*items]
     threads = min(resolve(None, n_bytes), len(items))
@@ -113,6 +113,6 @@ def parallel_map(
         return [*map(work, items)]
     from concurrent.futures import ThreadPoolExecutor  # takes 3 ms
 
-    # A pool that is kept would not survive a fork.
+    # The pool is not kept, because it would not survive a fork.
     with ThreadPoolExecutor(threads) as pool:
         return [*pool.map(work, items)]

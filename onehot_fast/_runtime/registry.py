@@ -10,11 +10,11 @@ from types import ModuleType
 
 PACKAGE = "onehot_fast.integrations"
 
-# The top-level module of a type → the integration that reads it.
+# The integration that reads the tables of each library.
 READERS = {"pandas": "pandas", "pyarrow": "arrow", "polars": "polars", "narwhals": "narwhals"}
-# The same for engines, which read their own tables in parts.
+# The integration of each engine, whose tables are split into parts.
 ENGINES = {"dask": "dask", "pyspark": "spark"}
-# The library of an integration → its extra, and the oldest version that is tested.
+# The extra and the oldest tested version of each library.
 REQUIRED = {
     "dask": ("dask", "2025.7"),
     "narwhals": ("narwhals", "2.0"),
@@ -26,9 +26,9 @@ REQUIRED = {
     "sklearn": ("sklearn", "1.6"),
     "torch": ("torch", "2.5"),
 }
-# Integrations that make expressions for frames of their library.
+# Integrations that support `Encoder.expressions`.
 EXPRESSION_BACKENDS = ("polars", "narwhals")
-# The Arrow PyCapsule interface of other objects.
+# The methods of the Arrow PyCapsule interface, by which other tables are read.
 ARROW_METHODS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
@@ -40,7 +40,7 @@ def integration(name: str) -> ModuleType:
 def require(name: str, least: str | None = None, what: str | None = None) -> ModuleType:
     """Return the library of an integration, or raise an error that says what to install.
 
-    `what` names a method that needs a newer release of the library, `least`.
+    `least` is the lowest accepted version (by default the lowest tested); `what` needs the library.
     """
     extra, tested = REQUIRED[name]
     least, what = least or tested, what or f"{PACKAGE}.{extra}"
@@ -59,7 +59,7 @@ def require(name: str, least: str | None = None, what: str | None = None) -> Mod
 
 
 def library(name: str, what: str) -> ModuleType:
-    """Return a module, or raise an error with the method or option that needs it."""
+    """Return a module, or raise an error that names the method or option that needs it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -77,7 +77,7 @@ def _remedy(name: str) -> str:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """Return the first two numbers of a version."""
+    """Return the first two numbers of a version as a tuple."""
     return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
@@ -97,19 +97,19 @@ def _reader_of_type(source: type) -> str | None:
 
 
 def engine_of(source: object) -> ModuleType | None:
-    """Return the integration of an engine's table, None for other objects."""
+    """Return the integration module of an engine's table, or None for other objects."""
     name = _engine_of_type(type(source))  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
 
 @lru_cache(maxsize=256)
 def _engine_of_type(source: type) -> str | None:
-    """Return the name of the integration of an engine."""
+    """Return the name of the engine whose tables have this type, or None."""
     return _named_in(ENGINES, source)
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:
-    """Return the integration for the module of a type or of its bases."""
+    """Return the integration for the top-level module of a type or of its bases, or None."""
     for kind in source.__mro__:
         name = integrations.get(kind.__module__.partition(".")[0])
         if name is not None and exists(name):

@@ -6,17 +6,17 @@ import os
 from collections.abc import Iterator
 from itertools import accumulate
 
-# For each version of control groups: the limit, the usage, and its part of page cache, which the
-# kernel drops on demand (otherwise a container that has read files looks full).
+# For each version of control groups, the names of the limit, of the usage and of the page cache in
+# the usage. The page cache counts as free, because the kernel drops it on demand.
 MEMORY_FILES = {
     1: ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
     2: ("memory.max", "memory.current", "inactive_file"),
 }
-UNLIMITED = 2**60  # version 1 says "no limit" with a number just below 2**63
+UNLIMITED = 2**60  # in version 1, a number just below 2**63 means "no limit"
 
 
 def available_memory(root: str = "") -> int | None:
-    """Return the free memory in bytes, None if unknown.
+    """Return the free memory in bytes, or None if unknown.
 
     On Linux that is ``MemAvailable`` plus ``SwapFree``, limited by the control groups of this
     process (v2 and v1); on other systems it is the physical memory.
@@ -25,14 +25,14 @@ def available_memory(root: str = "") -> int | None:
 
 
 def total_memory(root: str = "") -> int | None:
-    """Return the bytes of memory of the machine or its control group, None if unknown."""
+    """Return the memory of the machine or its control group in bytes, or None if unknown."""
     machine = _fields(f"{root}/proc/meminfo").get("MemTotal:", 0) * 1024 or _physical_memory()
     limits = (limit for _, limit, _ in _cgroup_limits(root))
     return min(filter(None, [machine, *limits]), default=None)
 
 
 def _physical_memory() -> int:
-    """Return the physical memory of systems without ``/proc``, 0 if unknown."""
+    """Return the physical memory in bytes on systems without ``/proc``, or 0 if unknown."""
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return 0
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -57,7 +57,7 @@ def _cgroup_rooms(root: str) -> Iterator[int]:
 
 
 def _cgroup_limits(root: str) -> Iterator[tuple[str, int, tuple[str, str]]]:
-    """Yield folder, limit and (usage, cache) names of each control group with a limit."""
+    """Yield folder, limit in bytes and (usage, cache) file names of each limited control group."""
     for version, folder in _cgroup_folders(root, "memory"):
         limit_name, usage_name, cache_name = MEMORY_FILES[version]
         limit = _number(f"{folder}/{limit_name}")
@@ -90,19 +90,19 @@ def _cgroup_folders(root: str, controller: str) -> Iterator[tuple[int, str]]:
 
 
 def _fields(path: str) -> dict[str, int]:
-    """Return the lines ``name number …`` of a file as a mapping."""
+    """Return the numbers in a file of lines ``name number …``, by name."""
     rows = [line.split() for line in _lines(path)]
     return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
 
 
 def _number(path: str) -> int | None:
-    """Return the number in a file; None for ``max`` or if there is no file."""
+    """Return the number in a file, or None if it contains ``max`` or does not exist."""
     text = "".join(_lines(path))
     return int(text) if text.isdigit() else None
 
 
 def _lines(path: str) -> list[str]:
-    """Return the lines of a file, none if it cannot be read."""
+    """Return the lines of a file, or an empty list if it cannot be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read().splitlines()
@@ -111,12 +111,12 @@ def _lines(path: str) -> list[str]:
 
 
 def cpu_quota(root: str = "") -> int | None:
-    """Return the processor quota of the control groups, rounded up, None without one."""
+    """Return the control groups' quota in processors, rounded up, or None if there is none."""
     return min((-(-quota // period) for quota, period in _cpu_quotas(root)), default=None)
 
 
 def running_threads() -> int | None:
-    """Return the number of running and waiting threads of the machine, None if unknown."""
+    """Return the number of running and runnable threads of the machine, or None if unknown."""
     try:
         file = os.open("/proc/loadavg", os.O_RDONLY)  # takes a third of the time of open()
     except OSError:

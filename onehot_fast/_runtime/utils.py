@@ -1,4 +1,4 @@
-"""Two tools of the standard library, adapted: cached properties, and warnings."""
+"""Variants of `functools.cached_property` and `warnings.warn`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ else:
         """`functools.cached_property` without the lock of Python 3.11.
 
         All instances share that lock: threads would wait for each other's encoders, and a child
-        that is forked while a thread holds it would wait forever.
+        process forked while a thread holds the lock would wait forever.
         """
 
         def __get__(self, instance: Any, owner: Any = None) -> Any:
-            """Compute the value; all threads get the value of the first one that finishes."""
+            """Compute the value; all threads get the value of the thread that finishes first."""
             if instance is None:
                 return self
             return instance.__dict__.setdefault(self.attrname, self.func(instance))
 
 
 def warn(message: str | UserWarning) -> None:
-    """Warn at the line that called this package."""
+    """Issue a warning that points to the user's line that called this package."""
     frame, level = sys._getframe(), 1
     while (
         frame.f_back is not None

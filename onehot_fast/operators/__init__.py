@@ -1,1 +1,1 @@
-"""OneHot with the signatures and rules of its standards: `onnx` and `openvino`."""
+"""The OneHot operator with the signatures and rules of ONNX and of OpenVINO."""

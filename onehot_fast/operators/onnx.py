@@ -1,8 +1,8 @@
-"""OneHot of ONNX, versions 9, 11 and 28, on NumPy arrays, with ONNX's signature and rules.
+"""ONNX's OneHot operator, versions 9, 11 and 28, on NumPy arrays.
 
-If the specification and the reference code of ONNX disagree, the specification decides: floats are
-truncated before they are compared, values are copied and never computed, and an index outside the
-range wraps in no opset.
+If ONNX's specification and reference code disagree, this module follows the specification: floats
+are truncated before they are compared, values are copied and never computed, and an index outside
+the range never wraps, in any opset.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def one_hot(
     *,
     opset: int = 11,
 ) -> npt.NDArray[Any]:
-    """Encode `indices` as OneHot of ONNX does.
+    """Encode `indices` like ONNX's OneHot.
 
     Plain Python numbers in `values` are converted like constants of ONNX: int becomes int64, and
     float becomes float32.
@@ -46,19 +46,19 @@ def one_hot(
         toward zero to int64 before use; NaN, infinity and numbers beyond int64 are out of range.
         0-D is accepted.
     depth : scalar or array_like of T2, shape () or (1,)
-        The number of classes, at least 0; T2 is the same 11 types. Floats are truncated toward
-        zero.
+        The number of classes, at least 0; T2 has the same 11 types as T1. Floats are truncated
+        toward zero.
     values : array_like of T3, shape (2,)
-        ``[off_value, on_value]``, off first. T3 is T1 and bool, string, complex64, complex128, and
-        from opset 28 bfloat16. A string is an ``S``, ``U``, ``StringDType`` or an object array of
-        str.
+        ``[off_value, on_value]``, in this order. T3 is T1 plus bool, string, complex64, complex128,
+        and from opset 28 bfloat16. Strings are arrays of dtype ``S``, ``U`` or ``StringDType``, or
+        object arrays of str.
     axis : int, default -1
         The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
         `indices`.
     opset : int, default 11
-        The opset of the model, at least 9; the newest version of OneHot up to it applies (9, 11 or
-        28). In opsets 9 and 10 a negative index is out of range; from 11 an index in [-depth, -1]
-        counts from the end.
+        The opset of the model, at least 9. It selects version 9, 11 or 28 of OneHot. In opsets 9
+        and 10 a negative index is out of range; from opset 11, an index in [-depth, -1] counts from
+        the end.
 
     Returns
     -------
@@ -71,8 +71,8 @@ def one_hot(
     TypeError
         An input has a type outside T1, T2 or T3, or `axis` or `opset` is not an integer.
     ValueError
-        A wrong shape of `depth` or `values`, a negative, NaN or infinite `depth`, an `axis` out of
-        range, an `opset` below 9, or a result beyond the limits of NumPy.
+        `depth` or `values` has the wrong shape; `depth` is negative, NaN or infinite; `axis` is out
+        of range; `opset` is below 9; or the result exceeds the limits of NumPy.
     MemoryError
         The result is larger than the free memory.
 
@@ -115,7 +115,7 @@ def one_hot(
 
 
 def _version(opset: int) -> int:
-    """Return the newest version of OneHot that an opset contains."""
+    """Return the version of OneHot in an opset."""
     number = as_integer(opset, "opset")
     for version in VERSIONS:
         if number >= version:
@@ -124,7 +124,7 @@ def _version(opset: int) -> int:
 
 
 def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
-    """Return an ndarray; plain Python floats become float32, as in constants of ONNX."""
+    """Return an ndarray; plain Python floats become float32, like ONNX constants."""
     array = as_array(data, "values")
     if array.dtype != np.float64 or not _is_plain(data):
         return array
@@ -136,14 +136,14 @@ def _values(data: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _is_plain(data: Any) -> bool:
-    """Tell whether `data` consists of plain Python numbers, which have no width."""
+    """Tell whether `data` consists of plain Python numbers, which have no dtype."""
     if isinstance(data, (list, tuple)):
         return all(map(_is_plain, data))
     return type(data) in (bool, int, float)
 
 
 def type_name(array: npt.NDArray[Any]) -> str:
-    """Return the name of the type of the elements: ``string`` for all kinds of text."""
+    """Return the ONNX name of the element type; all texts are ``string``."""
     if array.dtype.kind in "SUT":
         return "string"
     if array.dtype.kind == "O" and all(isinstance(item, (str, bytes)) for item in array.flat):

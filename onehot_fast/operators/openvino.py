@@ -1,4 +1,4 @@
-"""OneHot of OpenVINO, versions 1 and 16, on NumPy arrays, with OpenVINO's signature and rules."""
+"""OpenVINO's OneHot operator, versions 1 and 16, on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def one_hot(
     negative_indices_mode: str = "ignore_negative",
     version: int = 1,
 ) -> npt.NDArray[Any]:
-    """Encode `indices` as OneHot of OpenVINO does.
+    """Encode `indices` like OpenVINO's OneHot.
 
     Plain Python numbers are converted as in OpenVINO's Python API: int becomes int64, and float
     becomes float64.
@@ -44,36 +44,36 @@ def one_hot(
     indices : array_like of T1, any shape
         T1 is int32 or int64. 0-D is accepted.
     depth : scalar or array_like of T1, shape ()
-        The number of classes, at least 1. It may have the other type of T1 than the indices, as in
-        OpenVINO itself, although its specification has one T1 for the two.
+        The number of classes, at least 1. Its type may differ from the type of the indices, as in
+        OpenVINO itself, although the specification requires the same T1.
     on_value, off_value : scalar or array_like of T2, shape ()
-        Two values of one type: any integer or float type, bool, string (``S``, ``U``,
-        ``StringDType`` or an object that is a str), and of ml_dtypes bfloat16, the float8s, float4,
-        int4, uint2 and uint4.
+        Two values of the same type: any integer or float type, bool, string (``S``, ``U``,
+        ``StringDType`` or an object that is a str), or a type of ml_dtypes: bfloat16, float8,
+        float4, int4, uint2 or uint4.
     axis : int
         The position of the new dimension in the output, in [-r - 1, r] where r is the rank of
         `indices`.
     negative_indices_mode : {"ignore_negative", "normalize"}, default "ignore_negative"
         ``normalize`` counts an index in [-depth, -1] from the end; ``ignore_negative``, also
-        spelled ``ignore-negative``, takes every negative index as out of range. Upper and lower
-        case are the same. Version 1 has no such attribute.
+        spelled ``ignore-negative``, treats every negative index as out of range. The names are not
+        case-sensitive. Version 1 does not have this attribute.
     version : {1, 16}, default 1
         The version of OneHot.
 
     Returns
     -------
     ndarray
-        The shape of `indices` with `depth` inserted at `axis`, and the dtype of the values (of two
-        fixed-width strings, the wider). An index out of range becomes a row of `off_value`.
+        The shape of `indices` with `depth` inserted at `axis`, and the dtype of the values (for
+        fixed-width strings, the wider dtype). An index out of range becomes a row of `off_value`.
 
     Raises
     ------
     TypeError
         An input has a type outside T1 or T2, the two values differ in type, or `axis` or
-        `negative_indices_mode` is of the wrong kind.
+        `negative_indices_mode` has the wrong type.
     ValueError
-        `depth` or a value is not 0-D, `depth` is not positive, `axis` is out of range, an unknown
-        `version` or mode, a mode with version 1, or a result beyond the limits of NumPy.
+        `depth` or a value is not 0-D; `depth` is not positive; `axis` is out of range; `version` or
+        the mode is unknown; a mode is passed for version 1; or the result exceeds NumPy's limits.
     MemoryError
         The result is larger than the free memory.
 
@@ -115,7 +115,7 @@ def one_hot(
 
 
 def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]:
-    """Return the policy of an attribute."""
+    """Return the `negative_indices` option of `one_hot` for `negative_indices_mode`."""
     if version not in VERSIONS:
         raise ValueError(f"version must be 1 or 16, got {version}")
     spelled = check_text(mode, "negative_indices_mode").lower().replace("-", "_")
@@ -153,7 +153,7 @@ def _check_scalar(name: str, array: npt.NDArray[Any], where: str) -> None:
 def _of_one_dtype(
     on: npt.NDArray[Any], off: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return both values in one dtype; their byte order and width of strings may differ."""
+    """Return both values in one dtype; the byte orders and string widths may differ before."""
     if on.dtype == off.dtype:
         return on, off
     if on.dtype.kind == off.dtype.kind and type_name(on) == type_name(off):

@@ -55,7 +55,7 @@ def test_size_in_bytes(shape, dtype, expected):
 )
 def test_size_overflows(shape, dtype):
     """Elements and bytes are counted without overflow, a 0 left out; the message names them."""
-    with pytest.raises(ValueError, match=r"too big: shape \(.* elements .* exceeds 2\*\*63 - 1"):
+    with pytest.raises(ValueError, match=r"too big: shape \(.* elements .* more than 2\*\*63 - 1"):
         check_size(shape, dtype)
 
 

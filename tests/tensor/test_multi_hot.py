@@ -157,7 +157,7 @@ def test_sets_of_any_dtype_with_one_and_zero(dtype):
         ({"rows": ["a"], "sep": "", "categories": []}, ValueError, "sep must not be empty"),
         ({"rows": ["a"], "sep": 1, "categories": []}, TypeError, "sep must be a str, got 1"),
         ({"rows": [[0]], "depth": 1, "categories": [0]}, ValueError, "cannot be combined"),
-        ({"rows": [["a"]], "categories": "auto"}, ValueError, "distinct_labels finds"),
+        ({"rows": [["a"]], "categories": "auto"}, ValueError, "pass distinct_labels"),
         ({"rows": [[{}]], "categories": [1]}, TypeError, "row 0 holds a dict"),
         ({"rows": [[]]}, ValueError, "depth=None needs an index"),
         ({"rows": [[0, 2**70]], "depth": 1}, ValueError, "labels must fit into int64, or"),
