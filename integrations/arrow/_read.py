@@ -273,7 +273,7 @@ def _check_lists(lists: pa.Array) -> None:
     if is_wrong.any():
         row = int(np.argmax(is_wrong))
         raise ValueError(
-            f"row {row} is a list of {lengths[row]} elements that begins at position {starts[row]},"
+            f"row {row} is a list of {lengths[row]} elements from position {starts[row]},"
             f" but there are only {room} elements"
         )
 

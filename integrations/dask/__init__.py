@@ -1,4 +1,4 @@
-"""Dask: fit and encode the partitions of a DataFrame, with accessors and `get_dummies`.
+"""Fit and encode the partitions of a Dask DataFrame, with accessors and `get_dummies`.
 
 >>> import dask.dataframe as dd
 >>> import pandas as pd
@@ -13,9 +13,9 @@
 2       0       0       0      4
 3       0       1       0      5
 
-Only `fit` computes: each partition learns an encoder, and a tree of merges combines them. The
-result of `transform` is lazy, and its schema is known. An encoder fitted with Dask also encodes
-tables in one process, and the other way round.
+Only `fit` computes: one encoder is fitted per partition, and a tree of merges combines them. The
+result of `transform` is lazy, and its schema is known. You can use an encoder that was fitted with
+Dask for tables of other libraries, and vice versa.
 
 Importing the package registers the accessors: `DaskFrameAccessor` as ``DataFrame.onehot`` and
 `DaskSeriesAccessor` as ``Series.onehot``. `get_dummies` returns the columns of

@@ -1,6 +1,6 @@
-"""An encoder over the partitions of a Dask collection.
+"""Fit and apply an encoder to the partitions of a Dask collection.
 
-Tasks never change their inputs, so that a task that runs twice counts nothing twice.
+Tasks never modify their inputs, so that running a task twice gives the same result.
 """
 
 from collections.abc import Callable
@@ -36,9 +36,9 @@ SPLIT_EVERY = 8
 
 
 def learn(encoder: Encoder, table: Any) -> Encoder:
-    """Return an encoder that has learned the rows of all partitions."""
+    """Return the encoder, fitted to the rows of all partitions."""
     frame = as_frame(table)
-    # Without rows the encoder chooses its columns: only these are read.
+    # The encoder selects its columns without rows, so that only these columns are read.
     no_rows = _without_unknown_categories(make_meta(frame))
     encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())
@@ -65,24 +65,24 @@ def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return an encoder that has learned a partition."""
+    """Fit a copy of the encoder to a partition, and return it in a frame."""
     with part_of_table():
         return _cell(encoder.merge().partial_fit(part))
 
 
 def _merge(learned: pd.DataFrame) -> pd.DataFrame:
-    """Return one encoder for several."""
+    """Merge the encoders in a frame, and return the merged encoder in a frame."""
     first, *others = learned["encoder"]
     return _cell(first.merge(*others))
 
 
 def _cell(encoder: Encoder) -> pd.DataFrame:
-    """Return an encoder in a frame, which Dask can concatenate."""
+    """Return a frame that contains the encoder, because Dask concatenates frames."""
     return pd.DataFrame({"encoder": [encoder]})
 
 
 def transform(encoder: Encoder, table: Any, output: str | None, num_threads: int | None) -> Any:
-    """Return the encoded collection: a DataFrame, or an Array of blocks of rows."""
+    """Return the encoded collection: a DataFrame, or an Array with one block per partition."""
     frame = as_frame(table)
     form: Any = "dask" if output is None else output
     check_choice(form, "output", (*TABLES, *ARRAYS))
@@ -100,10 +100,10 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
     """Return an Array whose blocks are the encoded partitions.
 
     Delayed calls on optimized partitions avoid two problems of ``frame.map_partitions(f,
-    dask.delayed(encoder), meta=array)``. Dask merges partitions of files of which few columns are
-    read, so that the Array has fewer blocks than `frame` has partitions: chunks for the partitions
-    fail ("Missing dependency"; ``frame.to_dask_array(lengths=True)`` fails for the same reason).
-    And it cannot fuse a delayed argument with a single partition ("Cannot fuse tasks").
+    dask.delayed(encoder), meta=array)``. First, Dask merges partitions if few columns of a file are
+    read. The Array then has fewer blocks than `frame` has partitions, and computing it fails with
+    "Missing dependency" (as does ``frame.to_dask_array(lengths=True)``). Second, Dask cannot fuse a
+    delayed argument with a single partition ("Cannot fuse tasks").
     """
     no_rows = make_meta(frame)
     arguments: tuple[Any, ...]
@@ -125,10 +125,10 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return a frame without rows, with float64 for each other column that may hold nulls.
+    """Return a frame without rows, in which nullable columns that are not encoded are float64.
 
-    A null turns Booleans and integers into float64, and the dtype of a matrix must not depend on
-    whether a partition holds one.
+    A null converts Booleans and integers to float64, but the dtype of the matrix must not depend
+    on whether a partition contains a null.
     """
     encoded = {*(encoder.columns or ())}
     nullable = {
@@ -142,7 +142,7 @@ def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFram
 def _matrix_part(
     part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
 ) -> Any:
-    """Return a partition as a matrix of a dtype; raise an error if that would change values."""
+    """Return a partition as a matrix of a dtype; raise ValueError if values would change."""
     matrix = transform_part(part, encoder, form, num_threads)
     if matrix.dtype == dtype:
         return matrix
@@ -154,7 +154,7 @@ def _matrix_part(
     for position, (name, column) in enumerate(part.items()):
         values = None if name in encoded else table.numbers(position)
         if values is not None and not np.can_cast(values.dtype, dtype):
-            state = "holds nulls" if column.isna().any() else f"has dtype {column.dtype}"
+            state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
             others.append((name, state))
     found = ", ".join(f"column {name!r} {state}" for name, state in others)
     raise ValueError(
@@ -170,10 +170,10 @@ def on_partitions(
     encoder: Encoder,
     *arguments: Any,
 ) -> Any:
-    """Return the lazy results of a function of a partition and an encoder.
+    """Return the lazy results of calling ``work(partition, encoder, *arguments)``.
 
-    The function of no rows gives the schema. The encoder is one key of the graph: it is sent to
-    each process once, and makes its look-up tables there once.
+    The schema is that of the result for no rows. The encoder is one key of the graph, so that each
+    process receives it once, and creates its look-up tables once.
     """
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
@@ -181,13 +181,13 @@ def on_partitions(
 
 
 def transform_part(part: pd.DataFrame, encoder: Encoder, form: str, num_threads: int | None) -> Any:
-    """Return an encoded partition; by default it uses the one thread of its task."""
+    """Return an encoded partition; by default it is encoded in the thread of its task."""
     with part_of_table():
         return encoder.transform(part, form, num_threads=num_threads)  # type: ignore[call-overload]
 
 
 def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
-    """Return the number of rows of each partition, NaN if Dask would have to compute it."""
+    """Return the number of rows of each partition, or NaN if Dask would have to compute it."""
     try:
         from dask.dataframe.dask_expr import _expr as expressions
 
@@ -203,10 +203,10 @@ def _known_lengths(frame: dd.DataFrame, n_parts: int) -> tuple[float, ...]:
 def inverse_transform(
     encoder: Encoder, encoded: Any, missing: Any, unknown: Any, infrequent: Any
 ) -> dd.DataFrame:
-    """Return the decoded DataFrame of a collection.
+    """Decode a Dask collection to a DataFrame.
 
-    Its dtypes do not depend on the rows. A column that may contain one of the three substitutes has
-    dtype object, unless the substitute is None and the fitted dtype can hold nulls.
+    The dtypes do not depend on the rows. A column that may contain one of the three substitutes has
+    dtype object, unless the substitute is None and the fitted dtype can represent nulls.
     """
     substitutes = {"missing": missing, "unknown": unknown, "infrequent": infrequent}
     if not isinstance(encoded, da.Array):
@@ -222,7 +222,7 @@ def inverse_transform(
 
 
 def _decode_part(part: Any, encoder: Encoder, substitutes: dict[str, Any]) -> pd.DataFrame:
-    """Return the values of a partition."""
+    """Return the decoded partition, with the dtypes that `inverse_transform` describes."""
     decoded = encoder.inverse_transform(part, **substitutes)
     frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
     specials = {column.name: _decoded_specials(column) for column in encoder.schema.columns}
@@ -246,7 +246,7 @@ def _decoded_specials(column: ColumnSchema) -> list[Special]:
 
 
 def _holds_null(dtype: Any) -> bool:
-    """Return whether a dtype of pandas has a value for nulls."""
+    """Tell whether a pandas dtype can represent nulls."""
     try:
         return bool(pd.Series([None], dtype=object).astype(dtype).isna().all())
     except (TypeError, ValueError):
@@ -254,17 +254,17 @@ def _holds_null(dtype: Any) -> bool:
 
 
 def count_rows(table: Any) -> int:
-    """Return how many rows a collection has."""
+    """Compute the number of rows of a collection."""
     return len(as_frame(table))
 
 
 def as_frame(table: Any) -> dd.DataFrame:
-    """Return a collection as a DataFrame, or raise an error."""
+    """Return a collection as a DataFrame; raise TypeError if it is not a DataFrame or Series."""
     if isinstance(table, dd.Series):
         return table.to_frame("x0" if table.name is None else table.name)
     if isinstance(table, dd.DataFrame):
         return table
     raise TypeError(
         "the table must be a DataFrame or a Series of dask.dataframe, got"
-        f" {with_article(table)}; dask.dataframe.from_dask_array converts an Array"
+        f" {with_article(table)}; use dask.dataframe.from_dask_array to convert an Array"
     )

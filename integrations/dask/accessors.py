@@ -1,4 +1,4 @@
-"""``DataFrame.onehot`` and ``Series.onehot`` of Dask, registered by this module."""
+"""``onehot`` on Dask DataFrames and Series, registered when this module is imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["DaskFrameAccessor", "DaskSeriesAccessor"]
 
 @register_dataframe_accessor("onehot")
 class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
-    """The one-hot form of a Dask DataFrame, as ``frame.onehot``.
+    """One-hot encode a Dask DataFrame with ``frame.onehot``.
 
     The categories are computed at once, unless you pass a fitted Encoder; the result is lazy. By
     default the columns of texts, categories and objects are encoded.
@@ -29,7 +29,7 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
     Parameters
     ----------
     data : dask.dataframe.DataFrame
-        Supplied by Dask.
+        Passed by Dask.
 
     Examples
     --------
@@ -47,17 +47,17 @@ class DaskFrameAccessor(TableAccessor[dd.DataFrame]):
 
 @register_series_accessor("onehot")
 class DaskSeriesAccessor:
-    """The one-hot forms of a Dask Series, as ``series.onehot``.
+    """One-hot encode a Dask Series with ``series.onehot``.
 
-    Columns and labels are those of ``series.compute().onehot()`` in pandas. The categories are
-    computed at once; the result is lazy. Every method takes these options of
+    The columns and their labels are the same as in pandas, for ``series.compute().onehot()``. The
+    categories are computed at once; the result is lazy. All methods take these options of
     `onehot_fast.Encoder`: `categories`, `drop` (a rule or a category), `handle_missing`,
     `handle_unknown`, `min_frequency` and `max_categories`.
 
     Parameters
     ----------
     data : dask.dataframe.Series
-        Supplied by Dask.
+        Passed by Dask.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class DaskSeriesAccessor:
         self._data = data
 
     def __repr__(self) -> str:
-        """Say what there is to call."""
+        """Return a hint on how to call the accessor."""
         return "<onehot of a column: call it for its features, or to_numpy, to_csr, to_csc>"
 
     def __call__(
@@ -93,8 +93,8 @@ class DaskSeriesAccessor:
         Parameters
         ----------
         categories : sequence of scalars or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default those of
-            the Series.
+            The categories in order, or a fitted `onehot_fast.Encoder`; by default the categories
+            are computed from the Series.
         prefix : str, optional
             Name the columns ``f"{prefix}{prefix_sep}{category}"``; by default the column labels
             are the categories themselves.
@@ -103,19 +103,19 @@ class DaskSeriesAccessor:
         dtype : NumPy dtype, default bool
             Boolean, integer, floating or complex dtype of every column.
         num_threads : int, optional
-            By default one for each thread of Dask.
+            The number of threads per partition; by default one, the thread of its task.
         **options
             See the class.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Lazy, with the partitions and the index of the Series.
+            A lazy DataFrame with the partitions and the index of the Series.
 
         Raises
         ------
         TypeError, ValueError
-            An option is unknown or invalid; a value is invalid when it is computed.
+            An option is unknown or invalid. An invalid value raises an error when it is computed.
         """
         frame, encoder = self._fitted(categories, dtype, options, prefix, prefix_sep)
         has_names = prefix is not None or isinstance(categories, Encoder)
@@ -162,7 +162,7 @@ class DaskSeriesAccessor:
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> da.Array:
-        """Return the Array of a form."""
+        """Return the encoded column as an Array; `form` is the format of its blocks."""
         frame, encoder = self._fitted(categories, dtype, options)
         return encoder.transform(frame, form, num_threads=num_threads)  # type: ignore[call-overload]
 
@@ -183,7 +183,7 @@ class DaskSeriesAccessor:
             if len(encoded) != 1:
                 raise ValueError(
                     f"an Encoder of a Series must encode one column, got {list(encoded)!r}: call"
-                    " .onehot(encoder) of the DataFrame"
+                    " frame.onehot(encoder) on the DataFrame"
                 )
             return frame.rename(columns={frame.columns[0]: encoded[0]}), categories
         (name,) = frame.columns
@@ -205,7 +205,7 @@ class DaskSeriesAccessor:
 def _encode_part(
     part: pd.DataFrame, encoder: Encoder, has_prefix: bool, num_threads: int | None
 ) -> pd.DataFrame:
-    """Return an encoded partition, whose columns are the categories unless they have a prefix."""
+    """Return an encoded partition; without a prefix, its column labels are the categories."""
     encoded: pd.DataFrame = transform_part(part, encoder, "pandas", num_threads)
     if not has_prefix:
         (column,) = encoder.schema.columns

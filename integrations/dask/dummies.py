@@ -1,4 +1,4 @@
-"""``dask.dataframe.get_dummies`` without ``categorize()``."""
+"""A version of ``dask.dataframe.get_dummies`` that does not need ``categorize()``."""
 
 from typing import Any, TypeAlias
 
@@ -37,28 +37,28 @@ def get_dummies(
 ) -> dd.DataFrame:
     """Convert categorical variables into indicator columns, as `dask.dataframe.get_dummies` does.
 
-    You need not call ``categorize()``: unknown categories and those of texts, objects and numbers
-    are computed at once. The result is lazy.
+    You need not call ``categorize()``: categories that Dask does not know are computed at once. The
+    result is lazy.
 
     Parameters
     ----------
     data : dask.dataframe.DataFrame or Series
-        The columns to encode.
+        The data to encode.
     prefix : str, list of str or dict of str, optional
-        The beginning of the new names; for a DataFrame by default the name of the column.
+        The prefix of the new column names; by default the column name for a DataFrame.
     prefix_sep : str, list of str or dict of str, default "_"
         The text between prefix and category.
     dummy_na : bool, default False
         Add a column for missing values, even if there are none.
     columns : list-like, optional
-        The columns of a DataFrame to encode; by default those of object, string and categorical
-        dtype. The other columns come first in the result, unchanged.
+        The columns of a DataFrame to encode; by default the columns with object, string or
+        categorical dtype. The other columns come first in the result, unchanged.
     sparse : bool, default False
-        Make `pandas.arrays.SparseArray` columns.
+        Return `pandas.arrays.SparseArray` columns.
     drop_first : bool, default False
-        Leave out the column of the first category of each variable.
+        Omit the column of the first category of each variable.
     dtype : dtype, default bool
-        The dtype of the new columns; None as in `pandas.get_dummies`.
+        The dtype of the new columns. None means the default of `pandas.get_dummies`.
 
     Returns
     -------
@@ -68,8 +68,8 @@ def get_dummies(
     Raises
     ------
     TypeError
-        `data` is not a DataFrame or Series of Dask, `columns` is not list-like, or values cannot
-        be hashed.
+        `data` is not a Dask DataFrame or Series, `columns` is not list-like, or values cannot be
+        hashed.
     ValueError
         `dtype` is object, `prefix` or `prefix_sep` has the wrong length, or a column of `columns`
         is absent or duplicated.
@@ -107,7 +107,7 @@ def _dummies_part(
     is_series: bool,
     options: dict[str, Any],
 ) -> pd.DataFrame:
-    """Return the indicator columns of a partition, for all categories."""
+    """Return the indicator columns of all categories for a partition."""
     with part_of_table():
         coded: Any = part.copy(deep=False)
         for column in encoder.schema.columns:
@@ -118,7 +118,7 @@ def _dummies_part(
 
 
 def _categorized(part: Any, column: ColumnSchema, dtypes: Any) -> Any:
-    """Return a column as a categorical of all its categories."""
+    """Return a column of a partition as a Categorical with the categories of all partitions."""
     coded = code_column(column, read_values(part[column.name]))
     dtype = dtypes[column.name]
     is_inferred = is_object_dtype(dtype) or isinstance(dtype, pd.CategoricalDtype)

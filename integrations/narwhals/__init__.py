@@ -1,6 +1,6 @@
-"""Frames of narwhals, and a fitted encoder as expressions for any engine of narwhals.
+"""Encode narwhals frames, directly or with expressions for any engine that narwhals supports.
 
-For a frame of narwhals, an encoder returns a frame of narwhals over the same library:
+If you pass a narwhals frame, an encoder returns a narwhals frame of the same native library:
 
 >>> import narwhals as nw
 >>> import polars as pl
@@ -9,7 +9,7 @@ For a frame of narwhals, an encoder returns a frame of narwhals over the same li
 >>> Encoder().fit_transform(frame).to_native().columns
 ['size_L', 'size_S']
 
-The engine of a lazy frame encodes with expressions:
+The engine of a lazy frame computes expressions, which need no rows in memory:
 
 >>> import pandas as pd
 >>> frame = nw.from_native(pd.DataFrame({"size": ["S", "L", None]}))

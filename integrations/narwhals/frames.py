@@ -1,4 +1,4 @@
-"""Frames of narwhals: their library's integration reads and wraps them, their engine can encode."""
+"""Read and wrap narwhals frames with the integration of their library, and write expressions."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ EPOCH = datetime.datetime(1970, 1, 1)
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame or Series of narwhals as a `Table`, without reading a column."""
+    """Return a narwhals DataFrame or Series as a `Table`; no column is read yet."""
     if isinstance(table, nw.LazyFrame):
         raise TypeError(
             "the table must be a DataFrame or Series, got a narwhals.LazyFrame, which has no rows:"
             " pass frame.collect(), or use frame.select(encoder.expressions(frame))"
         )
     if isinstance(table, nw.Series) and table.name:
-        table = table.to_frame()  # arrays of pyarrow lose the name
+        table = table.to_frame()  # a native pyarrow array would lose the name
     native = read_native_table(_native(table))
     native.library, native.owner = "narwhals", table
     return native
 
 
 def read_column(column: Any) -> Column | Values:
-    """Return a Series of narwhals as the integration of its library reads it."""
+    """Return a narwhals Series as codes or values, read by the integration of its library."""
     return read_values(_native(column))
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a Series of lists as offsets and flat elements."""
+    """Return a Series of lists as offsets and concatenated elements."""
     return Rows.read(_native(rows))
 
 
@@ -67,7 +67,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> Any:
-    """Return the parts as a frame of narwhals, of the version of its API that came in."""
+    """Return the parts as a narwhals frame of the same API version as the input, e.g. stable.v1."""
     library = reader_of(table.source) or "arrow"
     native = integration(library).wrap(table, parts, memo, num_threads)
     api = sys.modules[type(table.owner).__module__]
@@ -75,7 +75,7 @@ def wrap(
 
 
 def _native(data: Any) -> Any:
-    """Return the native object, or its Arrow data if no integration reads its library."""
+    """Return the native object, or its Arrow data if there is no integration for its library."""
     native = nw.to_native(data)
     return data.to_arrow() if reader_of(native) is None else native
 
@@ -87,7 +87,7 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
     found: list[nw.Expr] = []
     for column, position in zip(schema.columns, positions, strict=True):
         name = str(column.name)
-        # polars takes some names for patterns.
+        # polars treats some names as patterns.
         value = nw.nth(position) if name == "*" or name.startswith("^") else nw.col(name)
         dtype = dtypes.dtypes()[position]
         if isinstance(dtype, CATEGORICAL):
@@ -100,13 +100,13 @@ def expressions(encoder: Encoder, frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) 
 
 
 class _Writer(FeatureWriter[nw.Expr]):
-    """The features of one column as expressions."""
+    """Writes the features of one column as expressions."""
 
     def __init__(self, column: ColumnSchema, value: nw.Expr, dtype: Any) -> None:
         self.value, self.is_float = value, dtype.is_float()
         self.element: Any = DTYPES.get(column.options.dtype.newbyteorder("=").name)
         if self.element is None:
-            raise TypeError(f"dtype must have a type in narwhals, got {column.options.dtype}")
+            raise TypeError(f"dtype must exist in narwhals, got {column.options.dtype}")
         super().__init__(column, [_literal(item, column, dtype) for item in column.known.tolist()])
 
     def is_missing(self) -> nw.Expr:
@@ -131,7 +131,7 @@ class _Writer(FeatureWriter[nw.Expr]):
         if errors:
             raise ValueError(
                 f"column {self.column.name!r} has handle_unknown='error' or handle_missing='error',"
-                " and no expression of narwhals can raise an error: use"
+                " but narwhals expressions cannot raise errors: use"
                 " encoder.set_params(handle_unknown='ignore', handle_missing='ignore')"
             )
         kind = nw.Boolean if self.element is nw.Boolean else nw.Int64
@@ -143,17 +143,17 @@ class _Writer(FeatureWriter[nw.Expr]):
 
 
 def _check_texts(column: ColumnSchema, dtype: Any) -> None:
-    """Reject categories of pandas other than texts: narwhals casts them to texts."""
+    """Raise TypeError if categories are not texts, because narwhals compares them as texts."""
     of_frame = dtype.categories if isinstance(dtype, nw.Enum) else ()
     if not all(isinstance(item, str) for item in (*column.known.tolist(), *of_frame)):
         raise TypeError(
-            f"column {column.name!r} has dtype {dtype}: narwhals compares categories as texts, and"
-            " not all are texts: cast the column to the type of its categories first"
+            f"column {column.name!r} has dtype {dtype}: narwhals compares categories as texts, but"
+            " not all categories are texts: cast the column to the type of its categories first"
         )
 
 
 def _literal(item: Any, column: ColumnSchema, dtype: Any) -> Any:
-    """Return a category as a value of a dtype, None if no value equals it."""
+    """Return a category as a value of a dtype, or None if no value of the dtype equals it."""
     if isinstance(dtype, (nw.String, *CATEGORICAL)):
         return as_literal(item, "text")
     if isinstance(dtype, nw.Boolean):

@@ -1,8 +1,8 @@
 """`str_get_dummies`, a faster drop-in for `pandas.Series.str.get_dummies`.
 
-pandas splits strings in two ways, which this module follows. Strings in Arrow memory are split at
-the separator, and an empty piece is a tag. Other strings are split as by ``Series.str.split``,
-empty pieces are dropped, and a row has every tag that occurs between two of its separators.
+This module follows the two ways in which pandas splits strings. Strings in Arrow memory are split
+at the separator, and an empty piece is a tag. Other strings are split as by ``Series.str.split``
+and empty pieces are dropped; a row then has each tag that it contains between two separators.
 """
 
 import re
@@ -29,44 +29,44 @@ from ._codes import Codes, arrow_chunks, code_series, is_arrow_string, pa_array
 __all__ = ["str_get_dummies"]
 
 SPECIAL = frozenset(r".^$*+?{}[]\|()")  # the special characters of regular expressions
-# The text of a missing value of a categorical Series in pandas, which then is a tag.
+# The tag of a missing value in a categorical Series, which pandas converts to a text.
 MISSING = "NaN" if int(pd.__version__.split(".")[0]) >= 3 else "nan"
 
 
 def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
     """Split strings into tags, and return one indicator column per tag.
 
-    The result is that of ``data.str.get_dummies(sep, dtype)``.
+    The result is the same as that of ``data.str.get_dummies(sep, dtype)``.
 
     Parameters
     ----------
     data : Series or Index of n_rows
-        Strings; a missing one has no tags.
+        The strings to split. A missing value has no tags.
     sep : str, default "|"
-        The separator of tags.
+        The separator between tags.
     dtype : dtype, optional
-        Numeric or Boolean dtype of the columns; by default int64, and for columns of
-        ``ArrowDtype`` Arrow's Boolean.
+        The numeric or Boolean dtype of the new columns. The default is int64, or Arrow's Boolean
+        if `data` has an ``ArrowDtype``.
 
     Returns
     -------
     pandas.DataFrame of n_rows
-        One column per tag, sorted. As in pandas, it has the index of the Series unless `dtype` is
-        an extension dtype; with such a dtype an Index becomes a DataFrame, too.
+        One column per tag, sorted. As in pandas, the result has the index of the Series unless
+        `dtype` is an extension dtype; with such a dtype an Index also becomes a DataFrame.
     pandas.MultiIndex, Index or ndarray
-        For an Index: one level per tag; an Index for one tag; an array of n_rows x n_tags for
-        Booleans.
+        For an Index, a MultiIndex with one level per tag; an Index if there is only one tag; an
+        array of shape (n_rows, n_tags) if the dtype is Boolean.
 
     Raises
     ------
     AttributeError
-        If `data` does not hold strings.
+        If `data` does not contain strings.
     TypeError
-        If it holds bytes, or `sep` is not a str.
+        If `data` contains bytes, or `sep` is not a str.
     ValueError
         If `dtype` is neither numeric nor Boolean, or an Index has no tags.
     MemoryError
-        If the result cannot fit in memory, before it is allocated.
+        If the result does not fit in memory. Nothing has been allocated.
 
     Examples
     --------
@@ -78,7 +78,7 @@ def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
     """
     if not isinstance(sep, str):
         raise TypeError(f"sep must be a str, got {sep!r}")
-    data.str  # noqa: B018  raises the error of pandas if there are no strings
+    data.str  # noqa: B018  pandas raises an error if there are no strings
     if dtype is not None and not (is_numeric_dtype(dtype) or is_bool_dtype(dtype)):
         raise ValueError("Only numeric or boolean dtypes are supported for 'dtype'")
     arrow = isinstance(data.dtype, pd.ArrowDtype)
@@ -98,7 +98,7 @@ def str_get_dummies(data: Any, sep: str = "|", dtype: Any = None) -> Any:
 def _as_frame(
     block: npt.NDArray[Any], tags: list[str], data: "pd.Series[Any]", arrow: bool
 ) -> pd.DataFrame:
-    """Return the frame of a Series: a view of the block, or Arrow columns."""
+    """Return the result for a Series: a frame that is a view of the block, or of Arrow columns."""
     make = cast(Any, data)._constructor_expanddim
     if arrow and tags:
         import pyarrow as pa
@@ -112,10 +112,10 @@ def _as_frame(
 
 
 def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
-    """Return the result for an Index: a level per tag, or an array of Booleans."""
+    """Return the result for an Index: an index with one level per tag, or an array of Booleans."""
     if block.dtype.kind == "b" and not arrow:
         return block
-    if arrow:  # pandas converts to Python numbers
+    if arrow:  # as in pandas, which converts the values to Python numbers
         block = block.astype({"b": bool, "f": float}.get(block.dtype.kind, np.int64), copy=False)
     if len(tags) == 1:
         return pd.Index(block[:, 0], name=tags[0])
@@ -123,7 +123,7 @@ def _as_index(block: npt.NDArray[Any], tags: list[str], arrow: bool) -> Any:
 
 
 def _matrix(rows: Rows, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    # On one thread: splitting takes three times as long, and idle threads of a team spin for 10 ms.
+    # One thread, because splitting takes most of the time, and idle threads would spin for 10 ms.
     return multi_hot(rows.elements, offsets=rows.offsets, dtype=dtype, num_threads=1)
 
 
@@ -136,9 +136,9 @@ def _split_rows(series: "pd.Series[Any]", sep: str) -> Rows:
 
 
 def _distinct_texts(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
-    """Return the position of each row's text, and the distinct texts; other objects become texts.
+    """Return the distinct texts and the position of each row's text; other objects become texts.
 
-    A missing value is an empty text, and a text of its own in a categorical Series.
+    A missing value becomes an empty text, or the text `MISSING` in a categorical Series.
     """
     is_category = isinstance(series.dtype, pd.CategoricalDtype)
     kind = infer_dtype(cast(Any, series.dtype).categories if is_category else series, skipna=True)
@@ -156,10 +156,10 @@ def _distinct_texts(series: "pd.Series[Any]") -> tuple[Codes, list[str]]:
 
 
 def _is_plain(sep: str) -> bool:
-    """Tell whether the tags are the texts between separators.
+    """Tell whether splitting at a plain `sep` gives the tags that pandas finds.
 
-    pandas takes a longer `sep` for a regular expression, and an empty one for every position.
-    Separators that can overlap hide tags.
+    pandas treats a longer `sep` as a regular expression, and splits at every position if `sep` is
+    empty. If separators can overlap, pandas does not find all tags.
     """
     if len(sep) == 1:
         return True
@@ -168,7 +168,7 @@ def _is_plain(sep: str) -> bool:
 
 
 def _split_pattern(texts: Sequence[str], sep: str) -> Rows:
-    """Return the tags as pandas finds them: split by `sep` as a pattern, then search for them."""
+    """Return the tags as pandas does: split by the pattern `sep`, then search for the tags."""
     framed = [f"{sep}{text}{sep}" for text in texts]
     pattern = re.compile(sep)
     tags = sorted(set().union(*map(pattern.split, framed)) - {""})
@@ -185,7 +185,7 @@ def _split_arrow(series: "pd.Series[Any]", sep: str) -> Rows:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        pc.split_pattern(pa.array([""]), sep)  # raises the same error as in pandas
+        pc.split_pattern(pa.array([""]), sep)  # raises the same error as pandas
     if is_arrow_string(series.dtype):
         # pandas accepts an empty separator if there are no rows.
         return _sorted_rows(Rows.split(arrow_chunks(pa_array(series)), sep or "|", keep_empty=True))
@@ -208,7 +208,7 @@ def _sorted_rows(rows: Rows) -> Rows:
 
 
 def _distinct(series: "pd.Series[Any]") -> "tuple[Codes, pd.Index[Any]]":
-    """Return the position of each row's string, -1 for missing, and the distinct strings."""
+    """Return the distinct strings, and each row's position among them, -1 for a missing value."""
     column, levels = code_series(series)
     positions = column.outputs()
     occurs = np.zeros(len(levels) + 1, bool)  # the last is for -1

@@ -1,4 +1,4 @@
-"""Write pandas: columns of codes become columns of a frame, in one block and without a copy."""
+"""Write columns of codes as columns of a pandas frame, in one block and without a copy."""
 
 import gc
 import re
@@ -39,25 +39,25 @@ __all__ = [
 
 AnyDtype: TypeAlias = np.dtype[Any] | ExtensionDtype
 
-# From pandas 3 on, frames share columns until one of them is written to.
+# From pandas 3 on, frames share columns until one of the frames is modified.
 COPY_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3
 # The type of a categorical column, as `Table.type_of` returns it.
 CATEGORY = re.compile(r"category\[(.*), (?:un)?ordered\]")
-# NumPy kinds that a frame stores unchanged; it converts text and checks dates.
+# The kinds of NumPy arrays that a frame stores unchanged; it converts texts and checks dates.
 NATIVE_KINDS = "biufc"
 MASKED = (pd.arrays.BooleanArray, pd.arrays.IntegerArray, pd.arrays.FloatingArray)
-# New in pandas 3.1. Before, the constructor needs an instance of a class without a public name.
+# New in pandas 3.1. Older versions need an `IntIndex`, which has no public name.
 FROM_INDICES = getattr(pd.arrays.SparseArray, "from_indices", None)
-# New in pandas 3.0: a constructor without unneeded checks.
+# New in pandas 3.0: a constructor that omits checks.
 FROM_BLOCKS = getattr(getattr(pd.api, "internals", None), "create_dataframe_from_blocks", None)
 IntIndex: Any = type(pd.arrays.SparseArray([1], kind="integer").sp_index)
 
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Pause the garbage collector while pandas makes several objects for each of many columns.
+    """Pause the garbage collector while pandas creates several objects for each of many columns.
 
-    None of them is garbage, and the search for garbage takes two thirds of the time.
+    None of these objects is garbage, and collection would take two thirds of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -77,13 +77,13 @@ def wrap(
     sparse: bool = False,
     dtype: AnyDtype | None = None,
 ) -> pd.DataFrame:
-    """Return the frame of the parts, in order; neighbouring outputs of one dtype are one block."""
+    """Return the parts as a frame, in order; adjacent features of one dtype share one block."""
     source = table.source if isinstance(table.source, pd.DataFrame) else None
     index = pd.RangeIndex(table.n_rows) if source is None else source.index
     memo = {} if memo is None else memo
     if "pandas" not in memo:
         memo["pandas"] = _labels(table, parts, source)
-    labels = memo["pandas"].view()  # frames do not share the name of the labels
+    labels = memo["pandas"].view()  # a view, so that renaming the labels changes one frame only
     if len(parts) == 1 and isinstance(parts[0], Outputs) and not sparse and dtype is None:
         return _outputs_frame(parts[0], table.n_rows, index, labels, num_threads)
     frames = list(_frames(table, parts, source, index, num_threads, sparse, dtype))
@@ -95,7 +95,7 @@ def wrap(
 
 
 def _labels(table: Table, parts: Sequence[Part], source: pd.DataFrame | None) -> "pd.Index[Any]":
-    """Return the labels of columns: a MultiIndex if the source has one and all names are tuples."""
+    """Return the column labels, a MultiIndex if the source has one and all names are tuples."""
     names = [name for part in parts for name in part.names_in(table)]
     has_levels = source is not None and source.columns.nlevels > 1
     all_tuples = has_levels and all(isinstance(name, tuple) for name in names)
@@ -111,7 +111,7 @@ def _frames(
     sparse: bool,
     dtype: AnyDtype | None,
 ) -> Iterator[pd.DataFrame]:
-    """Yield the frames to join: new columns, and runs of input columns."""
+    """Yield the frames to concatenate: new columns, and runs of input columns."""
     for neighbours in _neighbours(parts):
         part = neighbours[0]
         if isinstance(part, PassThrough):
@@ -131,7 +131,7 @@ def _frames(
 
 
 def _neighbours(parts: Sequence[Part]) -> Iterator[list[Any]]:
-    """Yield runs of parts that become one frame: consecutive inputs, and decoded columns."""
+    """Yield runs of parts that become one frame: adjacent input columns, or decoded columns."""
 
     def run_of(item: tuple[int, Part]) -> object:
         i, part = item
@@ -155,7 +155,7 @@ def _outputs_frame(
 
 
 def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFrame:
-    """Return the frame of neighbouring columns of decoded values."""
+    """Return adjacent columns of decoded values as a frame."""
     arrays = _text_arrays(run) or [
         _fitted_array(part) if part.positions is None else _fitted_array(part).take(part.positions)
         for part in run
@@ -164,7 +164,7 @@ def _decoded_frame(run: Sequence[Decoded], index: "pd.Index[Any]") -> pd.DataFra
 
 
 def _fitted_array(part: Decoded) -> Any:
-    """Return the distinct values in the fitted dtype if it holds them, else as pandas infers it."""
+    """Return the distinct values in the fitted dtype if possible, else in an inferred dtype."""
     array = _new_array(part.distinct)
     names = part.types_in("pandas")
     if not names or part.schema is None:
@@ -194,7 +194,7 @@ def _fitted_dtype(names: Sequence[str], schema: ColumnSchema) -> Any:
 
 
 def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
-    """Return columns of texts, converted together; None if other columns are among them."""
+    """Return columns of texts, which are converted together, or None if others are among them."""
     rows = [part.positions for part in run if part.positions is not None and _has_text(part)]
     if not COPY_ON_WRITE or len(rows) < len(run) or any(part.types_in("pandas") for part in run):
         return None
@@ -208,14 +208,14 @@ def _text_arrays(run: Sequence[Decoded]) -> list[Any] | None:
 
 
 def _has_text(part: Decoded) -> bool:
-    """Tell whether a value is a text; pandas does not make texts from missing values alone."""
+    """Tell whether any value is a text; pandas infers no text dtype from missing values alone."""
     return part.distinct.dtype == object and any(isinstance(v, str) for v in part.distinct)
 
 
 def _new_array(values: Any) -> Any:
-    """Return values as an array of pandas or NumPy."""
+    """Return values as a pandas or NumPy array."""
     array: Any = pd.Series(values, copy=False).array
-    # Not isinstance: before pandas 3 the arrays of strings are a subclass.
+    # Not isinstance, because before pandas 3 string arrays are a subclass.
     return array.to_numpy() if type(array) is pd.arrays.NumpyExtensionArray else array
 
 
@@ -225,7 +225,7 @@ def _input_columns(
     source: pd.DataFrame | None,
     index: "pd.Index[Any]",
 ) -> pd.DataFrame:
-    """Return the frame of neighbouring input columns."""
+    """Return adjacent input columns as a frame."""
     if source is None:
         columns = {part.position: table.values(part.position) for part in run}
         return pd.DataFrame(columns, index=index)
@@ -234,7 +234,7 @@ def _input_columns(
 
 
 def check_length(values: Any, name: str, n_columns: int) -> None:
-    """Raise the error of pandas unless a list has one value for each column."""
+    """Raise the same error as pandas unless a list has one value for each column."""
     if len(values) != n_columns:
         raise ValueError(
             f"Length of '{name}' ({len(values)}) did not match the length of the columns "
@@ -245,7 +245,7 @@ def check_length(values: Any, name: str, n_columns: int) -> None:
 def block_frame(
     block: npt.NDArray[Any], index: "pd.Index[Any] | None", columns: "pd.Index[Any] | None"
 ) -> pd.DataFrame:
-    """Return the frame whose columns are the rows of a C-contiguous block, which it takes over."""
+    """Return the rows of a C-contiguous block as the columns of a frame, without a copy."""
     is_plain = block.dtype.kind in NATIVE_KINDS and len(block) > 0
     if FROM_BLOCKS is not None and is_plain and index is not None and columns is not None:
         return cast(pd.DataFrame, FROM_BLOCKS([(block, slice(len(block)))], index, columns))
@@ -254,9 +254,9 @@ def block_frame(
 
 @collector_paused()
 def side_by_side(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return frames of the same rows side by side, sharing their memory.
+    """Concatenate frames with the same rows horizontally, without a copy.
 
-    The caller sets the labels of the columns: joining them would take half of the time.
+    The caller sets the column labels, because concatenating them would take half of the time.
     """
     if len(frames) == 1:
         return frames[0]
@@ -270,9 +270,9 @@ def dense_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of one or more columns side by side, in one block of memory if possible.
+    """Return the features of columns as a dense frame, in one block of memory if possible.
 
-    Masked dtypes have a second block of masks. pandas converts Booleans to uncommon dtypes.
+    Masked dtypes have a second block for the masks. For uncommon dtypes, pandas converts Booleans.
     """
     if isinstance(dtype, np.dtype) and not dtype.hasobject:
         if dtype.kind in NATIVE_KINDS:
@@ -295,7 +295,7 @@ def sparse_frame(
     index: "pd.Index[Any] | None" = None,
     names: "pd.Index[Any] | None" = None,
 ) -> pd.DataFrame:
-    """Return the outputs of one or more columns side by side, as slices of one CSC matrix."""
+    """Return the features of columns as a frame of sparse columns, which share one CSC matrix."""
     if _goes_by_matrix(dtype):
         from scipy.sparse import csc_array
 
@@ -306,7 +306,7 @@ def sparse_frame(
         return cast(pd.DataFrame, accessor.from_spmatrix(matrix, index=index, columns=names))
     n_rows = len(columns[0].codes)
     ones, rows, ends = write.sparse_parts("csc", columns, dtype)
-    rows = rows.astype(np.int32, copy=False)  # an IntIndex holds no other
+    rows = rows.astype(np.int32, copy=False)  # the dtype that an IntIndex requires
     fill_value = 0 if is_integer_dtype(dtype) else False if dtype == np.dtype(bool) else 0.0
     arrays = [
         _sparse_array(ones[start:end], rows[start:end], n_rows, fill_value)
@@ -316,9 +316,9 @@ def sparse_frame(
 
 
 def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
-    """Tell whether pandas makes the same columns from a SciPy matrix, which is four times as fast.
+    """Tell whether pandas can convert a SciPy matrix to the columns, which is four times as fast.
 
-    Before pandas 3.1 they have another fill value, and SciPy has no matrices of half precision.
+    Before pandas 3.1 their fill value would differ, and SciPy has no half-precision matrices.
     """
     plain = dtype.kind in "biu" or dtype in (np.float32, np.float64)
     return FROM_INDICES is not None and plain and find_spec("scipy") is not None
@@ -327,7 +327,7 @@ def _goes_by_matrix(dtype: np.dtype[Any]) -> bool:
 def _sparse_array(
     values: npt.NDArray[Any], rows: npt.NDArray[np.int32], n_rows: int, fill_value: Any
 ) -> Any:
-    """Return a column with the values in the rows, and the fill value elsewhere."""
+    """Return a sparse column with `values` at the positions `rows`, else the fill value."""
     if FROM_INDICES is not None:
         return FROM_INDICES(values, rows, n_rows, fill_value)
     return pd.arrays.SparseArray(
@@ -339,7 +339,7 @@ def _sparse_array(
 
 
 def _extension_arrays(columns: Sequence[CodedColumn], dtype: AnyDtype) -> list[Any] | None:
-    """Return the columns as arrays of the dtype; None for dtypes that pandas must convert."""
+    """Return the features as extension arrays, or None if pandas must convert to the dtype."""
     if not isinstance(dtype, ExtensionDtype):
         return None
     if isinstance(dtype, pd.ArrowDtype):
@@ -348,12 +348,12 @@ def _extension_arrays(columns: Sequence[CodedColumn], dtype: AnyDtype) -> list[A
     if not issubclass(kind, MASKED):
         return None
     block = write.columns(columns, cast(Any, dtype).numpy_dtype)
-    masks = np.zeros(block.shape, bool)  # writable, so one per column
+    masks = np.zeros(block.shape, bool)  # one mask per column, because masks can be modified
     return [kind(values, mask) for values, mask in zip(block, masks, strict=True)]
 
 
 def _arrow_booleans(columns: Sequence[CodedColumn]) -> list[Any]:
-    """Return immutable Arrow Booleans over the bits that the kernel wrote."""
+    """Return the features as immutable Arrow Booleans, which are written as bits."""
     import pyarrow as pa
 
     n_rows = len(columns[0].codes)
@@ -371,14 +371,14 @@ def _assemble(
     index: "pd.Index[Any] | None",
     names: "pd.Index[Any] | None",
 ) -> pd.DataFrame:
-    """Return the frame of the arrays, which it takes over."""
+    """Return the arrays as the columns of a frame, without a copy."""
     if index is None:
         index = pd.RangeIndex(n_rows)
     if FROM_BLOCKS is not None and all(isinstance(a, ExtensionArray) for a in arrays):
         labels = pd.RangeIndex(len(arrays)) if names is None else names
         blocks = [*zip(arrays, np.arange(len(arrays))[:, np.newaxis], strict=True)]
         return cast(pd.DataFrame, FROM_BLOCKS(blocks, index, labels))
-    # By number, since labels may be duplicated.
+    # The keys are numbers, because labels may be duplicated.
     assembled = pd.DataFrame(dict(enumerate(arrays)), index=index, copy=False)
     if names is not None:
         assembled.columns = names

@@ -37,10 +37,10 @@ __all__ = ["FrameAccessor", "OneHotAccessor", "onehot"]
 @pd.api.extensions.register_index_accessor("onehot")
 @pd.api.extensions.register_series_accessor("onehot")
 class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
-    """The one-hot forms of a Series or an Index, as ``series.onehot``.
+    """One-hot encode a Series or an Index with ``series.onehot``.
 
-    The columns are those of `pandas.get_dummies`: all declared categories of a categorical Series
-    in their order; otherwise the distinct values, sorted. A missing value becomes a row of zeros.
+    The columns are the same as in `pandas.get_dummies`: the declared categories of a categorical
+    Series, in order, or else the sorted distinct values. A missing value becomes a row of zeros.
 
     Every method except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`:
     `categories`, `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`.
@@ -48,15 +48,15 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     category of that name. The columns of infrequent, unknown and missing values are labelled
     "(infrequent)", "(unknown)" and "(missing)".
 
-    A frame has the Series' index and, without options, equals that of `pandas.get_dummies`; the
-    default dtype is a NumPy bool for nullable and Arrow columns, too. A `dtype` may be one of
-    pandas, e.g. "Int8" or "bool[pyarrow]". ``sparse=True`` returns `pandas.arrays.SparseArray`
-    columns, which need a few bytes for each row, whatever the number of columns.
+    A frame has the index of the Series. Without options, it equals the result of
+    `pandas.get_dummies`, except that nullable and Arrow columns also get NumPy's bool. `dtype` may
+    be a pandas dtype, e.g. "Int8" or "bool[pyarrow]". ``sparse=True`` returns
+    `pandas.arrays.SparseArray` columns, which need a few bytes per row for all columns together.
 
     Parameters
     ----------
     data : pandas.Series or pandas.Index of n_rows
-        Supplied by pandas. Values must be hashable; lists have only `multi_hot`.
+        Passed by pandas. The values must be hashable, except that `multi_hot` accepts lists.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             return pd.DataFrame(index=pd.RangeIndex(len(self._data)) if index is None else index)
         if sparse:
             check_sparse([column])
-            # pandas makes a Series of every sparse column, and infers the dtype of the labels.
+            # pandas creates a Series for each sparse column, and infers the dtype of the labels.
             return sparse_frame([column], in_numpy, index, pd.Index(python_values(labels)))
         if not isinstance(element, np.dtype):
             return dense_frame([column], element, index, labels)
@@ -113,10 +113,10 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
             column, labels = code_series(series)
         except TypeError as error:
             raise TypeError(
-                f"the values cannot be categories ({error}): use multi_hot for rows of labels"
+                f"the values cannot be categories ({error}): use multi_hot to encode lists"
             ) from error
         if not self._has_defaults(options):
-            # Declared, to keep the order and the unobserved categories of pandas.
+            # Declare the levels as categories, to keep their order and unobserved categories.
             levels = labels.to_numpy(object)
             codes, known = without_missing(column.outputs(), levels)
             if len(known) < len(levels):
@@ -136,12 +136,12 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pd.DataFrame:
         try:
             columns = pd.Index(labels, tupleize_cols=False)
-        except UnicodeEncodeError:  # Arrow strings cannot hold a lone surrogate
+        except UnicodeEncodeError:  # Arrow strings cannot represent a lone surrogate
             columns = pd.Index(labels, dtype=object)
         return pd.DataFrame(matrix, index=self._series().index, columns=columns, copy=False)
 
     def _series(self) -> pd.Series[Any]:
-        """Return the values as a Series, as `pandas.get_dummies` sees them."""
+        """Return the values as a Series; raise TypeError for a MultiIndex."""
         if isinstance(self._data, pd.MultiIndex):
             raise TypeError(
                 "a MultiIndex has several values in each row: use"
@@ -151,7 +151,7 @@ class OneHotAccessor(SeriesAccessor[pd.DataFrame]):
 
 
 def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) -> pd.Index[Any]:
-    """Return the labels of the outputs: levels if each output is one level, else objects."""
+    """Return the column labels: the levels if each output is one level, else an object index."""
     outputs = column.lut_from(0)[:-1]
     level_of = np.full(column.n_outputs, -1)
     level_of[outputs[outputs >= 0]] = np.flatnonzero(outputs >= 0)
@@ -166,17 +166,17 @@ def _labels(column: CodedColumn, schema: ColumnSchema, levels: pd.Index[Any]) ->
 
 @pd.api.extensions.register_dataframe_accessor("onehot")
 class FrameAccessor(TableAccessor[pd.DataFrame]):
-    """The one-hot form of a DataFrame, as ``frame.onehot``.
+    """One-hot encode a DataFrame with ``frame.onehot``.
 
     Adjacent new columns of one NumPy dtype are stored together, so that ``to_numpy()`` of them
     needs no copy. As in `pandas.get_dummies`, `prefix` and `prefix_sep` may be lists in the order
     of the columns, and ``sparse=True`` returns `pandas.arrays.SparseArray` columns. A `dtype` may
-    be one of pandas, e.g. "bool[pyarrow]".
+    be a pandas dtype, e.g. "bool[pyarrow]".
 
     Parameters
     ----------
     data : pandas.DataFrame of n_rows
-        Supplied by pandas.
+        Passed by pandas.
 
     Examples
     --------
@@ -227,7 +227,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
         return wrap(table, parts, sparse=True)
 
     def _new_encoder(self, columns: Any, options: TableKeywords) -> Encoder:
-        """Return an encoder of these options; lists become dicts from columns."""
+        """Return an encoder with these options; lists become dicts with column names as keys."""
         by_column: dict[str, Any] = {}
         for name in ("prefix", "prefix_sep"):
             values = options.get(name)
@@ -239,7 +239,7 @@ class FrameAccessor(TableAccessor[pd.DataFrame]):
 
 
 def frame_dtype(dtype: Any) -> AnyDtype:
-    """Return a numeric or Boolean dtype of NumPy or pandas, or raise an error."""
+    """Return a NumPy or pandas dtype; raise an error if it is neither numeric nor Boolean."""
     if isinstance(dtype, str | ExtensionDtype):
         try:
             extension = pandas_dtype(dtype)
@@ -252,7 +252,7 @@ def frame_dtype(dtype: Any) -> AnyDtype:
 
 
 def check_sparse(columns: Sequence[CodedColumn]) -> None:
-    """Reject NaN beside ones: a sparse column has one fill value."""
+    """Raise ValueError if features can be NaN, because a sparse column has only one fill value."""
     if any(column.nan_where_missing for column in columns):
         raise ValueError("handle_missing='propagate' is not available with sparse=True")
 
@@ -279,10 +279,10 @@ def onehot(
     **options: Unpack[ColumnKeywords],
 ) -> pd.DataFrame: ...
 def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
-    """Encode a DataFrame, Series or Index like ``data.onehot``, in a form that type checkers know.
+    """Encode a DataFrame, Series or Index like ``data.onehot(...)``, but visible to type checkers.
 
-    The accessors, which pandas adds at run time, can be called as classes, too:
-    ``OneHotAccessor(series).to_csr()`` is ``series.onehot.to_csr()``.
+    pandas adds the accessors at run time, so type checkers do not see them. You can also call the
+    classes: ``OneHotAccessor(series).to_csr()`` is ``series.onehot.to_csr()``.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
     Raises
     ------
     TypeError
-        If `data` is of another type, and as for the accessors.
+        If `data` has another type; the accessors may raise further errors.
 
     Examples
     --------
@@ -311,6 +311,4 @@ def onehot(data: Any, *args: Any, **options: Any) -> pd.DataFrame:
         return FrameAccessor(data)(*args, **options)
     if isinstance(data, pd.Series | pd.Index):
         return OneHotAccessor(data)(*args, **options)
-    raise TypeError(
-        f"data must be a DataFrame, Series or Index of pandas, got {with_article(data)}"
-    )
+    raise TypeError(f"data must be a pandas DataFrame, Series or Index, got {with_article(data)}")

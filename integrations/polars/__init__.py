@@ -1,4 +1,4 @@
-"""One-hot encoding of polars: `.onehot` on Series, expressions, DataFrames and LazyFrames.
+"""One-hot encode polars data with `.onehot` on Series, expressions, DataFrames and LazyFrames.
 
 >>> import polars as pl
 >>> import onehot_fast.integrations.polars
@@ -9,8 +9,8 @@ Importing the package registers the namespaces: `SeriesNamespace` as ``Series.on
 `ExprNamespace` as ``Expr.onehot``, `DataFrameNamespace` as ``DataFrame.onehot`` and
 `LazyFrameNamespace` as ``LazyFrame.onehot``.
 
-Columns are read through the Arrow C data interface without a copy. The outputs of a column are one
-block of memory, in which Booleans are bit-packed. Only `to_arrow` needs pyarrow.
+Columns are read through the Arrow C data interface without a copy. The features of a column share
+one block of memory, in which Booleans are bit-packed. Only `to_arrow` needs pyarrow.
 """
 
 from onehot_fast.adapter import require

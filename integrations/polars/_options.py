@@ -1,4 +1,4 @@
-"""Options of the namespaces: dtypes, which may be those of polars, and encoders."""
+"""Check the options of the namespaces: NumPy and polars dtypes, and options of encoders."""
 
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, NamedTuple, TypeAlias
@@ -13,12 +13,12 @@ __all__ = ["Element", "declared_encoder", "element_of", "new_encoder", "result_d
 
 AnyDtype: TypeAlias = np.dtype[Any]
 
-# Options that depend on how often a category occurs.
+# Options that require the frequencies of the categories.
 COUNTING = ("min_frequency", "max_categories")
 
 
 class Element(NamedTuple):
-    """The dtype of a result in polars, and its format in the Arrow C data interface."""
+    """A polars dtype, and its format string in the Arrow C data interface."""
 
     dtype: Any
     format: str
@@ -43,7 +43,7 @@ TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEM
 
 
 def result_dtype(dtype: Any) -> AnyDtype:
-    """Return the NumPy dtype of a NumPy or polars dtype; raise TypeError if it is not numeric."""
+    """Convert a NumPy or polars dtype to NumPy; raise TypeError if it is not numeric or Boolean."""
     if not isinstance(dtype, pl.DataType | type(pl.UInt8)):
         return number_dtype(dtype, "dtype")
     if dtype not in TO_NUMPY:
@@ -60,7 +60,7 @@ def element_of(dtype: AnyDtype) -> Element:
 
 
 def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) -> Encoder:
-    """Return an encoder that is not fitted."""
+    """Return an unfitted encoder; `options` may contain polars dtypes."""
     check_options(options, TableKeywords.__annotations__)
     dtype = options.get("dtype", bool)
     if isinstance(dtype, Mapping):
@@ -73,7 +73,7 @@ def new_encoder(columns: Iterable[Hashable] | None, options: Mapping[str, Any]) 
 def declared_encoder(
     schema: pl.Schema, columns: Iterable[Hashable] | None, options: Mapping[str, Any]
 ) -> Encoder:
-    """Return an encoder of declared categories, as if it was fitted to a table without rows."""
+    """Return an encoder fitted to a table without rows; all categories must be declared."""
     encoder = new_encoder(columns, options)
     for name in new_encoder(columns, {}).fit(pl.DataFrame(schema=schema)).columns or ():
         of_column = {
@@ -85,20 +85,20 @@ def declared_encoder(
 
 
 def _check_declared(name: Any, dtype: Any, options: Mapping[str, Any]) -> None:
-    """Reject a column whose outputs depend on its rows."""
+    """Raise ValueError if the features of a column depend on its rows."""
     counting = [option for option in COUNTING if options.get(option) is not None]
     counting += ["drop"] if options.get("drop") == "most_frequent" else []
-    remedy = "pass the result of lazyframe.onehot.fit(...), which learns in one pass over the rows"
+    remedy = "pass the Encoder from lazyframe.onehot.fit(...), which reads all rows once"
     if counting:
         raise ValueError(
             f"{counting[0]} = {options[counting[0]]!r} needs the frequency of the categories of"
-            f" column {name!r}, which a LazyFrame does not have: {remedy}"
+            f" column {name!r}, which a LazyFrame cannot provide: {remedy}"
         )
     categories = options.get("categories", "auto")
     is_declared = categories is not None and not isinstance(categories, str)
     if not (is_declared or dtype is None or dtype == pl.Enum):
         raise ValueError(
             f"the categories of column {name!r} of dtype {dtype} are not declared, and a LazyFrame"
-            f" has no rows to learn them from: {remedy}, or categories={{{name!r}: [...]}}, or cast"
-            " the column to pl.Enum"
+            f" has no rows to learn categories from: {remedy}, pass categories={{{name!r}: [...]}},"
+            " or cast the column to pl.Enum"
         )

@@ -1,11 +1,11 @@
-"""Read polars: frames become tables, Series become codes or values, lists become labels.
+"""Read polars data: frames as tables, Series as codes or values, and lists as labels.
 
-Columns come through the Arrow PyCapsule interface without a copy, with these exceptions:
+Columns are read through the Arrow PyCapsule interface without a copy, with these exceptions:
 
 - polars before 1.34 exports Enums, Categoricals and times with a wrong dtype. Enums and times are
-  exported as integers, and Categoricals are cast to strings there.
-- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers. They
-  become Python objects; times become one for each distinct value.
+  therefore exported as integers, and with these versions Categoricals are cast to strings.
+- NumPy has no dtype for dates, times of day, zoned times, decimals and 128-bit integers. These
+  values become Python objects; times become one object for each distinct value.
 - The categories of an Enum are read from its dtype.
 """
 
@@ -32,18 +32,18 @@ __all__ = [
 AnyArray: TypeAlias = npt.NDArray[Any]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
-# The dtypes that hold texts, objects or declared categories.
+# The dtypes of columns that are encoded by default.
 ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
-# Integers that NumPy lacks; the unsigned ones came with polars 1.34.
+# Integer dtypes that NumPy does not have; UInt128 is new in polars 1.34.
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # Numbers with the same memory layout in NumPy.
 PRIMITIVE = (
     *(pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64),
     *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64),
 )
-# The lowest count of a time: NaT in NumPy, an instant in polars.
+# The smallest int64 is NaT in NumPy, but a valid time in polars.
 LOWEST = np.iinfo(np.int64).min
-# The days from 0001-01-01 to 9999-12-31: polars panics if Python lacks a date.
+# The days 0001-01-01 and 9999-12-31: polars panics when it converts other days to Python.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
 
@@ -54,24 +54,24 @@ def is_encodable(dtype: Any) -> bool:
 
 
 def selected_names(frame: Any, selector: Any) -> tuple[str, ...]:
-    """Return the names of the columns of a DataFrame that a selector or ``pl.col`` chooses."""
+    """Return the names of the columns of a DataFrame that match a selector or ``pl.col``."""
     return selectors.expand_selector(frame, selector, strict=False)
 
 
 def read_table(table: Any) -> Table:
-    """Return a DataFrame or Series as a `Table`, without reading a column."""
+    """Return a DataFrame or Series as a `Table`; no column is read yet."""
     if isinstance(table, pl.Series):
         table = table.to_frame(table.name or "x0")
     if not isinstance(table, pl.DataFrame):
         raise TypeError(
             f"the table must be a DataFrame or Series, got a polars.{type(table).__name__}, which"
-            " has no rows: collect it, or use LazyFrame.onehot"
+            " has no rows: call collect() first, or use LazyFrame.onehot"
         )
     return PolarsTable(table)
 
 
 class PolarsTable(Table):
-    """A DataFrame of polars."""
+    """A `Table` whose source is a polars DataFrame."""
 
     library = "polars"
     source: pl.DataFrame
@@ -84,11 +84,11 @@ class PolarsTable(Table):
         return self.source.dtypes
 
     def is_encodable(self, position: int) -> bool:
-        """Tell whether the dtype holds texts, objects or declared categories."""
+        """Tell whether a column is encoded by default."""
         return is_encodable(self._dtypes[position])
 
     def type_of(self, position: int) -> str:
-        """Return the dtype as text, of an Enum without its categories."""
+        """Return the dtype as text; the text of an Enum does not contain its categories."""
         dtype = self._dtypes[position]
         return f"polars:{'Enum' if type(dtype) is pl.Enum else dtype}"
 
@@ -97,23 +97,23 @@ class PolarsTable(Table):
         return read_column(self.source.to_series(position))
 
     def values(self, position: int) -> AnyArray:
-        """Return a column as NumPy has it; the zone of a time is kept in objects."""
+        """Return a column as a NumPy array; times with a zone become Python objects."""
         series = self.source.to_series(position)
         if getattr(series.dtype, "time_zone", None) is not None:
             return _objects(series.to_list())
         return series.to_numpy()
 
     def cells(self, position: int) -> list[Any]:
-        """Return the values of a few rows."""
+        """Return a column as a list of Python objects."""
         return self.source.to_series(position).to_list()
 
     def block(self, positions: Sequence[int]) -> AnyArray | None:
-        """Return columns of one dtype as the rows of an array."""
-        types = [*map(type, self._dtypes)]  # compared ten times as fast as dtypes
+        """Return columns as the rows of an array, or None if they are not of one number dtype."""
+        types = [*map(type, self._dtypes)]  # comparing types is ten times as fast as dtypes
         kind, *others = {types[i] for i in positions}
         if others or kind not in PRIMITIVE:
             return None
-        # Selecting columns is slower than exporting a few more of them.
+        # Exporting a few more columns is faster than selecting the needed columns.
         is_all = len(types) <= 2 * len(positions) and set(PRIMITIVE).issuperset(types)
         part = self.source if is_all else self.source[:, list(positions)]
         if "\0" in "".join(part.columns):  # polars would abort the process
@@ -130,14 +130,14 @@ class PolarsTable(Table):
 def read_column(series: Any) -> Column | Values:
     """Return a Series of scalars as codes or values; an Enum declares its categories."""
     name, dtype = series.name, series.dtype
-    # Most methods take a name such as "^x$" for a pattern, and exporting a name with a "\0" aborts
-    # the process.
+    # Most methods treat a name such as "^x$" as a pattern, and exporting a name that contains "\0"
+    # aborts the process.
     series = series.alias("")
     if dtype == pl.String or dtype == pl.Boolean:
         return _plain_values(series)
     if dtype == pl.Enum:
         return Column(_codes(series.to_physical()), dtype.categories.to_numpy(), True, "enum")
-    if dtype.base_type() is pl.Categorical:  # only that of global categories is equal
+    if dtype.base_type() is pl.Categorical:  # == is true only for global categories
         return _read_categorical(series)
     if dtype.is_temporal():
         return _read_times(series, name)
@@ -152,7 +152,7 @@ def read_column(series: Any) -> Column | Values:
 
 
 def read_lists(rows: Any) -> Rows:
-    """Return a Series of List or Array as offsets and flat elements, a missing integer as -1."""
+    """Return lists as offsets and concatenated elements; a missing integer becomes -1."""
     offsets, elements = _flatten(rows)
     if elements.dtype.is_integer():
         return Rows(offsets, _integers(elements, rows.name))
@@ -160,7 +160,7 @@ def read_lists(rows: Any) -> Rows:
 
 
 def read_labels(series: pl.Series, sep: str | None) -> Rows:
-    """Return the labels of each row, which are listed, or separated by `sep`."""
+    """Return the labels of each row, which is a list, or a text that is split at `sep`."""
     if sep is not None:
         return Rows.read(series, sep=sep)
     offsets, elements = _flatten(series)
@@ -174,7 +174,7 @@ def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
 
 
 def _codes(series: pl.Series) -> AnyArray:
-    """Return integers, Booleans or the codes of an Enum, null as -1; a view if possible."""
+    """Return the physical integers of an Enum, without a copy if possible; null becomes -1."""
     chunks = [chunk.codes() for chunk in read_arrow(series)]
     if len(chunks) == 1:
         return chunks[0]
@@ -187,7 +187,7 @@ def _plain_values(series: pl.Series) -> Values:
 
 
 def _read_categorical(series: pl.Series) -> Column | Values:
-    """Return the codes and texts of a Categorical; polars exports the categories that occur."""
+    """Return the codes of a Categorical, and the texts of the categories that occur."""
     try:
         chunks = list(read_arrow(series.rechunk()))
     except OSError:  # before polars 1.34
@@ -200,14 +200,14 @@ def _read_categorical(series: pl.Series) -> Column | Values:
 
 
 def _read_times(series: pl.Series, name: str) -> Values:
-    """Return dates, times and durations as their integers."""
+    """Return dates, times and durations as integers, which are converted after hashing."""
     dtype: Any = series.dtype
     is_zoned = getattr(dtype, "time_zone", None) is not None
     physical = series.cast(pl.Int32 if dtype == pl.Date else pl.Int64)
     if not is_zoned and dtype in (pl.Datetime, pl.Duration):
         if physical.min() == LOWEST:
             physical = physical.replace(LOWEST, None)
-        # As integers: before 1.34 a Series exports times with a wrong dtype.
+        # Export integers, because polars before 1.34 exports times with a wrong dtype.
         kind = f"{'M' if dtype == pl.Datetime else 'm'}8[{dtype.time_unit}]"
         return Values(list(read_arrow(physical)), lambda counts: counts.view(kind))
 
@@ -219,25 +219,25 @@ def _read_times(series: pl.Series, name: str) -> Values:
 
 
 def _check_times(counts: AnyArray, dtype: Any, is_zoned: bool, name: str) -> None:
-    """Reject times that Python cannot represent."""
+    """Raise ValueError for times that Python cannot represent."""
     in_nanoseconds = dtype == pl.Time or (is_zoned and dtype.time_unit == "ns")
     if in_nanoseconds and (counts % 1000).any():
         raise ValueError(
-            f"Series {name!r} of {dtype} has nanoseconds, which Python's times lack: round them, or"
-            " encode a Datetime without a zone"
+            f"Series {name!r} of {dtype} has nanoseconds, which Python times cannot represent:"
+            " round the values to microseconds, or encode a Datetime without a zone"
         )
     days = counts // DAY[dtype.time_unit] if is_zoned else counts
     margin = int(is_zoned)  # a zone shifts an instant by less than a day
     beyond = (days < FIRST_DAY + margin) | (days > LAST_DAY - margin)
     if dtype != pl.Time and beyond.any():
         raise ValueError(
-            f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python's dates lack:"
-            " filter them, or encode a Datetime without a zone"
+            f"Series {name!r} of {dtype} has years outside 1 to 9999, which Python dates cannot"
+            " represent: filter these values, or encode a Datetime without a zone"
         )
 
 
 def _integers(elements: pl.Series, name: str) -> AnyArray:
-    """Return integers as an array, a missing one as -1."""
+    """Return integers as an array; a missing value becomes -1."""
     if not elements.null_count() and elements.dtype not in WIDE_INTEGERS:
         return elements.to_numpy()
     try:
@@ -249,8 +249,8 @@ def _integers(elements: pl.Series, name: str) -> AnyArray:
 
 
 def _flatten(rows: pl.Series) -> tuple[Offsets, pl.Series]:
-    """Return the offsets and the elements of lists."""
-    name, rows = rows.name, rows.alias("")  # a name such as "^x$" would be taken for a pattern
+    """Return the offsets and the concatenated elements of lists."""
+    name, rows = rows.name, rows.alias("")  # polars treats a name such as "^x$" as a pattern
     if rows.dtype == pl.Array:
         rows = rows.arr.to_list()
     if rows.dtype != pl.List:

@@ -1,4 +1,4 @@
-"""Write polars: columns over the memory that `write` fills."""
+"""Write columns of codes as polars columns; `adapter.write` fills their memory."""
 
 import ast
 from collections.abc import Hashable, Iterable, Sequence
@@ -29,7 +29,7 @@ __all__ = ["label_frame", "numpy_series", "output_frame", "wrap"]
 
 AnyArray = npt.NDArray[Any]
 
-# A row of zeros, and the columns of a row of ones.
+# A frame of one row of zeros, and the columns of a row of ones.
 _Rows: TypeAlias = tuple[pl.DataFrame, list[pl.Series]]
 # The names of the dtypes of decoded values.
 DTYPES = frozenset(
@@ -39,9 +39,9 @@ DTYPES = frozenset(
         *("Date", "Time", "Datetime", "Duration", "Decimal"),
     }
 )
-# The limit of pandas.Timestamp and of Datetime("ns"), less the last incomplete microsecond.
+# The largest number of whole microseconds in a pandas.Timestamp and a Datetime("ns").
 MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
-# Single rows of at most this many outputs share their columns.
+# A frame of one row reuses cached columns if it has at most this many features.
 MAX_SHARED = 1 << 14
 
 
@@ -51,7 +51,7 @@ def wrap(
     memo: dict[str, Any] | None = None,
     num_threads: int | None = None,
 ) -> pl.DataFrame:
-    """Return the DataFrame of the parts, in their order; columns that pass through are shared."""
+    """Return the parts as a DataFrame, in order; columns that pass through are not copied."""
     memo = {} if memo is None else memo
     if "polars" not in memo:
         _check_names([name for part in parts for name in part.names_in(table)])
@@ -72,7 +72,7 @@ def wrap(
 def _row_frame(
     part: Outputs, rows: dict[tuple[str, ...], _Rows], num_threads: int | None
 ) -> pl.DataFrame:
-    """Return one row of outputs; rows share columns, which polars never changes in place."""
+    """Return one row of features; it reuses cached columns, which polars never modifies."""
     shared = rows.get(part.names)
     if shared is None:
         zeros, ones = (np.full((len(part.names), 1), value, part.dtype) for value in (0, 1))
@@ -88,8 +88,8 @@ def _row_frame(
 
 
 def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) -> pl.DataFrame:
-    """Return new columns over one block of memory, in which Booleans are bit-packed."""
-    element_of(outputs.dtype)  # rejects dtypes before writing
+    """Return the features as columns that share one block of memory; Booleans are bit-packed."""
+    element_of(outputs.dtype)  # raise an error for a wrong dtype before writing
     block = write.columns(
         outputs.columns, outputs.dtype, n_rows=n_rows, packed=True, num_threads=num_threads
     )
@@ -101,7 +101,7 @@ def _has_nan(outputs: Outputs) -> bool:
 
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
-    """Return the columns of a row-major matrix, named by their labels."""
+    """Return the columns of a row-major matrix as a frame, named after the labels."""
     names = Categories.of(labels).text_labels()
     _check_names(names)
     block = np.ascontiguousarray(matrix.T)
@@ -113,9 +113,9 @@ def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:
 def _block_frame(
     names: Sequence[str], block: AnyArray, n_rows: int, dtype: np.dtype[Any]
 ) -> pl.DataFrame:
-    """Return the rows of a block as columns, which share its memory; Booleans are bits."""
+    """Return the rows of a block as columns, without a copy; Booleans are bit-packed."""
     n_bits = 1 if dtype.kind == "b" else 8 * dtype.itemsize
-    # The names are set afterwards: in C a "\0" would end a name.
+    # The names are set afterwards, because in C a name ends at "\0".
     numbers = list(map(str, range(len(names))))
     array = ArrowBlock(numbers, block, n_rows, element_of(dtype).format, n_bits)
     frame = pl.Series(array).struct.unnest()
@@ -124,7 +124,7 @@ def _block_frame(
 
 
 def _check_names(names: Iterable[Hashable]) -> None:
-    """Reject names that polars does not accept."""
+    """Raise ValueError for names that polars does not accept."""
     seen: set[Hashable] = set()
     for name in names:
         if not isinstance(name, str):
@@ -135,7 +135,7 @@ def _check_names(names: Iterable[Hashable]) -> None:
 
 
 def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Series:
-    """Return a column that is not one of outputs."""
+    """Return the Series of a part that is not an `Outputs`."""
     if isinstance(part, Categorical):
         titles, codes = part.categories.tolist(), pl.Series(part.codes)
         levels = pl.Series(str(part.name), titles, pl.Enum(titles))
@@ -149,7 +149,7 @@ def _column(table: Table, part: PassThrough | Decoded | Categorical) -> pl.Serie
 
 
 def _decoded_series(part: Decoded) -> pl.Series:
-    """Return the distinct values in the dtype of the fitted columns if it holds them."""
+    """Return the distinct values, in the dtype of the fitted columns if it can represent them."""
     series = numpy_series(str(part.name), part.distinct)
     names = part.types_in("polars")
     if not names or part.schema is None or series.dtype == pl.Object:
@@ -162,14 +162,14 @@ def _decoded_series(part: Decoded) -> pl.Series:
 
 
 def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
-    """Return the dtype with this name, an Enum with the fitted categories, or raise ValueError."""
+    """Return the dtype with this name; an Enum gets the fitted categories. May raise ValueError."""
     form = ast.parse(name, mode="eval").body
     arguments: dict[str, Any] = {}
     if isinstance(form, ast.Call):
         arguments = {str(each.arg): ast.literal_eval(each.value) for each in form.keywords}
         form = form.func
     if not isinstance(form, ast.Name) or form.id not in DTYPES:
-        raise ValueError(f"{name} is not a dtype of decoded values")
+        raise ValueError(f"decoded values cannot have the dtype {name}")
     if form.id == "Enum":
         arguments = {"categories": schema.known.tolist()}
     dtype = getattr(pl, form.id)
@@ -177,7 +177,7 @@ def _fitted_dtype(name: str, schema: ColumnSchema) -> Any:
 
 
 def numpy_series(name: str, values: AnyArray) -> pl.Series:
-    """Return an array as a Series; values of several kinds are an Object."""
+    """Return an array as a Series; values of several types become a Series of dtype Object."""
     if values.dtype.kind == "c" or values.dtype.isbuiltin == 2:
         element_of(values.dtype)  # raises the error
     if values.dtype.kind in "mM":
@@ -189,8 +189,8 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
     if Special in kinds:
         special = next(item for item in items if type(item) is Special)
         raise TypeError(
-            f"column {name!r} would hold {special!r} beside values, which polars cannot store: pass"
-            " missing=, unknown= or infrequent= to Encoder.inverse_transform"
+            f"column {name!r} would mix {special!r} with other values, which polars cannot store:"
+            " pass missing=, unknown= or infrequent= to Encoder.inverse_transform"
         )
     if kinds in ({np.datetime64}, {np.timedelta64}):
         missing = kinds.pop()("NaT")
@@ -198,12 +198,12 @@ def numpy_series(name: str, values: AnyArray) -> pl.Series:
     try:
         series = pl.Series(name, items, dtype=pl.Object if len(kinds) > 1 else None)
     except RuntimeError as error:  # BindingsError of polars, e.g. for Decimal("1E+999999999")
-        raise ValueError(f"column {name!r} has no dtype in polars: {error}") from error
+        raise ValueError(f"column {name!r} has no polars dtype: {error}") from error
     return _with_nanoseconds(series, items) if series.dtype == pl.Datetime else series
 
 
 def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
-    """Return times with the nanoseconds of pandas.Timestamp, which polars ignores."""
+    """Add the nanoseconds of `items`, which polars ignores if they are pandas.Timestamp."""
     rest = [getattr(item, "nanosecond", 0) for item in items]
     if not any(rest):
         return series
@@ -212,14 +212,14 @@ def _with_nanoseconds(series: pl.Series, items: Sequence[Any]) -> pl.Series:
     if not microseconds.is_between(-MAX_MICROSECONDS, MAX_MICROSECONDS).all():
         raise ValueError(
             f"column {series.name!r} has both nanoseconds and years outside 1678 to 2261, which no"
-            " dtype of polars can store: decode it to pandas or NumPy"
+            " polars dtype can store: decode the table to pandas or NumPy"
         )
     counts = microseconds * 1000 + pl.Series(rest, dtype=pl.Int64)
     return counts.cast(pl.Datetime("ns", dtype.time_zone)).alias(series.name)
 
 
 def _time_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return a dtype of times in a unit that polars has: the next finer one."""
+    """Return the dtype of times with the next finer unit that polars supports."""
     unit, _ = np.datetime_data(dtype)
     if dtype.kind == "M" and unit in ("Y", "M", "W"):
         unit = "D"

@@ -1,4 +1,4 @@
-"""A fitted encoder as expressions of polars."""
+"""Convert a fitted encoder to polars expressions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._options import element_of
 __all__ = ["expressions"]
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-# The kinds of `as_literal` that differ from the name of the dtype.
+# The kind to pass to `as_literal` if it differs from the name of the dtype.
 KINDS: dict[Any, str] = {pl.Binary: "bytes"}
 ATTOSECONDS = {"ms": 10**15, "us": 10**12, "ns": 10**9}
 
@@ -31,25 +31,25 @@ def expressions(encoder: Encoder, frame: pl.DataFrame | pl.LazyFrame) -> list[pl
     >>> frame.select(expressions(Encoder().fit(frame), frame)).to_dict(as_series=False)
     {'size_S': [True, False]}
     """
-    require("polars", "1.32", "Encoder.expressions")  # before, names are patterns
+    require("polars", "1.32", "Encoder.expressions")  # older versions treat names as patterns
     schema, dtypes = encoder.schema, frame.collect_schema()
     positions = schema.positions_in(dtypes.names())
     features = []
     for column, position in zip(schema.columns, positions, strict=True):
         dtype = dtypes.dtypes()[position]
         if dtype.is_nested() or dtype == pl.Object:
-            raise TypeError(f"column {column.name!r} has dtype {dtype}, which has no expressions")
+            raise TypeError(f"column {column.name!r} has dtype {dtype}, not valid in expressions")
         written = _Writer(column, dtype).features()
         features += [each.alias(name) for each, name in zip(written, column.names, strict=True)]
     return features
 
 
 class _Writer(FeatureWriter[pl.Expr]):
-    """The features of one column as expressions; its literals are positions in a Series."""
+    """Writes the features of one column as expressions; a literal is a position in `series`."""
 
     def __init__(self, column: ColumnSchema, dtype: Any) -> None:
         self.dtype, self.element = dtype, element_of(column.options.dtype).dtype
-        # By name, since pl.col takes "*" and "^x$" for patterns.
+        # Not pl.col, which treats "*" and "^x$" as patterns.
         self.value: pl.Expr = by_name(str(column.name)).as_expr()
         self.series = _literals(column.known.tolist(), dtype)
         is_null = self.series.is_null()
@@ -75,21 +75,21 @@ class _Writer(FeatureWriter[pl.Expr]):
             nan = pl.lit(float("nan"), dtype=self.element)
             feature = pl.when(self.is_missing()).then(nan).otherwise(feature)
         for what, rejected in errors.items():
-            # Only a cast can fail, and its error shows the text.
+            # A failed cast is the only way to raise an error; its message contains the text.
             message = pl.lit(f"column {self.column.name!r}: the value is {what}")
             check = pl.when(rejected).then(message).cast(pl.Int8)
             feature = pl.when(check.is_null()).then(feature)
         return feature
 
     def _literal(self, position: int) -> pl.Expr:
-        if self.dtype.is_temporal():  # as an integer
+        if self.dtype.is_temporal():  # pass an integer
             return pl.lit(self.series.to_physical()[position]).cast(self.dtype)
         value = self.series[position]
         return pl.lit(value) if isinstance(self.dtype, TEXTS) else pl.lit(value, dtype=self.dtype)
 
 
 def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
-    """Return categories as values of a dtype, null if no value of it equals the category."""
+    """Return categories as values of a dtype; a category that equals no such value becomes null."""
     if isinstance(dtype, TEXTS):
         texts = [as_literal(item, "text") for item in items]
         return pl.Series("", texts, pl.String).cast(dtype, strict=False)
@@ -109,7 +109,7 @@ def _literals(items: Sequence[Any], dtype: Any) -> pl.Series:
 
 
 def _decimal(item: Any, precision: int, scale: int) -> Decimal | None:
-    """Return a category as a decimal of `precision` digits, of which `scale` follow the point."""
+    """Return a category as a decimal with this precision and scale, or None if it is not exact."""
     number: Decimal | None = as_literal(item, "decimal38")
     if number is None or number.adjusted() >= precision - scale:
         return None

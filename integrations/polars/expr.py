@@ -1,4 +1,4 @@
-"""``Expr.onehot``: the namespace, registered when this module is imported."""
+"""The namespace ``Expr.onehot``, registered when this module is imported."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Layout = Literal["array", "struct"]
 
 
 class DeclaredKeywords(TypedDict, total=False):
-    """The options of `onehot_fast.Encoder` that need no rows to learn from."""
+    """The options of `onehot_fast.Encoder` that do not depend on rows."""
 
     dtype: Any
-    drop: Any  # a rule, or a category of any kind
+    drop: Any  # a rule or a category
     handle_missing: HandleMissing
     handle_unknown: HandleUnknown
     prefix: str | None
@@ -44,19 +44,19 @@ class DeclaredKeywords(TypedDict, total=False):
 
 @pl.api.register_expr_namespace("onehot")
 class ExprNamespace:
-    """The one-hot form of an expression, as ``expr.onehot``.
+    """One-hot encode an expression with ``expr.onehot``.
 
     Parameters
     ----------
     expr : polars.Expr
-        Supplied by polars.
+        Passed by polars.
     """
 
     def __init__(self, expr: pl.Expr) -> None:
         self._expr = expr
 
     def __repr__(self) -> str:
-        """Say what can be called."""
+        """Return a hint on how to call the namespace."""
         return "<onehot of an expression: call it with the categories or an Encoder>"
 
     def __call__(
@@ -67,24 +67,24 @@ class ExprNamespace:
         num_threads: int | None = None,
         **options: Unpack[DeclaredKeywords],
     ) -> pl.Expr:
-        """Encode as an Array, or as a Struct with a field for each category.
+        """Encode the expression as an Array, or as a Struct with one field per category.
 
         Parameters
         ----------
         categories : sequence of scalars, polars.Enum, or Encoder, optional
-            The categories in their order; or a fitted `onehot_fast.Encoder` with a column of the
-            expression's name, or with only one column. By default the categories of the dtype,
-            which must be an Enum: an expression has no rows to learn categories from.
+            The categories in order; or a fitted `onehot_fast.Encoder` that has one column, or a
+            column with the name of the expression. The default is the categories of the dtype,
+            which must be an Enum, because an expression has no rows to learn categories from.
         layout : {"array", "struct"}, default "array"
             An Array has one element per category. The fields of a Struct are named
-            ``f"{prefix}{prefix_sep}{category}"``; the default prefix is the expression's name, so
-            that ``unnest`` gives the names of ``to_dummies``.
+            ``f"{prefix}{prefix_sep}{category}"``. The default prefix is the expression's name, so
+            that ``unnest`` gives the same names as ``to_dummies``.
         num_threads : int, optional
-            For each batch; by default as many as its size makes worthwhile.
+            The number of threads for each batch; by default it depends on the size of the batch.
         **options
             `dtype` (by default UInt8 in an Array, Boolean in a Struct), `drop`, `handle_missing`,
-            `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`. An Encoder has its
-            own options.
+            `handle_unknown`, `prefix` and `prefix_sep` of `onehot_fast.Encoder`. If you pass a
+            fitted Encoder, no other options are accepted.
 
         Returns
         -------
@@ -97,9 +97,9 @@ class ExprNamespace:
         ImportError
             If polars is older than 1.34 and `categories` is None.
         TypeError, ValueError
-            If an option is rejected, an Encoder does not have the column, or the fields of a Struct
-            would have no names. Unknown values, and dtypes without declared categories, are
-            rejected when the expression is computed.
+            If an option is invalid, an Encoder does not have the column, or the fields of a Struct
+            would have no names. Unknown values and dtypes without declared categories raise an
+            error when the expression is computed.
 
         Examples
         --------
@@ -118,13 +118,13 @@ class ExprNamespace:
         _check(categories, options)
         if categories is None:
             require("polars", "1.34", "pl.col(...).onehot() without categories")
-            # polars calls this with rows that it invents, and hides its errors.
+            # polars calls the function with made-up rows, and hides errors of the function.
             like = self._expr.map_batches(partial(_like_encoded, layout, options))
             dtype = None if self._expr.meta.has_multiple_outputs() else pl.dtype_of(like)
             encode = partial(_encode_enum, layout, num_threads, options)
             return self._expr.map_batches(encode, dtype, is_elementwise=True)
         if name is None and layout == "struct" and options.get("prefix") is None:
-            raise ValueError("the expression has no single name for the fields: pass prefix=")
+            raise ValueError("the expression has no single name to prefix the fields: pass prefix=")
         column = _declared(name or "", categories, layout, options)
         return encode_expr(self._expr, column, layout, num_threads)
 
@@ -132,7 +132,7 @@ class ExprNamespace:
 def encode_expr(
     expr: pl.Expr, column: ColumnSchema, layout: Layout, num_threads: int | None = None
 ) -> pl.Expr:
-    """Return the elementwise expression that encodes another one."""
+    """Return an elementwise expression that encodes `expr`."""
     element = element_of(column.options.dtype).dtype
     if layout == "array":
         dtype: Any = pl.Array(element, column.n_outputs)
@@ -153,7 +153,7 @@ def _declared(
 
 
 def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series) -> pl.Series:
-    """Return a Series with the dtype of `_encode_enum`; other Series than Enums are unchanged."""
+    """Return a Series with the dtype of an encoded Enum; a Series of another dtype is unchanged."""
     if series.dtype != pl.Enum:
         return series
     return _encode_enum(layout, 1, options, pl.Series(series.name, [None], series.dtype))
@@ -162,13 +162,13 @@ def _like_encoded(layout: Layout, options: Mapping[str, Any], series: pl.Series)
 def _encode_enum(
     layout: Layout, num_threads: int | None, options: Mapping[str, Any], series: pl.Series
 ) -> pl.Series:
-    """Encode by the categories of the dtype."""
+    """Encode an Enum with the categories of its dtype; raise TypeError for other dtypes."""
     name = series.name
     if series.dtype != pl.Enum:
         raise TypeError(
             f"column {name!r} of dtype {series.dtype} declares no categories, and an expression has"
-            f" no rows to learn them from: use pl.col({name!r}).onehot([...]) to declare them, or"
-            f" frame.onehot([{name!r}]) to learn them"
+            f" no rows to learn from: use pl.col({name!r}).onehot([...]) to declare the categories,"
+            f" or frame.onehot([{name!r}]) to learn the categories"
         )
     column = _declared(name, series.dtype, layout, options)
     return _encode_batch(Schema((column,)), layout, num_threads, series)
@@ -190,15 +190,15 @@ def _encode_batch(
 
 
 def _check(categories: Any, options: Mapping[str, Any]) -> None:
-    """Reject options that need rows."""
+    """Raise ValueError for options that need rows."""
     check_options(options, DeclaredKeywords.__annotations__)
     if options.get("drop") == "most_frequent":
         raise ValueError(
-            "drop must be a category or another rule than 'most_frequent', as an expression has no"
-            " rows to count: pass an Encoder that was fitted with it"
+            "drop must not be 'most_frequent', because an expression has no rows to count: pass a"
+            " fitted Encoder with this option"
         )
     if isinstance(categories, str):
         raise ValueError(
-            "categories must be a sequence, a polars.Enum or a fitted Encoder, as an expression has"
-            f" no rows to learn them from, got {categories!r}"
+            "categories must be a sequence, a polars.Enum or a fitted Encoder, because an"
+            f" expression has no rows to learn from, got {categories!r}"
         )

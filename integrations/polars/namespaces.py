@@ -39,22 +39,22 @@ __all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "oneho
 
 @pl.api.register_series_namespace("onehot")
 class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
-    """The one-hot forms of a Series, as ``series.onehot``.
+    """One-hot encode a Series with ``series.onehot``.
 
     Parameters
     ----------
     series : polars.Series of n_rows
-        Supplied by polars. Lists and arrays have only `multi_hot`; structs are not supported.
+        Passed by polars. Only `multi_hot` accepts lists and arrays. Structs are not supported.
 
     Notes
     -----
-    The columns are the categories: all those that an Enum declares, in its order; otherwise the
-    values that occur, sorted. Null and NaN are missing, and become rows of zeros.
+    The columns are the categories: the categories of an Enum, in order, or else the sorted distinct
+    values. Null and NaN are missing values, and become rows of zeros.
 
-    Every form except `codes` and `multi_hot` takes options of `onehot_fast.Encoder`: `categories`,
+    All methods except `codes` and `multi_hot` take options of `onehot_fast.Encoder`: `categories`,
     `drop`, `handle_missing`, `handle_unknown`, `min_frequency` and `max_categories`. `drop` may
-    also be a category; write ``["first"]`` if it has the name of a rule. A `dtype` is one of polars
-    or NumPy; Booleans are bit-packed. A polars.Enum may declare the `categories`.
+    also be a category; write ``["first"]`` if it has the name of a rule. `dtype` is a polars or
+    NumPy dtype; Booleans are bit-packed. `categories` may be a polars.Enum.
 
     Examples
     --------
@@ -99,7 +99,7 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
     def _encode(self, options: Mapping[str, Any]) -> tuple[CodedColumn, Callable[[], list[str]]]:
         column = read_column(self._data).encode()
         if self._has_defaults(options) and column.is_distinct and column.source == "hash":
-            # Only the names need an encoder.
+            # Sort the categories now; an encoder is needed only for the names.
             order = Categories.of(column.stored).argsort()
             lut = np.full(len(order) + 1, -1, np.int32)
             lut[order] = np.arange(len(order), dtype=np.int32)
@@ -117,18 +117,18 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
 
 @pl.api.register_dataframe_namespace("onehot")
 class DataFrameNamespace(TableAccessor[pl.DataFrame]):
-    """The one-hot form of a DataFrame, as ``frame.onehot``.
+    """One-hot encode a DataFrame with ``frame.onehot``.
 
     Parameters
     ----------
     frame : polars.DataFrame of n_rows
-        Supplied by polars.
+        Passed by polars.
 
     Notes
     -----
-    By default the columns of texts, categories, bytes and objects are encoded. The outputs of each
-    column share a block of memory, in which Booleans are bit-packed. A `dtype` is one of polars or
-    NumPy.
+    By default the columns of texts, categories, bytes and objects are encoded. The features of each
+    column share a block of memory, in which Booleans are bit-packed. `dtype` is a polars or NumPy
+    dtype.
 
     Examples
     --------
@@ -148,19 +148,19 @@ class DataFrameNamespace(TableAccessor[pl.DataFrame]):
 
 @pl.api.register_lazyframe_namespace("onehot")
 class LazyFrameNamespace:
-    """The one-hot form of a LazyFrame, as ``lazyframe.onehot``.
+    """One-hot encode a LazyFrame with ``lazyframe.onehot``.
 
     Parameters
     ----------
     frame : polars.LazyFrame
-        Supplied by polars.
+        Passed by polars.
     """
 
     def __init__(self, frame: pl.LazyFrame) -> None:
         self._frame = frame
 
     def __repr__(self) -> str:
-        """Say what can be called."""
+        """Return a hint on how to call the namespace."""
         return "<onehot of a lazy table: call it with the columns to encode or an Encoder, or fit>"
 
     @columns_only
@@ -171,15 +171,15 @@ class LazyFrameNamespace:
         num_threads: int | None = None,
         **options: Unpack[TableKeywords],
     ) -> pl.LazyFrame:
-        """Replace some columns by their features when the frame is collected.
+        """Return a LazyFrame in which the encoded columns are replaced by their features.
 
         Parameters
         ----------
         columns : iterable of str or Encoder, optional
-            A fitted `onehot_fast.Encoder`, e.g. the result of `fit`. Or the columns to encode,
-            which must be Enums or have `categories` declared.
+            A fitted `onehot_fast.Encoder`, e.g. the result of `fit`; or the columns to encode,
+            which must be Enums unless you pass their `categories`.
         num_threads : int, optional
-            For each batch; by default as many as its size makes worthwhile.
+            The number of threads for each batch; by default it depends on the size of the batch.
         **options
             As for ``DataFrame.onehot``, except the options that learn from rows: `min_frequency`,
             `max_categories` and ``drop="most_frequent"``.
@@ -187,13 +187,13 @@ class LazyFrameNamespace:
         Returns
         -------
         polars.LazyFrame
-            Its schema does not depend on rows. The streaming engine encodes it batch by batch.
+            The schema does not depend on rows. The streaming engine encodes batch by batch.
 
         Raises
         ------
         TypeError, ValueError
-            As for ``DataFrame.onehot``, and if the categories of a column are not declared. An
-            unknown value is rejected when the frame is collected.
+            As for ``DataFrame.onehot``, or if the categories of a column are not declared. An
+            unknown value raises an error when the frame is collected.
 
         Examples
         --------
@@ -220,14 +220,14 @@ class LazyFrameNamespace:
         Parameters
         ----------
         columns : iterable of str, optional
-            The columns to encode; by default those of texts, categories, bytes and objects.
+            The columns to encode; by default the columns of texts, categories, bytes and objects.
         **options
             As for ``DataFrame.onehot``.
 
         Returns
         -------
         onehot_fast.Encoder
-            Fitted, as if to the whole table.
+            The encoder, fitted to all rows.
 
         Raises
         ------
@@ -237,24 +237,24 @@ class LazyFrameNamespace:
             As for `onehot_fast.Encoder.fit`. An error contains no row number, because polars does
             not number its batches.
         """
-        require("polars", "1.34", "LazyFrame.onehot.fit")  # the first version with batches
+        require("polars", "1.34", "LazyFrame.onehot.fit")  # new in 1.34: collect_batches
         encoder = new_encoder(columns, options)
-        # No rows yet, but the columns in their order.
+        # Learn the names and the order of the columns from a frame without rows.
         encoder.partial_fit(pl.DataFrame(schema=self._frame.collect_schema()))
         encoded = self._frame.select(by_name(*map(str, encoder.columns or ())))
         for batch in encoded.collect_batches(engine="streaming", maintain_order=False):
             with part_of_table(one_thread=False):
                 encoder.partial_fit(batch)
-        _ = encoder.schema  # rejects features of one name now
+        _ = encoder.schema  # raises an error now if two features have the same name
         return encoder
 
 
 def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None) -> pl.LazyFrame:
-    """Return a LazyFrame with the columns of the schema replaced by their outputs."""
+    """Return a LazyFrame in which the columns of the schema are replaced by their features."""
     names = frame.collect_schema().names()
     layout = EncodedLayout(schema, names)
     layout.check_table()
-    # By name, since pl.col takes "*" and "^x$" for patterns.
+    # by_name, because pl.col treats "*" and "^x$" as patterns.
     structs = [
         encode_expr(by_name(str(column.name)), column, "struct", num_threads)
         for column in schema.columns
@@ -311,10 +311,10 @@ def onehot(
     **options: Unpack[DeclaredKeywords],
 ) -> pl.Expr: ...
 def onehot(data: Any, *args: Any, **options: Any) -> Any:
-    """Encode a Series, expression or frame like ``data.onehot``, in a form that type checkers know.
+    """Encode a Series, expression or frame like ``data.onehot(...)``, but visible to type checkers.
 
-    The namespaces, which polars adds at run time, can be called as classes, too:
-    ``LazyFrameNamespace(frame).fit()`` is ``frame.onehot.fit()``.
+    polars adds the namespaces at run time, so type checkers do not see them. You can also call the
+    classes: ``LazyFrameNamespace(frame).fit()`` is ``frame.onehot.fit()``.
 
     Parameters
     ----------
@@ -326,12 +326,12 @@ def onehot(data: Any, *args: Any, **options: Any) -> Any:
     Returns
     -------
     polars.DataFrame, LazyFrame or Expr
-        The result of the namespace; a DataFrame for a Series.
+        The type of `data`, except that a Series becomes a DataFrame.
 
     Raises
     ------
     TypeError
-        If `data` is of another type, and as for the namespaces.
+        If `data` has another type; the namespaces may raise further errors.
 
     Examples
     --------
@@ -342,5 +342,5 @@ def onehot(data: Any, *args: Any, **options: Any) -> Any:
         if isinstance(data, kind):
             return namespace(data)(*args, **options)
     raise TypeError(
-        f"data must be a DataFrame, LazyFrame, Series or Expr of polars, got {with_article(data)}"
+        f"data must be a polars DataFrame, LazyFrame, Series or Expr, got {with_article(data)}"
     )

@@ -161,11 +161,12 @@ def test_a_dataset_says_how_it_is_read() -> None:
     assert encode(dataset.scanner().to_reader(), encoder).read_all().to_pydict() == EXPECTED
     for call in (Encoder().fit, encoder.transform, lambda table: encode(table, encoder)):
         with pytest.raises(
-            TypeError, match=r"Dataset is not a table: pass \.scanner\(\)\.to_reader"
+            TypeError,
+            match=r"Dataset is not a table: pass the result of its \.scanner\(\)\.to_reader",
         ):
             call(dataset)
         with pytest.raises(
-            TypeError, match=r"a Scanner is not a table: pass \.to_reader\(\) of it"
+            TypeError, match=r"a Scanner is not a table: pass the result of its \.to_reader\(\)"
         ):
             call(dataset.scanner())
 

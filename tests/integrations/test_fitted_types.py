@@ -132,7 +132,7 @@ def test_a_decimal_that_polars_cannot_hold():
     encoder = Encoder(["c"]).fit({"c": np.array([Decimal("1E+999999999")], object)})
     rows = pl.DataFrame(np.ones((1, 1), "u1"), encoder.get_feature_names_out().tolist())
 
-    with pytest.raises(ValueError, match="column 'c' has no dtype in polars"):
+    with pytest.raises(ValueError, match="column 'c' has no polars dtype"):
         encoder.inverse_transform(rows)
 
 

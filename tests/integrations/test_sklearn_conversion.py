@@ -40,7 +40,7 @@ THEIRS = st.fixed_dictionaries(
     }
 )
 REASONS = (
-    "is unknown|several|behind|columns, of none|infrequent|tells None|goes with|cannot have"
+    "several|in none|infrequent|distinguishes None|as unknown values|has no output|cannot encode"
     "|has no categories"
 )
 

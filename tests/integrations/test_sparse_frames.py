@@ -104,7 +104,7 @@ def test_the_function_is_the_accessor() -> None:
     assert onehot(BARE["size"], prefix="is", dtype="uint8").columns.tolist() == ["is_L", "is_S"]
     assert OneHotAccessor(BARE["size"]).to_numpy().tolist() == [[0, 1], [0, 0], [1, 0]]
     assert FrameAccessor(BARE).fit(["size"]).columns == ("size",)
-    with pytest.raises(TypeError, match="data must be a DataFrame, Series"):
+    with pytest.raises(TypeError, match="data must be a pandas DataFrame, Series"):
         onehot([1, 2])
 
 
@@ -121,5 +121,5 @@ def test_the_function_is_the_namespace() -> None:
         polars_door.onehot(pl.col("size"), ["S", "L"], layout="struct", prefix="is")
     )
     assert encoded.unnest("size").columns == ["is_S", "is_L"]
-    with pytest.raises(TypeError, match="data must be a DataFrame, LazyFrame"):
+    with pytest.raises(TypeError, match="data must be a polars DataFrame, LazyFrame"):
         polars_door.onehot([1])
