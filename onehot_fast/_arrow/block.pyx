@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
 """Export of the columns of one block of memory as an Arrow struct array, through the Arrow C data interface.
 
-Importers share the block and keep it alive. The struct and each of its columns hold a reference to the owner of the
-block, and may be released in any order (Arrow C data interface, "Moving child arrays").
+Importers share the block and keep it alive. The struct and each of its columns hold a reference to the owner of
+the block, and may be released in any order (Arrow C data interface, "Moving child arrays").
 """
 
 cimport cython
@@ -73,7 +73,7 @@ cdef void release_references(ArrowArray *array) noexcept with gil:
 
 
 cdef void fill_array(ArrowArray *array, Py_ssize_t n_rows, int n_buffers, Memory memory, Py_ssize_t at) noexcept:
-    """Fill in an array without children or nulls; ``at`` is the index of its first buffer in ``memory.buffers``."""
+    """Fill in an array without children or nulls; ``at`` is its first index in ``memory.buffers``."""
     array.length = n_rows
     array.n_buffers = n_buffers
     array.buffers = memory.buffers + at

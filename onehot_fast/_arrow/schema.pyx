@@ -32,8 +32,8 @@ cdef int64_t MAX_ROWS = sys.maxsize // 16
 # The token that the constructor of ArrowField requires; it is private to this module.
 cdef object MAKER = object()
 
-# For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of children
-# (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
+# For each type: its kind, whether the first buffer is a validity bitmap, the number of buffers, the number of
+# children (-1: not fixed), and which buffers must exist unless the array is empty (bit i: buffer i).
 cdef tuple FIXED = (True, 2, 0, 0b10)
 cdef tuple OFFSETS = (True, 3, 0, 0b10)     # the data buffer may be absent if all texts are empty
 cdef tuple VIEWS = (True, -1, 0, 0b10)
@@ -78,7 +78,7 @@ cdef tuple layout_of(str format):
 
 
 cdef int children_of(str format, int n_children):
-    """Return the number of children of a type, or -1 if it is not fixed; a union has one child for each type id."""
+    """Return the number of children of a type, or -1 if not fixed; a union has one child per type id."""
     if format.startswith("+u"):
         return len(format[4:].split(",")) if len(format) > 4 else 0
     return n_children

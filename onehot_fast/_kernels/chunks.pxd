@@ -1,4 +1,4 @@
-"""The one parallel loop."""
+"""The parallel loop that all kernels use."""
 
 ctypedef void (*chunk_work)(const void *job, Py_ssize_t chunk) noexcept nogil
 

@@ -1,12 +1,12 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""The one parallel loop: independent chunks of work, dynamically scheduled, interruptible between slabs.
+"""The parallel loop that all kernels use: it schedules independent chunks of work dynamically.
 
-The GIL is released while chunks run. Every quarter of a gigabyte or so it is taken back to let Ctrl-C through:
-seldom enough to cost nothing (a slab takes tens of milliseconds), often enough for a person.
+The GIL is released while chunks run. After each slab of about 256 MiB it is acquired again to check for Ctrl-C. A
+slab takes tens of milliseconds, so the check costs almost nothing and Ctrl-C still works promptly.
 
-A team ends with a barrier, and on a busy machine the barrier waits until the system has run every thread once:
-8 - 40 ms were measured for work of 0.03 ms. So each team is watched, and one that kept its first thread waiting
-sends the following calls to one thread for a while.
+A team of threads ends with a barrier. On a busy machine the barrier waits until the system has run every thread
+once: we measured 8 - 40 ms for work of 0.03 ms. If the first thread of a team had to wait that long, the following
+calls use one thread for a second.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -23,10 +23,11 @@ cdef extern from "clock.h":
 
 cdef Py_ssize_t SLAB_BYTES = 256 << 20
 
-# A team's threads spin after its end, 300,000 pauses in GNU OpenMP: 5 - 15 ms by processor.
+# The threads of a team spin after its end, in GNU OpenMP for 300,000 pauses: 5 - 15 ms, depending on the
+# processor.
 cdef double SPIN_SECONDS = 0.015
-# A first thread that waits this long for the others is on a busy machine: chunks of up to 4 MiB take 0.01 - 0.2
-# ms where memory is warm, and 2 ms where it is fresh.
+# If the first thread waits this long for the others, the machine is busy: chunks of up to 4 MiB take 0.01 - 0.2 ms
+# in memory that was used before, and 2 ms in fresh memory.
 cdef double STALL_SECONDS = 0.004
 cdef Py_ssize_t STALL_CHUNK_BYTES = 4 << 20
 cdef double SERIAL_SECONDS = 1.0
@@ -43,11 +44,11 @@ cdef int for_each_chunk(
     while begin < n_chunks:
         end = min(begin + slab, n_chunks)
         team = <int> min(<Py_ssize_t> num_threads, end - begin)
-        # The parallel loop stands where Cython knows that the GIL is released. In a nogil function it would ask
-        # Python, whose answer is always yes once there was a second interpreter.
+        # The parallel loop is inside `with nogil`, where Cython knows that the GIL is released. In a nogil
+        # function it would ask Python, which always answers yes after a second interpreter existed.
         with nogil:
             if team <= 1 or ohf_child_alone or not ohf_can_start(team - 1):
-                # A team of one costs 2 microseconds more than this loop.
+                # A team of one thread takes 2 microseconds longer than this loop.
                 for alone in range(begin, end):
                     work(job, alone)
             else:
@@ -59,7 +60,7 @@ cdef int for_each_chunk(
                         (&first_done)[0] = ohf_seconds()
                 now = ohf_seconds()
                 ohf_note_team_end(now, team - 1)
-                # Whether the first of even chunks' threads had to wait for the others.
+                # The chunks are small and of equal size, but the first thread had to wait for the others.
                 if chunk_bytes <= STALL_CHUNK_BYTES and now - first_done > STALL_SECONDS:
                     ohf_note_stall(now + SERIAL_SECONDS)
         begin = end
@@ -69,12 +70,12 @@ cdef int for_each_chunk(
 
 
 def openmp_version():
-    """Return the date of the OpenMP standard the compiler follows (yyyymm), 0 without OpenMP."""
+    """Return the date of the OpenMP standard of the compiler (yyyymm), or 0 without OpenMP."""
     return OHF_OPENMP
 
 
 def max_threads():
-    """Return OpenMP's own idea of how many threads to use now: 1 inside a parallel region of anybody's."""
+    """Return how many threads OpenMP would use now: 1 inside any parallel region."""
     return 1 if omp_in_parallel() or ohf_child_alone else omp_get_max_threads()
 
 

@@ -1,4 +1,4 @@
-"""Where the codes of a kernel come from: an index array under a policy, or local codes through a table."""
+"""The codes that a kernel reads: indices under a policy, or the codes of columns with tables."""
 
 cimport numpy as cnp
 
@@ -8,7 +8,7 @@ cdef int index_kind(cnp.ndarray indices) except -1
 
 
 cdef inline Py_ssize_t kind_bytes(int kind) noexcept nogil:
-    """Return the bytes of an index of a kind: 1, 2, 4, 8 in the order of the kinds, floats last."""
+    """Return the size in bytes of an index of a kind: 1, 2, 4 or 8."""
     if kind == OHF_F32:
         return 4
     if kind == OHF_F64:
@@ -20,18 +20,18 @@ cdef struct CodeSource:
     const char *indices
     Py_ssize_t index_bytes      # bytes of an index
     int kind
-    ohf_narrow narrow           # with a policy,
+    ohf_narrow narrow           # either this function and a policy
     const ohf_policy *policy
-    ohf_map map                 # or with a table
+    ohf_map map                 # or this function and a table
     const ohf_table *table
 
 
 cdef inline bint read(
     const CodeSource *source, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t base, Py_ssize_t span, void *codes,
 ) noexcept nogil:
-    """Narrow ``count`` indices from ``begin`` on to codes of the window of ``span`` classes from ``base`` on.
+    """Convert ``count`` indices from ``begin`` to codes relative to the classes [base, base + span).
 
-    Return True if every code is known to be in the window.
+    Return True if every code is known to be in this range.
     """
     cdef ohf_policy policy
     cdef ohf_table table
@@ -49,7 +49,7 @@ cdef inline bint read(
 
 
 cdef class CodeColumns:
-    """Several columns of local codes with their tables, as C sees them."""
+    """Several columns of codes and their tables as C structures."""
 
     cdef CodeSource *items
     cdef ohf_table *tables

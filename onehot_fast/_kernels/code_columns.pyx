@@ -1,7 +1,7 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Columns of codes with their tables, checked once, as the C structures that kernels take.
+"""Columns of codes and their tables, checked and stored as the C structures that kernels read.
 
-`recode` looks the codes of one column up in its table and returns the entries.
+`recode` replaces the codes of one column by the entries of its table.
 """
 
 from libc.stdint cimport INT64_MAX, UINT32_MAX, int8_t, int16_t, int32_t, int64_t
@@ -16,13 +16,13 @@ from onehot_fast._kernels.simd cimport OHF_F32, microkernels, ohf_microkernels, 
 
 cnp.import_array()
 
-# In the order of the tables of microkernels. Codes are integers, indices may be floats too.
+# The order is that of the kinds in microkernels.h. Codes are integers; indices may also be floats.
 INDEX_DTYPES = tuple(map(np.dtype, ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")))
 _KINDS = {dtype: kind for kind, dtype in enumerate(INDEX_DTYPES)}
 
 cdef enum:
     CHUNK_ROWS = 1 << 16
-    CODES = 4096            # codes of a block, which stay in the first-level cache
+    CODES = 4096            # codes of a block, which fit in the first-level cache
 
 ctypedef fused code_t:
     int8_t
@@ -34,12 +34,12 @@ cdef int index_kind(cnp.ndarray indices) except -1:
     """Return the kind of the elements of a contiguous 1-D array of indices."""
     kind = _KINDS.get(indices.dtype)
     if kind is None or indices.ndim != 1 or not indices.flags.c_contiguous:
-        raise ValueError(f"indices of {indices.dtype} {(<object> indices).shape} do not fit the kernels")
+        raise ValueError(f"kernels cannot read indices of {indices.dtype} and shape {(<object> indices).shape}")
     return kind
 
 
 cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
-    """Tell whether every entry is the first one and its own position."""
+    """Tell whether every entry is the first entry plus its position."""
     cdef Py_ssize_t i
     for i in range(n):
         if <int64_t> entries[i] - entries[0] != i:
@@ -50,25 +50,25 @@ cdef bint only_adds(const int32_t *entries, Py_ssize_t n) noexcept nogil:
 cdef class CodeColumns:
 
     def __cinit__(self, list codes, list tables, int code_bytes):
-        """Take columns of codes (1-D, contiguous, of one length) and a table (int32) or None for each.
+        """Check columns of codes (1-D, contiguous, of equal length) with a table (int32) or None for each column.
 
         ``code_bytes``, 1 or 4, is the width of the codes that the kernel reads. Without a table a code is its own
-        class, and a negative one has none.
+        class, and a negative code has no class.
         """
         cdef Py_ssize_t i
         if code_bytes not in (1, 4):
-            raise ValueError(f"codes of {code_bytes} bytes; kernels take 1 or 4")
+            raise ValueError(f"code_bytes must be 1 or 4, got {code_bytes}")
         self.code_bytes = code_bytes
         self.policy = policy_of(INT64_MAX, False, None)
         self.n_columns = len(codes)
         if self.n_columns == 0 or len(tables) != self.n_columns:
-            raise ValueError(f"{len(codes)} columns of codes and {len(tables)} tables")
+            raise ValueError(f"there must be one table per column ({len(codes)}), got {len(tables)}")
         self.n_rows = len(codes[0])
         self.keep = (codes, tables)
         self.items = <CodeSource *> calloc(self.n_columns, sizeof(CodeSource))
         self.tables = <ohf_table *> calloc(self.n_columns, sizeof(ohf_table))
         if self.items == NULL or self.tables == NULL:
-            raise MemoryError("no memory for the columns' descriptions")
+            raise MemoryError("cannot allocate the descriptions of the columns")
         for i in range(self.n_columns):
             self.describe(i, codes[i], tables[i])
 
@@ -77,13 +77,13 @@ cdef class CodeColumns:
         free(self.tables)
 
     cdef int require(self, Py_ssize_t max_columns, int code_bytes) except -1:
-        """Raise an error for more columns than a kernel takes, or for codes of another width."""
+        """Raise an error unless there are at most ``max_columns`` columns and codes have ``code_bytes`` bytes."""
         if self.n_columns > max_columns or self.code_bytes != code_bytes:
             raise ValueError(f"{self.n_columns} columns of codes of {self.code_bytes} bytes do not fit the kernel")
         return 0
 
     cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
-        """Check one column and point to its memory."""
+        """Check one column and store a pointer to its memory."""
         cdef const ohf_microkernels *variant = microkernels()
         cdef int kind = index_kind(codes)
         if kind >= OHF_F32 or codes.shape[0] != self.n_rows:
@@ -99,14 +99,14 @@ cdef class CodeColumns:
         return self.describe_table(i, table)
 
     cdef int describe_table(self, Py_ssize_t i, cnp.ndarray table) except -1:
-        """Check the table of one column and point to it."""
+        """Check the table of one column and store a pointer to it."""
         if table.dtype != np.int32 or table.ndim != 1 or table.shape[0] < 1 or not table.flags.c_contiguous:
             raise ValueError(f"column {i}: the table must be a contiguous int32 array of at least one entry")
         if table.shape[0] > UINT32_MAX:
-            raise ValueError(f"column {i}: the table has {table.shape[0]} entries, more than classes can have")
+            raise ValueError(f"column {i}: the table has too many entries, {table.shape[0]}")
         self.tables[i].entries = <const int32_t *> cnp.PyArray_DATA(table)
         self.tables[i].n_codes = table.shape[0] - 1
-        # Only for tables shorter than the column, so that the check costs less than it saves.
+        # Check only tables shorter than the column, so that the check costs less time than it saves.
         self.tables[i].only_adds = (
             0 < table.shape[0] - 1 <= self.n_rows and only_adds(self.tables[i].entries, table.shape[0] - 1)
         )
@@ -122,7 +122,7 @@ cdef struct Job:
 
 
 cdef void narrow(const int32_t *codes, Py_ssize_t count, code_t *out) noexcept nogil:
-    """Store codes in fewer bits."""
+    """Convert codes to a narrower type."""
     cdef Py_ssize_t i
     for i in range(count):
         out[i] = <code_t> codes[i]
@@ -147,14 +147,14 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 def recode(CodeColumns columns, code_t[::1] out, Py_ssize_t span, int num_threads):
-    """Fill ``out`` with the entries, below ``span``, that the table has for the codes of one column; -1 for none.
+    """Fill ``out`` with the table's entry for each code of one column, or -1 if there is none.
 
-    The codes have four bytes; the codes below ``span`` must fit ``out``.
+    The codes have four bytes. Entries are below ``span``, and must fit the dtype of ``out``.
     """
     cdef Job job
     columns.require(1, 4)
     if out.shape[0] != columns.n_rows:
-        raise ValueError("recode: the lengths do not agree")
+        raise ValueError("recode: the lengths differ")
     if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):
         raise ValueError(f"recode: codes below {span} do not fit {sizeof(code_t)} bytes")
     if columns.n_rows == 0:

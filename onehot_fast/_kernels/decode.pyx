@@ -1,13 +1,12 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Decode: from one-hot elements back to indices.
+"""Decoding of one-hot elements to indices.
 
-An element is hot if its bytes equal those of the on value. Rows are counted and located in one vectorised
-reduction: the count of the hot elements, and the sum of their positions, which is the position if the count is 1.
-The second pass over a row is bounded, because another thread may have changed the row. Planes keep a tile of
-positions in the first-level cache and pass over the classes.
-
-Rows without a hot element are read once more, while they are cached: all their elements must be equal, otherwise
-the row holds scores and not zeros.
+An element is hot if its bytes equal the bytes of the on value. One vectorised reduction over a row computes the
+number of hot elements and the sum of their positions, which is the position if the number is 1. The second pass
+over a row is bounded, because another thread may have changed the row. If the classes are not in the last
+dimension, a tile of positions stays in the first-level cache while the loop passes over the classes. Rows without
+a hot element are read again while they are cached: their elements must all be equal, otherwise the row contains
+scores.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
@@ -16,7 +15,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from onehot_fast._kernels.chunks cimport for_each_chunk
 
-# Elements that are compared as whole words.
+# The integer types as which elements are compared.
 ctypedef fused word_t:
     uint8_t
     uint16_t
@@ -25,30 +24,30 @@ ctypedef fused word_t:
 
 cdef enum:
     TILE = 1024
-    WINDOW = 255             # classes that one byte can name, besides none
+    WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
 
 cdef struct Found:
     Py_ssize_t position      # the first hot element of the row, -1 if there is none
     bint multiple
-    bint uneven              # without a hot element: elements that differ from those of an empty row
+    bint uneven              # no hot element, but elements that differ from those of a valid empty row
 
 cdef struct Job:
     const unsigned char *tensor
     const unsigned char *on
     int64_t *out
     Py_ssize_t width, depth, inner, n_groups, chunk_groups
-    bint is_words            # elements can be read in place as integers of their width,
-    uint64_t on_word         # and this is the on value as one
+    bint is_words            # elements can be read in place as integers of their width
+    uint64_t on_word         # the on value as such an integer
     int64_t default
-    const unsigned char *off     # each element of a row without a hot one; NULL: the first of the row
-    Py_ssize_t *empty        # per chunk: the first row without a hot element, with several, and with others
+    const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
+    Py_ssize_t *empty        # for each chunk, the first row with each fault, or -1
     Py_ssize_t *multiple
     Py_ssize_t *uneven
 
 
 cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
-    """Find the hot elements of a row of words."""
+    """Find the hot elements of a row, read as integers."""
     cdef Found found
     cdef uint32_t count = 0, position = 0, hit
     cdef int32_t i
@@ -59,7 +58,7 @@ cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept no
         hit = row[i] == on
         count += hit
         position += hit * <uint32_t> i
-    if count == 1 and position < <uint32_t> depth:  # or the row changed meanwhile
+    if count == 1 and position < <uint32_t> depth:  # false if another thread changed the row
         found.position = position
     elif count > 1:
         for i in range(<int32_t> depth):
@@ -102,7 +101,7 @@ cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
 
 
 cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
-    """Tell whether the elements of a row without a hot one, ``step`` bytes apart, are valid."""
+    """Tell whether the elements of a row without a hot element, ``step`` bytes apart, are all as expected."""
     cdef Py_ssize_t i
     cdef const unsigned char *off = row if job.off == NULL else job.off
     if memcmp(row, off, job.width) != 0:
@@ -116,7 +115,7 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
 
 
 cdef void note(const Job *job, Py_ssize_t chunk, Py_ssize_t at, Found found) noexcept nogil:
-    """Write the index of one row, and remember the first of each fault."""
+    """Write the index of one row, and store the first row with each fault."""
     job.out[at] = job.default if found.position < 0 else found.position
     if found.position < 0:
         if job.empty[chunk] < 0:
@@ -130,12 +129,12 @@ cdef void note(const Job *job, Py_ssize_t chunk, Py_ssize_t at, Found found) noe
 cdef void mark_plane(
     const word_t *plane, Py_ssize_t n, word_t on, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Note the hot elements of one class: ``first`` holds the label of the first one, 0 for none."""
+    """Update ``first`` (the label, from 1, of the first hot class, or 0) and ``several`` for one class."""
     cdef Py_ssize_t i
     cdef uint8_t hit, seen
     cdef word_t rest
     for i in range(n):
-        if word_t is uint64_t:      # SSE2 compares no more than 32 bits
+        if word_t is uint64_t:      # SSE2 cannot compare 64 bits
             rest = plane[i] ^ on
             hit = -((<uint32_t> rest | <uint32_t> (rest >> 32)) == 0)
         else:
@@ -148,7 +147,7 @@ cdef void mark_plane(
 cdef void mark_class(
     const Job *job, const unsigned char *plane, Py_ssize_t n, uint8_t label, uint8_t *first, uint8_t *several,
 ) noexcept nogil:
-    """Note the hot elements of one class, by the width of its words."""
+    """Call `mark_plane` with the integer type of the elements."""
     if job.width == 1:
         mark_plane(<const uint8_t *> plane, n, <uint8_t> job.on_word, label, first, several)
     elif job.width == 2:
@@ -160,7 +159,7 @@ cdef void mark_class(
 
 
 cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
-    """Note where the elements of two classes differ."""
+    """Set ``unequal`` to 1 where the elements of two classes differ."""
     cdef Py_ssize_t i
     cdef word_t rest
     for i in range(n):
@@ -172,7 +171,7 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
 
 
 cdef void mark_uneven(const Job *job, const unsigned char *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
-    """Note the rows of planes of words that are not valid without a hot element."""
+    """Set ``uneven`` to 1 for rows whose elements are not all as expected without a hot element."""
     cdef Py_ssize_t i, _label, plane_bytes = job.inner * job.width
     cdef const unsigned char *plane = planes
     for i in range(n):
@@ -193,7 +192,7 @@ cdef void mark_window(
     const Job *job, const unsigned char *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
     uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
-    """Note the hot elements of as many classes, from ``label`` on, as one byte can distinguish."""
+    """Process at most 255 classes from ``label``, which one byte can distinguish."""
     cdef uint8_t first[TILE]
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     memset(first, 0, n)
@@ -213,10 +212,10 @@ cdef void mark_window(
 
 
 cdef bint note_first(Py_ssize_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
-    """Remember the first of some faults; tell whether there is one."""
+    """Store the position of the first fault in a tile, if it is the first so far; tell whether there is one."""
     cdef uint8_t found = 0
     cdef Py_ssize_t i
-    for i in range(n):     # a reduction the compiler vectorises
+    for i in range(n):     # the compiler vectorises this reduction
         found |= faults[i]
     if found and first[0] < 0:
         for i in range(n):
@@ -253,7 +252,7 @@ cdef void decode_tile(
     if note_first(&job.empty[chunk], empty, n, at):
         for i in range(n):
             n_empty += empty[i]
-        # Few rows are compared one by one: 1.4 ms instead of 1.8 for 0.1 % of 262,144 rows of 21 float32.
+        # Compare few rows one by one: 1.4 ms instead of 1.8 ms for 0.1 % of 262,144 rows of 21 float32.
         is_few = n_empty <= n // 64
         if not is_few:
             mark_uneven(job, tensor, n, uneven)
@@ -305,7 +304,7 @@ cdef uint64_t word_of(const unsigned char *element, Py_ssize_t width) noexcept n
 
 
 cdef tuple first_faults(const Job *job, Py_ssize_t n_chunks):
-    """Return the first row without a hot element, with several, and with others instead; -1 for none."""
+    """Return the first row with each fault of `decode`, or -1."""
     cdef Py_ssize_t chunk, empty = -1, multiple = -1, uneven = -1
     for chunk in range(n_chunks):
         if empty < 0:
@@ -321,16 +320,16 @@ def decode(
     const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
     const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
 ):
-    """Write the position of the first hot element of each row into ``out``, ``default`` where there is none.
+    """Write the position of the first hot element of each row into ``out``, or ``default`` if there is none.
 
-    ``tensor`` holds (outer, depth, inner) elements of ``len(on)`` bytes, aligned to their width where it is
-    2, 4 or 8; nothing is empty. Returns the first row without a hot element, the first with several, and the
-    first without one whose elements are not all ``off`` (None: not all the same); -1 for none.
+    ``tensor`` has (outer, depth, inner) elements of ``len(on)`` bytes; no dimension is 0. Return the first row
+    with each fault, or -1: no hot element; several hot elements; no hot element, but elements that are not all
+    ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
     cdef Py_ssize_t n_chunks, width = on.shape[0]
     if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
-        raise ValueError("decode.decode: the lengths do not agree")
+        raise ValueError("decode.decode: the lengths differ")
     if out.shape[0] == 0:
         return -1, -1, -1
     job.tensor = &tensor[0]
@@ -338,7 +337,7 @@ def decode(
     job.out = &out[0]
     job.width = width
     job.depth = depth
-    # NumPy calls texts of 8 bytes aligned anywhere, and complex64 at every 4 bytes.
+    # For NumPy, texts of 8 bytes are aligned at any address, and complex64 at multiples of 4 bytes.
     job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
     job.on_word = word_of(job.on, width)
     job.inner = inner
@@ -347,13 +346,13 @@ def decode(
     job.off = NULL
     if off is not None:
         if off.shape[0] != width:
-            raise ValueError("decode.decode: on and off differ in length")
+            raise ValueError("decode.decode: on and off must have the same length")
         job.off = &off[0]
     job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
     n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
     job.empty = <Py_ssize_t *> malloc(3 * n_chunks * sizeof(Py_ssize_t))
     if job.empty == NULL:
-        raise MemoryError("decode: no memory for the chunks' notes")
+        raise MemoryError("decode: cannot allocate the results of the chunks")
     job.multiple = job.empty + n_chunks
     job.uneven = job.multiple + n_chunks
     try:

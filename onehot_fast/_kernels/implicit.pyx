@@ -1,14 +1,14 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Products with a one-hot matrix that exists only as codes.
+"""Products with a one-hot matrix that is stored as codes.
 
 The matrix is a list of groups of codes. A code selects a row of its group's table, so a product adds table rows,
-and a product with the transpose adds rows of values into bins. Plain C is as fast here as gathers of AVX-512
+and a product with the transpose adds rows of values into bins. Plain C is as fast here as AVX-512 gathers
 (1M rows of five columns: 2.3 and 2.5 ms), because the tables stay in the caches.
 
-Bins belong to blocks of rows that do not depend on the number of threads, and the caller adds the blocks in their
-order. Every result is therefore the same for any number of threads.
+Each block of rows has its own bins. The blocks do not depend on the number of threads, and the caller adds their
+bins in order. Results are therefore the same for any number of threads.
 
-A code that is no row of its table adds nothing, so nothing outside the tables is read or written.
+A code outside its table adds nothing, so no memory outside the tables is read or written.
 """
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
@@ -25,7 +25,7 @@ cnp.import_array()
 
 cdef enum:
     CHUNK_ROWS = 1 << 16    # rows of a block of a product
-    BLOCK_WIDTH = 8         # columns of the other operand that are taken together
+    BLOCK_WIDTH = 8         # columns of the other operand that are processed together
     TILE = 2048             # values or results (16 KiB) that stay in the first-level cache
     PAIR_ROWS = 4096        # rows whose codes stay in the second-level cache for all pairs
 
@@ -51,12 +51,12 @@ cdef struct Job:
     const double *values        # for sums
     Py_ssize_t stride           # elements from one row of `out` or `values` to the next
     const double *weights       # for pairs: one for each row, or NULL
-    double *bins                # n_lanes times n_bins for each block
+    double *bins                # n_lanes * n_bins sums for each block
     Py_ssize_t n_bins, n_lanes
 
 
 cdef class Groups:
-    """Arrays of codes as C sees them, checked once."""
+    """Arrays of codes as C structures, which are checked once."""
 
     cdef Group *items
     cdef Py_ssize_t n_groups, n_rows
@@ -66,7 +66,7 @@ cdef class Groups:
         cdef cnp.ndarray array
         self.items = <Group *> calloc(len(codes) + 1, sizeof(Group))
         if self.items == NULL:
-            raise MemoryError("no memory for the descriptions of code arrays")
+            raise MemoryError("cannot allocate the descriptions of the code arrays")
         self.n_groups, self.n_rows = len(codes), n_rows
         for i in range(self.n_groups):
             array = codes[i]
@@ -85,7 +85,7 @@ cdef class Groups:
 cdef void add_rows(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile,
 ) noexcept nogil:
-    """Add to each row of the tile the table row of its code. A code before the first wraps, and adds nothing."""
+    """Add the table row of its code to each row of the tile. A code below the first wraps and adds nothing."""
     cdef const double *table = group.table
     cdef const double *row
     cdef uint32_t code, first = group.first_code, n_codes = group.n_codes
@@ -118,7 +118,7 @@ cdef void add_to_bins(
     cdef Py_ssize_t i, j
     cdef double *to
     if width == 1:
-        # Two sums in turns: equal codes in a row would wait for each other.
+        # Alternate between two sums, because additions to the same bin would wait for each other.
         for i in range(0, n - 1, 2):
             code = codes[i]
             if code < n_codes:
@@ -148,7 +148,7 @@ cdef void add_group(
     const code_t *codes, Py_ssize_t n, const Group *group, Py_ssize_t width, double *tile, double *bins,
     Py_ssize_t second,
 ) noexcept nogil:
-    """Call `add_rows`, or `add_to_bins` if there are bins."""
+    """Call `add_to_bins` if there are bins, else `add_rows`."""
     if bins == NULL:
         add_rows(codes, n, group, width, tile)
     else:
@@ -156,7 +156,7 @@ cdef void add_group(
 
 
 cdef void each_group(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *tile, double *bins) noexcept nogil:
-    """Add table rows to the tile, or the tile to the bins of all groups."""
+    """For each group, add its table rows to the tile, or the tile to its bins."""
     cdef Py_ssize_t g, second = (job.n_lanes - 1) * job.n_bins
     cdef const Group *group
     for g in range(job.n_groups):
@@ -170,7 +170,7 @@ cdef void each_group(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *til
 
 
 cdef void multiply_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n) noexcept nogil:
-    """Write the product's rows from ``begin`` on."""
+    """Write ``n`` rows of the product, beginning at row ``begin``."""
     cdef double tile[TILE]
     cdef double *out = job.out + begin * job.stride
     cdef double *to = out if job.stride == job.width else tile
@@ -200,7 +200,7 @@ cdef void sum_tile(const Job *job, Py_ssize_t begin, Py_ssize_t n, double *bins)
     """Add rows of values to the bins of one block."""
     cdef double tile[TILE]
     cdef Py_ssize_t i, width = job.width
-    cdef double *values = <double *> job.values + begin * job.stride   # which are only read
+    cdef double *values = <double *> job.values + begin * job.stride   # only read
     if job.stride != width:
         for i in range(n):
             memcpy(&tile[i * width], values + i * job.stride, width * sizeof(double))
@@ -268,7 +268,7 @@ cdef int run(
 ) except -1:
     """Run the work of every block of rows."""
     if width < 1 or width > TILE or block_rows < 1:
-        raise ValueError(f"implicit: width {width}, blocks of {block_rows} rows")
+        raise ValueError(f"implicit: invalid width {width} or block of {block_rows} rows")
     job.groups, job.n_groups, job.n_rows = groups.items, groups.n_groups, groups.n_rows
     job.block_rows, job.width = block_rows, width
     return for_each_chunk(
@@ -277,7 +277,7 @@ cdef int run(
 
 
 cdef Py_ssize_t row_stride(Py_ssize_t stride, Py_ssize_t item_stride) except -1:
-    """Return the elements from one row of a matrix of contiguous rows to the next."""
+    """Return the distance between rows of a matrix in elements; raise an error unless rows are contiguous."""
     if item_stride != sizeof(double) or stride < 0 or stride % <Py_ssize_t> sizeof(double):
         raise ValueError("implicit: the rows of a matrix must be contiguous")
     return stride // <Py_ssize_t> sizeof(double)
@@ -295,10 +295,10 @@ WIDTH = BLOCK_WIDTH   # for the caller
 
 
 def multiply(list codes, list tables, list first_codes, double[:, :] out, bint is_added, int num_threads):
-    """Write into ``out``, or add to it, the sum of the table rows of each group's codes.
+    """Write the sum of the table rows of all groups' codes into ``out``, or add it to ``out``.
 
-    ``tables`` has the (n_codes, width) table of each group, from its ``first_codes`` entry on; other codes add
-    nothing. The rows of ``out`` are contiguous.
+    ``tables`` has a table of shape (n_codes, width) for each group; its first row is for the code in
+    ``first_codes``. Other codes add nothing. The rows of ``out`` must be contiguous.
     """
     cdef Groups groups = Groups(codes, [len(table) for table in tables], out.shape[0])
     cdef Job job
@@ -322,7 +322,7 @@ def add_up(
 ):
     """Add each row of ``values`` to the bins of its codes, for each block of rows.
 
-    ``bins`` has ``n_lanes`` (1 or 2) rows for each block: the bins of all groups. They must be 0.
+    ``bins`` has ``n_lanes`` (1 or 2) rows for each block, with the bins of all groups. It must be all zeros.
     """
     cdef Groups groups = Groups(codes, n_codes, values.shape[0])
     cdef Job job
@@ -343,10 +343,10 @@ def count_pairs(
     list codes, list n_codes, const double[::1] weights, double[:, ::1] bins, Py_ssize_t block_rows,
     int num_threads,
 ):
-    """Add up the weights (1 without any) of each combination of codes of two groups, for each block of rows.
+    """Sum the weights (1 by default) of each combination of codes of two groups, for each block of rows.
 
-    The codes of all groups are uint16, or all uint32. ``bins`` has a row for each block: the (n_codes, n_codes)
-    tables of groups 0 and 1, 0 and 2, ..., 1 and 2, ... They must be 0.
+    The codes of all groups are uint16, or all uint32. ``bins`` has a row for each block, with the (n_codes,
+    n_codes) tables of groups 0 and 1, 0 and 2, ..., 1 and 2, ... It must be all zeros.
     """
     cdef Py_ssize_t n_rows = len(codes[0])
     cdef Groups groups = Groups(codes, n_codes, n_rows)

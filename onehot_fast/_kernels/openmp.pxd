@@ -1,4 +1,4 @@
-"""OpenMP, or stubs of it: the only place that asks whether it is there."""
+"""OpenMP, or stubs of its functions if the compiler does not support OpenMP."""
 
 cdef extern from *:
     """

@@ -1,4 +1,4 @@
-"""The kernel of planes, for `rows`, which chooses between the two."""
+"""The kernel of planes, which `rows` calls if it is faster."""
 
 from onehot_fast._kernels.simd cimport ohf_policy
 

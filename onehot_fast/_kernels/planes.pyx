@@ -1,14 +1,14 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Planes: the new axis is not the last, so each class owns runs of ``inner`` neighbouring elements.
+"""Encoding of planes: the new axis is not the last, so each class has runs of ``inner`` adjacent elements.
 
-The output is (outer, depth, inner). A tile of one run's positions is narrowed to one byte each, in the
-first-level cache; then every class of the tile is compared with the codes and written, vector by vector.
-A depth above 255 is cut into segments of 255 classes, and the tile is narrowed again for each: 1/255 of the
-reads the comparison makes anyway.
+The output is (outer, depth, inner). A tile of one run's positions is narrowed to one byte each, in the first-level
+cache; then every class of the tile is compared with the codes and written, vector by vector. A depth above 255 is
+split into segments of 255 classes. The tile is narrowed again for each segment, which adds only 1/255 to the reads
+of the comparison.
 
 `encode_bits` writes bit-packed Boolean planes, as Arrow stores them. A tile of codes becomes masks of the two
-halves of a code, and a class is two of them together. The lowest bit is the first row, and the bits after the last
-row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
+halves of a code, and the bits of a class are two masks combined with AND. The lowest bit is the first row, and the
+bits after the last row are 0 (Arrow columnar format, "Validity bitmaps": least-significant bit numbering).
 """
 
 from libc.stdint cimport uint8_t, uintptr_t
@@ -31,7 +31,7 @@ cdef struct Job:
     const CodeSource *source
     const ohf_fill *fill
     unsigned char *out
-    size_t plane_bytes      # from one class to the next
+    size_t plane_bytes      # the distance between classes
     Py_ssize_t inner
     Py_ssize_t n_tiles      # tiles of a run
     Py_ssize_t n_segments
@@ -40,7 +40,7 @@ cdef struct Job:
 
 
 cdef void write_tile(const Job *job, Py_ssize_t outer, Py_ssize_t tile, Py_ssize_t segment) noexcept nogil:
-    """Write one segment of classes over one tile of positions."""
+    """Write one segment of classes for one tile of positions."""
     cdef uint8_t codes[TILE + OHF_PAD]
     cdef Py_ssize_t begin = tile * TILE, count = min(job.inner - begin, <Py_ssize_t> TILE)
     cdef Py_ssize_t base = segment * OHF_SPAN8, depth = job.fill.depth
@@ -65,7 +65,7 @@ cdef int run(
     const CodeSource *source, Py_ssize_t outer, Py_ssize_t depth, Py_ssize_t inner, unsigned char *out,
     Py_ssize_t width, const unsigned char *on, const unsigned char *off, int num_threads,
 ) except -1:
-    """Write (outer, depth, inner) elements; nothing may be empty."""
+    """Write (outer, depth, inner) elements; no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t item_bytes
@@ -93,7 +93,7 @@ cdef int encode_planes(
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
     int num_threads,
 ) except -1:
-    """Write (outer, depth, inner) elements from indices under a policy; nothing may be empty."""
+    """Write (outer, depth, inner) elements from indices under a policy; no dimension may be 0."""
     cdef CodeSource source
     source.indices = <const char *> indices
     source.index_bytes = kind_bytes(kind)
@@ -107,11 +107,11 @@ def encode_block(
     CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads,
 ):
-    """Write the ``depth`` planes of the one column, of one-byte codes."""
+    """Write the ``depth`` planes of a single column of one-byte codes."""
     cdef Py_ssize_t width = on.shape[0]
     columns.require(1, 1)
     if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
-        raise ValueError("planes.encode_block: the lengths do not agree")
+        raise ValueError("planes.encode_block: the lengths differ")
     run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)
 
 
@@ -126,7 +126,7 @@ cdef struct BitsJob:
 cdef void write_bit_tile(
     const BitsJob *job, Py_ssize_t begin, Py_ssize_t count, unsigned char *masks
 ) noexcept nogil:
-    """Write all classes of one tile of rows."""
+    """Write the bits of all classes for one tile of rows."""
     cdef uint8_t codes[BIT_TILE + OHF_PAD]
     cdef Py_ssize_t base = 0, span
     while base < job.n_classes:
@@ -140,7 +140,7 @@ cdef void write_bit_tile(
 
 
 cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write some tiles."""
+    """Write the tiles of one chunk of rows."""
     cdef const BitsJob *job = <const BitsJob *> any_job
     cdef unsigned char room[OHF_BIT_MASKS + 64]
     cdef unsigned char *masks = room + (-<uintptr_t> room & 63)
@@ -151,10 +151,10 @@ cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 def encode_bits(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
-    """Write row ``j`` of ``out`` as the bits of class ``j`` of the one column, of one-byte codes.
+    """Write the bits of class ``j`` of a single column of one-byte codes to row ``j`` of ``out``.
 
-    If a row is longer than its bits, the bytes after these keep their values. ``result_bytes`` is the size of the
-    whole result, of which ``out`` may be a part: rows of a large one bypass the caches if they begin with a cache
+    If a row is longer than its bits, the remaining bytes keep their values. ``result_bytes`` is the size of the
+    whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a cache
     line.
     """
     cdef BitsJob job

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Ragged: any number of codes per row, into a matrix (set or counted) or into CSR.
+"""Encoding of rows with any number of codes, as a matrix of ones or counts, or as CSR.
 
-Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, and the
-caller copies offsets that other threads may change. The codes are bounded where they are read.
+Row ``i`` has the codes ``[offsets[i], offsets[i + 1])``. The offsets are checked once, so the
+caller copies offsets that other threads may change. The codes are checked when they are read.
 """
 
 from libc.stdint cimport int32_t, int64_t
@@ -44,13 +44,13 @@ cdef struct Job:
 
 
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_codes) except -1:
-    """Refuse offsets that do not walk over the codes from the first to the last."""
+    """Raise an error unless the offsets ascend and are within the codes."""
     cdef Py_ssize_t i
     if offsets.shape[0] < 1 or offsets[0] < 0 or offsets[offsets.shape[0] - 1] > n_codes:
-        raise ValueError(f"the offsets do not lie within the {n_codes} codes")
+        raise ValueError(f"the offsets must be in [0, {n_codes}]")
     for i in range(1, offsets.shape[0]):
         if offsets[i] < offsets[i - 1]:
-            raise ValueError(f"offsets[{i}] = {offsets[i]} is less than the one before, {offsets[i - 1]}")
+            raise ValueError(f"offsets[{i}] = {offsets[i]} is less than the previous offset, {offsets[i - 1]}")
     return 0
 
 
@@ -81,7 +81,7 @@ def encode(
     const int64_t[::1] offsets, CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth,
     const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
 ):
-    """Write rows of ``depth`` elements: on at every code of the row, else off."""
+    """Write rows of ``depth`` elements: ``on`` at every code of the row, else ``off``."""
     cdef Job job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0]
@@ -157,7 +157,7 @@ cdef void sort_row(position_t *columns, Py_ssize_t n) noexcept nogil:
 
 
 cdef Py_ssize_t merge_row(position_t *columns, Py_ssize_t n, position_t *to, int64_t *counts) noexcept nogil:
-    """Write the distinct columns of a sorted row and how often each came; return how many."""
+    """Write the distinct columns of a sorted row and their counts; return the number of distinct columns."""
     cdef Py_ssize_t i, n_distinct = 0
     for i in range(n):
         if i > 0 and columns[i] == columns[i - 1]:
@@ -173,9 +173,9 @@ def csr(
     const int64_t[::1] offsets, CodeColumns columns, position_t[::1] indices, position_t[::1] indptr,
     int64_t[::1] counts, Py_ssize_t n_columns,
 ):
-    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts``, which have room for every code.
+    """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element for every code).
 
-    Returns how many columns there are in all rows together.
+    Return the number of stored elements.
     """
     cdef int32_t codes[CODES]
     cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
@@ -202,7 +202,7 @@ def csr(
                 at += n
             if total > begin:
                 sort_row(&indices[begin], total - begin)
-                # The distinct columns are never more, and never behind, those they are read from.
+                # The columns can be merged in place, because the output never overtakes the input.
                 total = begin + merge_row(&indices[begin], total - begin, &indices[begin], &counts[begin])
             indptr[row + 1] = <position_t> total
     return total

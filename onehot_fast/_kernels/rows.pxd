@@ -1,4 +1,4 @@
-"""The encoding of indices, for the compiled path of small calls."""
+"""The encoding of indices, for the fast path of small calls."""
 
 from onehot_fast._kernels.simd cimport ohf_policy
 

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Rows: the new axis is the last one, or so near the end that a group of indices fills few cache lines.
+"""Encoding of rows: the new axis is the last, or so near the end that a group of indices fills few cache lines.
 
-The output is a sequence of groups, each of ``inner`` neighbouring indices and ``depth * inner`` elements
-(``inner`` is 1 when the new axis is the last). Ways to write it (all measured, see docs/performance/kernels.md):
+The output is a sequence of groups. A group has ``inner`` adjacent indices and ``depth * inner`` elements
+(``inner`` is 1 if the new axis is the last). There are five ways to write it (see docs/performance/kernels.md):
 
 expand   narrow rows: whole vectors are built in registers from the codes of the rows they span
 block    fill a block that fits the first-level cache with off, then store its hot elements
@@ -11,14 +11,14 @@ merge    wide rows: stream off, composing only the one vector that holds the hot
 scatter  store only the hot elements, into memory that already holds off
 
 Memory that the system has just cleared is still in the caches. It is not streamed to, because streaming stores
-would have to drive it out (1M rows of 10 float32: 12.4 ms instead of 7.9).
+would first have to evict it (1M rows of 10 float32: 12.4 ms instead of 7.9).
 
 The output is written once. The work is O(bytes of output + bytes of indices).
 
 `encode_columns` writes several columns of codes into one row-major matrix, in a single pass over the output. Their
-tables name columns of the whole matrix. A large output is written by windows of whole cache lines, whatever rows
-they cut: the hot elements of the rows are stored in a scratch block that holds off, and the block is streamed out
-while off is restored. A smaller output is filled with off and gets its hot elements in place, block by block.
+tables refer to columns of the whole matrix. A large output is written in windows of whole cache lines, which may
+split rows: the hot elements are stored in a scratch block filled with off, and the block is streamed out while off
+is restored. A smaller output is filled with off, then its hot elements are stored in place, block by block.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uintptr_t
@@ -76,7 +76,7 @@ cdef void expand_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcep
 
 
 cdef void panel_chunk(const Job *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write groups so deep that their codes need several windows of classes."""
+    """Write groups with so many classes that their codes need several windows."""
     cdef int32_t codes[CODES]
     cdef ohf_policy policy = job.policy[0]
     cdef ohf_fill fill = job.fill[0]
@@ -131,7 +131,7 @@ cdef bint is_zero(const unsigned char *element, Py_ssize_t width) noexcept nogil
 
 
 cdef ohf_rows choose(const Job *job, const ohf_fill *fill, bint can_stream, bint is_cleared) noexcept nogil:
-    """Return the writer for a width of groups, NULL to expand; measured in docs/performance/kernels.md."""
+    """Return the fastest writer for groups of this width, or NULL to expand."""
     cdef const ohf_microkernels *kernels = job.microkernels
     if is_cleared and job.group_bytes >= SPARSE_BYTES and is_zero(fill.off, fill.width):
         return kernels.rows_scatter
@@ -151,7 +151,7 @@ cdef int encode_rows(
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
     int num_threads, bint is_cleared,
 ) except -1:
-    """Write ``n_groups`` groups of ``inner`` indices each; nothing may be empty."""
+    """Write ``n_groups`` groups of ``inner`` indices each; no dimension may be 0."""
     cdef Job job
     cdef ohf_fill fill
     cdef ohf_plan plan
@@ -192,7 +192,7 @@ cdef int encode_indices(
     unsigned char *out, Py_ssize_t width, const unsigned char *on, const unsigned char *off,
     int num_threads, bint is_cleared,
 ) except -1:
-    """Write the one-hot encoding of ``n`` indices, seen as (n / inner, depth, inner); nothing may be empty."""
+    """Write the one-hot encoding of ``n`` indices in shape (n / inner, depth, inner); no dimension may be 0."""
     # Runs of a class shorter than four cache lines are scattered like rows: the two partial lines at the ends of
     # a run would cost more than the comparison saves.
     if inner == 1 or inner * width < 256:
@@ -207,16 +207,16 @@ def encode(
     const unsigned char[::1] on, const unsigned char[::1] off, bint wrap, ignored, int num_threads,
     bint is_cleared=False,
 ):
-    """Write the encoding of ``indices`` into ``out``; ``ignored`` is None or the 64-bit pattern to leave out.
+    """Write the encoding of ``indices`` into ``out``; ``ignored`` is the bit pattern of an ignored index or None.
 
-    ``out`` holds ``len(indices) * depth`` elements of ``len(on)`` bytes, none of the three 0. ``is_cleared``
-    memory comes fresh from the system, which has just set it to 0.
+    ``out`` has ``len(indices) * depth`` elements of ``len(on)`` bytes; none of the three may be 0.
+    ``is_cleared`` says that ``out`` is fresh memory, which the system has just set to 0.
     """
     cdef ohf_policy policy = policy_of(depth, wrap, ignored)
     cdef int kind = index_kind(indices)
     cdef Py_ssize_t width = on.shape[0], n = indices.shape[0]
     if n * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
-        raise ValueError("rows.encode: the lengths do not agree")
+        raise ValueError("rows.encode: the lengths differ")
     if inner < 1 or n % inner != 0:
         raise ValueError(f"rows.encode: inner = {inner} does not fit")
     encode_indices(
@@ -232,8 +232,8 @@ cdef struct MatrixJob:
     unsigned char *out
     Py_ssize_t n_columns, n_rows, row_bytes, n_bytes
     Py_ssize_t chunk_rows
-    Py_ssize_t window       # bytes, 0: in place
-    Py_ssize_t step         # rows whose codes are read together, for several blocks; 0: too many columns
+    Py_ssize_t window       # bytes of a window, or 0 to write in place
+    Py_ssize_t step         # rows whose codes are read together, or 0 if there are too many columns
 
 
 cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes) noexcept nogil:
@@ -255,7 +255,7 @@ cdef void scatter_read(
 cdef void scatter(
     const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes, unsigned char *block,
 ) noexcept nogil:
-    """Store the hot elements column by column, if the codes of all columns do not fit a block."""
+    """Store the hot elements of rows column by column, because the codes of all columns do not fit a block."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         read(&job.sources[column], row, count, 0, job.fill.depth, codes)
@@ -263,10 +263,10 @@ cdef void scatter(
 
 
 cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
-    """Write the bytes [begin, end) of the output by windows."""
+    """Write the bytes [begin, end) of the output in windows."""
     cdef int32_t codes[MATRIX_CODES]
     cdef unsigned char room[WINDOW + 2 * OHF_SCRATCH + 192]
-    # Rows that begin before a window or end after it store elements beside it, which are not read.
+    # Rows that begin before a window or end after it store elements outside it, which are not read.
     cdef Py_ssize_t beside = (job.row_bytes + 63) // 64 * 64, row, stop, first = 0, known = 0, there
     cdef unsigned char *scratch = room + (-<uintptr_t> room & 63) + beside
     cdef unsigned char *block
@@ -286,7 +286,7 @@ cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) n
                 read_columns(job, first, known - first, codes)
             scatter_read(job, codes + (row - first), stop - row, rows)
         job.microkernels.move(job.out + begin, block, there - begin, job.fill)
-        if block != scratch:   # only the first window begins within a line
+        if block != scratch:   # only the first window begins within a cache line
             job.microkernels.fill(scratch, 64, job.fill)
         begin = there
     job.microkernels.fence()
@@ -315,7 +315,7 @@ cdef void write_matrix_chunk(const MatrixJob *job, Py_ssize_t row, Py_ssize_t en
 
 
 cdef void run_matrix_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
-    """Write one chunk: of lines, or of rows."""
+    """Write one chunk of the matrix: a range of bytes if it is streamed, else a range of rows."""
     cdef const MatrixJob *job = <const MatrixJob *> any_job
     if job.window:
         stream_chunk(job, chunk * CHUNK_BYTES, min((chunk + 1) * CHUNK_BYTES, job.n_bytes))
@@ -333,16 +333,16 @@ def encode_columns(
 ):
     """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns.
 
-    ``is_cleared`` memory is that of `encode`.
+    ``is_cleared`` has the same meaning as in `encode`.
     """
     cdef MatrixJob job
     cdef ohf_fill fill
     cdef Py_ssize_t width = on.shape[0], n_chunks
     columns.require(columns.n_columns, 4)
     if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
-        raise ValueError("rows.encode_columns: the lengths do not agree")
+        raise ValueError("rows.encode_columns: the lengths differ")
     if depth > 0x7fffffff:
-        raise ValueError(f"rows.encode_columns: {depth} columns are more than int32 tables can name")
+        raise ValueError(f"rows.encode_columns: {depth} columns exceed the range of int32 tables")
     fill_init(&fill, width, depth, 1, &on[0], &off[0])
     job.microkernels = microkernels()
     job.sources = columns.items

@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Scans over the indices: the first one a policy forbids, the largest, and how often each occurs.
+"""Scans of the indices: the first index that a policy rejects, the largest index, and counts.
 
-Each reads the indices once, without a copy and without the GIL. A block is first asked as a whole whether anything
-in it offends (a reduction the compiler vectorises), and only the block that says yes is searched.
+Each scan reads the indices once, without a copy and without the GIL. A vectorised reduction finds the first block
+with a rejected index, and only this block is searched.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -29,7 +29,7 @@ ctypedef fused index_t:
 cdef double TWO_63 = 9223372036854775808.0
 
 cdef struct Limits:
-    int64_t lowest        # smallest index that a negative one may have
+    int64_t lowest        # the lowest valid negative index
     uint64_t depth
     bint check_lowest
     bint check_depth
@@ -71,10 +71,10 @@ cdef bint any_offends(const index_t *indices, Py_ssize_t n, const Limits *limits
 def first_invalid(
     const index_t[::1] indices, Py_ssize_t depth, bint wrap, ignored, bint negative, bint too_large,
 ):
-    """Return the position of the first index that offends, or -1.
+    """Return the position of the first rejected index, or -1.
 
-    ``negative`` forbids what is below 0 (with ``wrap``: below ``-depth``), ``too_large`` what is not below
-    ``depth``; ``ignored`` is None or the 64-bit pattern of the index that never offends.
+    ``negative`` rejects indices below 0 (with ``wrap``: below ``-depth``), and ``too_large`` rejects indices of
+    ``depth`` or more. ``ignored`` is the 64-bit pattern of an index that is never rejected, or None.
     """
     cdef Limits limits
     cdef Py_ssize_t n = indices.shape[0], begin = 0, i, found = -1
@@ -98,9 +98,9 @@ def first_invalid(
 
 
 def maximum(const index_t[::1] indices, ignored):
-    """Return the largest index, truncated, or None where there is none.
+    """Return the largest index, truncated, or None if all indices are skipped.
 
-    The ignored index is skipped, and so is a float that int64 cannot hold.
+    The ignored index is skipped, and floats outside the range of int64 are skipped.
     """
     cdef bint has_ignored = ignored is not None, found = False
     cdef uint64_t ignored_bits = 0 if ignored is None else <uint64_t> ignored
@@ -125,14 +125,14 @@ def maximum(const index_t[::1] indices, ignored):
 
 
 cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:
-    """Count one integer, or in the last place what has none."""
+    """Count one integer; integers out of range are counted in the last element."""
     counts[min(ohf_once(<uint64_t> index), last)] += 1
 
 
 def count(const index_t[::1] indices, int64_t[:, ::1] counts):
-    """Add how often each integer occurs to the sums of the rows of ``counts``, all others to its last column.
+    """Count the occurrences of each integer; the sum of the rows of ``counts`` is the result.
 
-    With four rows instead of one, equal neighbours do not wait for each other.
+    The last column counts all other integers. With four rows, equal adjacent integers do not wait for each other.
     """
     cdef Py_ssize_t n = indices.shape[0], i, n_rows = counts.shape[0], n_columns = counts.shape[1]
     cdef Py_ssize_t step = n_columns if n_rows == 4 else 0

@@ -1,9 +1,9 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Which variant of the microkernels is active, and from which size on the output is streamed.
+"""The active variant of the microkernels, and the size above which outputs are streamed past the caches.
 
-The best variant that the processor runs is chosen at import. ``ONEHOT_FAST_SIMD`` forces another one, and
-``ONEHOT_FAST_STREAM_BYTES`` moves the size above which stores bypass the caches (default: half the last-level
-cache, at most 16 MiB). `activate` and `set_stream_bytes` do the same within a process, for tests and measurements.
+At import, the best variant that the processor supports is chosen. ``ONEHOT_FAST_SIMD`` selects another variant,
+and ``ONEHOT_FAST_STREAM_BYTES`` sets the size above which stores bypass the caches (default: half the last-level
+cache, at most 16 MiB). `activate` and `set_stream_bytes` change both in a process, for tests and measurements.
 """
 
 import os
@@ -54,7 +54,7 @@ cdef void plan_init(ohf_plan *plan, const ohf_fill *fill, const unsigned char *o
 
 
 def variants():
-    """Return the names of the variants this processor runs, best first."""
+    """Return the names of the variants that this processor supports, best first."""
     return tuple(found[i].name.decode() for i in range(n_found))
 
 
@@ -64,12 +64,12 @@ def active():
 
 
 def activate(str name):
-    """Make ``name`` the active variant and return the name of the one before it.
+    """Make ``name`` the active variant and return the name of the previous variant.
 
     Raises
     ------
     ValueError
-        If the processor does not run a variant of that name.
+        If this processor does not support a variant of that name.
     """
     global active_microkernels
     before = active()
@@ -86,7 +86,7 @@ def get_stream_bytes():
 
 
 def set_stream_bytes(size_t n_bytes):
-    """Set the output size in bytes above which stores bypass the caches, and return the one before it."""
+    """Set the output size in bytes above which stores bypass the caches, and return the previous size."""
     global stream_threshold
     before = stream_threshold
     stream_threshold = n_bytes
@@ -94,15 +94,15 @@ def set_stream_bytes(size_t n_bytes):
 
 
 def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
-    """Fill memory with an element past the caches.
+    """Fill memory with an element, with stores that bypass the caches.
 
-    This is what `benchmarks.floor` takes for the least that an output costs.
+    `benchmarks.floor` uses the time of this function as a lower bound for writing an output.
 
     Returns
     -------
     bool
-        False where the active variant has no such stores, or the element does not divide a cache line, or the
-        memory does not begin where one does; then nothing is written.
+        False if the active variant has no such stores, the size of the element does not divide a cache line, or
+        the memory is not aligned to a cache line; then nothing is written.
     """
     cdef unsigned char room[OHF_SCRATCH + 128]
     cdef unsigned char *block = room + (-<uintptr_t> room & 63)
@@ -124,12 +124,12 @@ def stream_fill(unsigned char[::1] out, const unsigned char[::1] element):
 
 
 def _read_environment():
-    """Apply the two environment variables."""
+    """Apply ``ONEHOT_FAST_SIMD`` and ``ONEHOT_FAST_STREAM_BYTES``."""
     if name := os.environ.get("ONEHOT_FAST_SIMD"):
         activate(name)
     if n_bytes := os.environ.get("ONEHOT_FAST_STREAM_BYTES"):
         if not (n_bytes.isascii() and n_bytes.isdigit() and int(n_bytes) < 1 << 63):
-            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES={n_bytes}: accepted is a number of bytes, as 16777216")
+            raise ValueError(f"ONEHOT_FAST_STREAM_BYTES={n_bytes} must be a number of bytes, such as 16777216")
         set_stream_bytes(int(n_bytes))
 
 

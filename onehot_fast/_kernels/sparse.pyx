@@ -1,10 +1,10 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""CSR and CSC: the positions of the hot elements, without the matrix.
+"""CSR and CSC output: the positions of the hot elements.
 
-CSR writes the columns of every row where they belong if no row lacks one, and closes the gaps afterwards where
-some do: one pass over the codes, and a second over the positions only when there are gaps. CSC counts the rows of
-each column, part by part of the rows, then every part places its own. Both come out canonical: sorted, without
-duplicates, given that the tables name increasing and disjoint columns from one input column to the next.
+CSR writes the columns of every row as if no row lacked a column, and then closes the gaps: one pass over the
+codes, and a second pass over the positions only if there are gaps. CSC counts the rows of each column for each
+part of the rows, then every part writes its own row numbers. Both results are canonical (sorted, without
+duplicates), if the columns in the tables increase from one input column to the next.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint64_t, uintptr_t
@@ -29,18 +29,18 @@ cdef extern from *:
 
 cdef enum:
     CODES = 2048            # codes of a block, all columns together: 8 KiB
-    MAX_COLUMNS = 1024      # transposed together; wider rows are written one by one
+    MAX_COLUMNS = 1024      # columns that are transposed together; wider rows are written one by one
     CHUNK_ROWS = 16384
-    LANES = 8               # parts of a group of rows, taken in turns,
-    LANE_CODES = 256        # and codes of a block of each
-    # Fewer lanes for more columns, because each writes a line and the first-level cache holds 512.
+    LANES = 8               # parts of a group of rows, which are processed in turns
+    LANE_CODES = 256        # codes of a block of each part
+    # More columns need fewer lanes, because each lane writes a cache line and the first-level cache holds 512.
     LANE_COLUMNS = 64
     HALF_LANE_COLUMNS = 128
-    # Positions of this size do not fit the second-level cache: the next line is fetched when one is
-    # written. 10M rows of 50 columns take 22 ms in place of 42, 1M (4 MB) 1.9 in place of 1.4.
+    # Positions of this size exceed the second-level cache, so the next cache line is prefetched: 10M rows of 50
+    # columns take 22 ms instead of 42 ms (but 1M rows, 4 MB, would take 1.9 ms instead of 1.4 ms).
     FAR_BYTES = 8 << 20
 
-GROUP_PARTS = LANES   # for the dispatch
+GROUP_PARTS = LANES   # used by `dispatch`
 
 ctypedef fused position_t:
     int32_t
@@ -61,7 +61,7 @@ cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shift
     cdef const ohf_table *table = source.table
     if source.kind not in (OHF_I8, OHF_U8, OHF_I16, OHF_U16, OHF_I32, OHF_U32):
         return False
-    # What is above the sign bit of 32 bits is none of the codes either way.
+    # As int32 or as uint32, values of 2**31 or more are never codes.
     shifted.kind = OHF_I32 if source.kind == OHF_U32 else source.kind
     shifted.first = 0
     if table == NULL:
@@ -75,7 +75,7 @@ cdef bint shift_of(const CodeSource *source, Py_ssize_t span, ohf_shifted *shift
 
 
 cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
-    """Describe all columns; False where one has to be looked up."""
+    """Describe all columns; return False if a column needs its table."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
         if not shift_of(&job.sources[column], job.span, &shifted[column]):
@@ -87,7 +87,7 @@ cdef bint shifts_of(const Job *job, ohf_shifted *shifted) noexcept nogil:
 cdef Py_ssize_t write_added(
     const Job *job, Py_ssize_t row, Py_ssize_t n_rows, int32_t *indices, int32_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write rows from ``row`` on, up to about the first that lacks a column; return how many."""
+    """Write rows from ``row`` until about the first row that lacks a column; return their number."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t column
     for column in range(job.n_columns):
@@ -100,7 +100,7 @@ cdef Py_ssize_t write_block(
     const Job *job, const int32_t *codes, Py_ssize_t step, Py_ssize_t n_rows, position_t *indices,
     position_t *ends, Py_ssize_t place,
 ) noexcept nogil:
-    """Write a block of rows whose positions were looked up, ``step`` apart; return where they end."""
+    """Write a block of rows from positions that are ``step`` apart; return the end of the written positions."""
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t n_columns = job.n_columns, column, i, row = 0
     cdef const unsigned char *at
@@ -122,7 +122,7 @@ cdef Py_ssize_t write_block(
 cdef Py_ssize_t write_rows(
     const Job *job, Py_ssize_t begin, Py_ssize_t end, position_t *indices, position_t *indptr,
 ) noexcept nogil:
-    """Write the columns of rows [begin, end) from their place on; return where they end."""
+    """Write the columns of rows [begin, end); return the end of the written positions."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
     cdef Py_ssize_t place = begin * n_columns, row = begin, count, column, n, first
@@ -139,7 +139,7 @@ cdef Py_ssize_t write_rows(
             place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
         elif count:
             first = 0
-            while first < n_columns:   # row by row, as many of its columns as fit
+            while first < n_columns:   # one row, as many of its columns as fit in a block
                 n = min(n_columns - first, <Py_ssize_t> CODES)
                 for column in range(n):
                     read(&job.sources[first + column], row, 1, 0, job.span, codes + column)
@@ -165,7 +165,7 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 cdef Py_ssize_t close_gaps(
     position_t *indices, position_t *indptr, Py_ssize_t n_rows, Py_ssize_t n_columns,
 ) noexcept nogil:
-    """Move the chunks' columns together where rows lack some; return how many there are in all."""
+    """Remove the gaps between the columns of the chunks; return the total number of columns."""
     cdef Py_ssize_t begin = 0, end, row, total = 0, gap
     while begin < n_rows:
         end = min(begin + CHUNK_ROWS, n_rows)
@@ -185,16 +185,16 @@ cdef Py_ssize_t close_gaps(
 def csr(
     CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads,
 ):
-    """Fill ``indptr`` (rows + 1) and ``indices`` (room for a column per row and source); return how many.
+    """Fill ``indptr`` (rows + 1) and ``indices`` (rows * sources); return the number of stored elements.
 
-    The codes have four bytes; ``n_columns`` are those of the whole matrix.
+    The codes have four bytes; ``n_columns`` is the number of columns of the whole matrix.
     """
     cdef Job job
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t total
     columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
-        raise ValueError("csr.csr: the lengths do not agree")
+        raise ValueError("sparse.csr: the lengths differ")
     indptr[0] = 0
     if columns.n_rows == 0:
         return 0
@@ -223,7 +223,7 @@ cdef struct PartsJob:
     const CodeSource *sources
     Py_ssize_t n_sources, n_rows, n_groups, n_columns
     int group_parts         # LANES or 1
-    void *places            # (groups, columns, group_parts): the counts of a part, or where its next row goes
+    void *places            # (groups, columns, group_parts): the counts of a part, or the position of its next row
     void *indices           # NULL: count only
     Py_ssize_t n_indices
     bint wide
@@ -238,12 +238,12 @@ cdef inline void take(
     int32_t code, position_t row, Py_ssize_t stride, position_t *places, position_t *indices,
     size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Count a row in its column, or write it where it belongs."""
+    """Count a row in its column, or write its number to the next position of the column."""
     cdef position_t place
     if code >= 0:
         place = places[<Py_ssize_t> code * stride]
         places[<Py_ssize_t> code * stride] = place + 1
-        # A place is out of bounds only where the codes changed since they were counted.
+        # A position is out of bounds only if another thread changed the codes after they were counted.
         if indices != NULL and <size_t> place < n_indices:
             if is_far:
                 OHF_PREFETCH_WRITE(<const void *> (<uintptr_t> (indices + place) + 64))
@@ -254,7 +254,7 @@ cdef inline void take_lanes(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, Py_ssize_t stride,
     position_t *places, position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Take as many rows of each of some parts, in turns; the compiler knows what is the same for all."""
+    """Process the same number of rows of several parts, in turns."""
     cdef Py_ssize_t i
     cdef int lane
     for i in range(n_rows):
@@ -269,7 +269,7 @@ cdef inline void take_block(
     const int32_t *codes, const position_t *rows, Py_ssize_t n_rows, int lanes, position_t *places,
     position_t *indices, size_t n_indices, bint is_far,
 ) noexcept nogil:
-    """Choose the number of lanes."""
+    """Call `take_lanes` with a constant number of lanes."""
     if lanes == LANES:
         take_lanes(codes, rows, n_rows, LANES, LANES, places, indices, n_indices, is_far)
     elif lanes == LANES // 2:
@@ -284,11 +284,11 @@ cdef void walk_source(
     const PartsJob *job, const CodeSource *source, Py_ssize_t part, int lanes, position_t *places,
     position_t *indices,
 ) noexcept nogil:
-    """Take the rows of ``lanes`` parts of one source in turns.
+    """Process the rows of ``lanes`` parts of one source in turns.
 
-    A column's place is loaded, raised and stored again, and a processor that once saw such a load meet a store
-    just before lets all later ones wait until the addresses of the stores are known. Rows of one part that follow
-    one another then take 3 ns each; those of 4 or 8 parts in turns 1 ns.
+    The position of a column is loaded, incremented and stored. If a load follows a store to the same address, the
+    processor delays all later loads until the addresses of the stores are known. Consecutive rows of one part then
+    take 3 ns each; rows of 4 or 8 parts in turns take 1 ns each.
     """
     cdef int32_t codes[LANES * LANE_CODES]
     cdef position_t rows[LANES]
@@ -324,7 +324,7 @@ cdef void walk_source(
 cdef void walk_group(
     const PartsJob *job, Py_ssize_t part, position_t *places, position_t *indices,
 ) noexcept nogil:
-    """Take the rows of the parts of a group: source by source, some parts in turns."""
+    """Process the rows of a group, source by source, several parts in turns."""
     cdef Py_ssize_t source, at
     cdef int lanes
     cdef uint64_t n_columns
@@ -343,7 +343,7 @@ cdef void walk_group(
 
 
 cdef void run_group(const void *any_job, Py_ssize_t group) noexcept nogil:
-    """Take the rows of a group; groups share nothing but the memory they read codes from."""
+    """Process the rows of a group; groups share only the codes, which they read."""
     cdef const PartsJob *job = <const PartsJob *> any_job
     cdef Py_ssize_t part = group * job.group_parts, first = part * job.n_columns
     if job.wide:
@@ -356,7 +356,7 @@ cdef int run_groups(
     CodeColumns columns, position_t[:, :, ::1] places, position_t *indices, Py_ssize_t n_indices,
     int num_threads,
 ) except -1:
-    """Walk all parts."""
+    """Process all parts, in parallel by groups."""
     cdef PartsJob job
     columns.require(columns.n_columns, 4)
     if places.shape[2] not in (1, LANES):
@@ -378,15 +378,15 @@ cdef int run_groups(
 
 
 def csc_counts(CodeColumns columns, position_t[:, :, ::1] counts, int num_threads):
-    """Add to ``counts`` (groups, columns, parts of a group) how many rows of a part are on in each column.
+    """Add the number of ones in each column of each part to ``counts`` (groups, columns, parts of a group).
 
-    Part ``i`` of all parts is the rows from ``i * n_rows // n_parts`` to those of the next; codes have four bytes.
+    Part ``i`` begins at row ``i * n_rows // n_parts`` and ends where the next part begins. Codes have four bytes.
     """
     if counts.shape[0] and counts.shape[1]:
         run_groups(columns, counts, <position_t *> NULL, 0, num_threads)
 
 
 def csc_rows(CodeColumns columns, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
-    """Write the rows of each column; ``places``, as the counts, is where each part begins, then its end."""
+    """Write the rows of each column; ``places`` has the first position of each part, and then its end."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
         run_groups(columns, places, &indices[0], indices.shape[0], num_threads)

@@ -1,4 +1,4 @@
-"""Validity bitmaps: bits of least significant order, 1 where a row is valid, from any bit on."""
+"""Validity bitmaps in least-significant bit order: a bit is 1 if its row is valid; they may begin at any bit."""
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 

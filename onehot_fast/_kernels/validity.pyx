@@ -1,8 +1,8 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Validity bitmaps, and integers under them: a null becomes -1.
+"""Validity bitmaps, and conversion of integers with a bitmap to codes: a null becomes -1.
 
-A bitmap is read byte by byte, and a table spreads each byte to eight. The loops over those have no branch, and the
-compiler vectorises them. Only bytes with a bit of the range are read.
+A bitmap is read byte by byte, and a look-up table expands each byte to eight bytes. The loops over these bytes
+have no branches, so the compiler vectorises them. Only bytes with a bit of the range are read.
 """
 
 from libc.stdint cimport (
@@ -13,12 +13,12 @@ from libc.string cimport memcpy
 cdef enum:
     BLOCK = 1024
 
-cdef uint8_t SPREAD[256][8]     # the bits of each byte, one to a byte
-cdef uint8_t ONES[256]          # and how many they are
+cdef uint8_t SPREAD[256][8]     # the bits of each byte, as eight bytes
+cdef uint8_t ONES[256]          # the number of ones in each byte
 
 
 cdef void fill_tables() noexcept:
-    """Fill the two tables, once."""
+    """Fill the two look-up tables."""
     cdef int byte, bit
     for byte in range(256):
         ONES[byte] = 0
@@ -31,14 +31,14 @@ fill_tables()
 
 
 cdef inline uint8_t eight(const uint8_t *bits, int64_t begin) noexcept nogil:
-    """Return the eight bits from ``begin`` on; all eight must be there."""
+    """Return the eight bits from ``begin``; all eight must exist."""
     cdef const uint8_t *at = bits + (begin >> 3)
     cdef int shift = begin & 7
     return at[0] if shift == 0 else <uint8_t> (at[0] >> shift | at[1] << (8 - shift))
 
 
 cdef inline uint8_t some(const uint8_t *bits, int64_t begin, int n) noexcept nogil:
-    """Return the ``n`` < 8 bits from ``begin`` on, the others 0."""
+    """Return the ``n`` < 8 bits from ``begin``; the remaining bits are 0."""
     cdef uint8_t found = 0
     cdef int i
     for i in range(n):
@@ -83,7 +83,7 @@ cdef void intersect(
     const uint8_t *first, int64_t first_begin, const uint8_t *second, int64_t second_begin, int64_t n,
     uint8_t *out, int shift,
 ) noexcept nogil:
-    """Write where both bitmaps are 1, from bit ``shift`` < 8 of ``out`` on; a ``second`` that is NULL is all 1."""
+    """Write the AND of two bitmaps to ``out``, from bit ``shift`` < 8; if ``second`` is NULL, it is all ones."""
     cdef int64_t done = 0
     cdef int taken
     cdef uint8_t byte
@@ -103,14 +103,14 @@ cdef void intersect(
         shift = 0
 
 
-# The indices as they are compared: as unsigned, where a negative one is too large.
+# The indices are compared as unsigned integers, so that negative indices are too large.
 ctypedef fused unsigned_t:
     uint8_t
     uint16_t
     uint32_t
     uint64_t
 
-# The codes as they are written; -1 has all bits set, whatever the sign of the type.
+# The types of the codes that are written; -1 has all bits set in signed and unsigned types.
 ctypedef fused code_t:
     int8_t
     int16_t
@@ -123,23 +123,23 @@ cdef inline int64_t code_block(
 ) noexcept nogil:
     """Write one block of codes; return the first valid index that is not below the limit, or -1.
 
-    A limit that the type of the indices cannot hold is no limit.
+    A limit beyond the type of the indices has no effect.
     """
     cdef unsigned_t limited = <unsigned_t> limit, index
     cdef uint8_t found = 0
     cdef int i
     for i in range(n):
-        index = indices[i]      # read once: what is compared is what is written
+        index = indices[i]      # read once, so that the value that is compared is the value that is written
         codes[i] = <code_t> index | <code_t> (<int8_t> valid[i] - 1)
         if unsigned_t is uint64_t:
-            # Limits are at most 2**63, so the sign bit tells: SSE2 has no 64-bit comparison (a million: 0.5 ms,
-            # not 1.0).
+            # Limits are at most 2**63, so the sign bit gives the result. SSE2 has no 64-bit comparison (a million
+            # indices take 0.5 ms instead of 1.0 ms).
             found |= valid[i] & <uint8_t> ((index | (limited - 1 - index)) >> 63)
         else:
             found |= valid[i] & <uint8_t> (index >= limited)
     if not found or limit != limited or limit == UINT64_MAX:
         return -1
-    for i in range(n - 1):      # or the last one, where another thread has changed the rest since
+    for i in range(n - 1):      # if another thread has changed the values, the last one is returned
         if valid[i] and indices[i] >= limited:
             return i
     return n - 1
@@ -166,11 +166,11 @@ cdef int64_t code_rows(
     char index_format, const void *indices, const uint8_t *bits, int64_t begin, int64_t n, uint64_t limit,
     int width, void *codes,
 ) noexcept nogil:
-    """Write integers as codes of ``width`` bytes, -1 where the bit from ``begin`` on is 0.
+    """Write integers as codes of ``width`` bytes, with -1 if the validity bit, counted from ``begin``, is 0.
 
-    ``index_format`` is the Arrow format of the integers, and ``width`` that of their type or, where they are
-    unsigned, the next wider one. Returns the position of the first valid integer that is not in [0, ``limit``), or
-    -1. The limit is at most 2**63, or UINT64_MAX for none; one beyond the type of the integers is none.
+    ``index_format`` is the Arrow format of the integers. ``width`` is the width of their type or, for unsigned
+    integers, the next larger width. Return the position of the first valid integer outside [0, ``limit``), or -1.
+    The limit is at most 2**63, or UINT64_MAX for no limit; a limit beyond the type of the integers has no effect.
     """
     if index_format == b"c" or (index_format == b"C" and width == 1):
         return code_array(<const uint8_t *> indices, bits, begin, n, limit, <int8_t *> codes)
@@ -190,7 +190,7 @@ cdef int64_t code_rows(
 cdef void code_bits(
     const uint8_t *values, int64_t values_begin, const uint8_t *bits, int64_t begin, int64_t n, uint8_t *codes,
 ) noexcept nogil:
-    """Write Booleans as 0 and 1, and -1 where the bit from ``begin`` on is 0; ``bits`` NULL is all 1."""
+    """Write Booleans as 0 and 1, or -1 if the validity bit from ``begin`` is 0; NULL ``bits`` are all ones."""
     cdef uint8_t valid[BLOCK]
     cdef int64_t done = 0
     cdef int taken, i

@@ -153,7 +153,7 @@ def test_kernels_refuse_codes_narrowed_for_another():
     for call in calls:
         with pytest.raises(ValueError, match="do not fit the kernel"):
             call()
-    with pytest.raises(ValueError, match="codes of 2 bytes; kernels take 1 or 4"):
+    with pytest.raises(ValueError, match="code_bytes must be 1 or 4, got 2"):
         CodeColumns([np.zeros(1, np.int8)], [None], 2)
 
 
