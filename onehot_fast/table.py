@@ -58,7 +58,7 @@ class Table(ABC):
     _coded: dict[int, Column] | None = None
 
     def __init__(self, names: Iterable[Hashable], n_rows: int, source: Any = None) -> None:
-        self.names = tuple(names)
+        self.names: tuple[Hashable, ...] = tuple(names)
         self.n_rows = n_rows
         self.source = source
 

@@ -28,22 +28,22 @@ ORIGINALS = {"OneHotEncoder"}
 
 # The largest value that each number may have.
 LIMITS = {
-    "lines of the package (.py, .pyx)": 35_400,
-    "lines of the core without cli": 18_100,
-    "lines of cli": 5_000,
-    "lines of integrations": 12_300,
-    "lines of code in the package": 22_800,
+    "lines of the package (.py, .pyx)": 34_000,
+    "lines of the core without cli": 17_700,
+    "lines of cli": 4_800,
+    "lines of integrations": 11_600,
+    "lines of code in the package": 22_200,
     "lines of C": 4_300,
-    "modules": 189,
-    "lines of tests (.py, .c)": 35_400,
+    "modules": 152,
+    "lines of tests (.py, .c)": 32_700,
     "units of the core in an import cycle": 0,
-    "names of the adapter that integrations use": 76,
-    "public classes with the same name": 4,
-    "lines of integrations/sklearn": 2_000,
-    "modules of integrations/sklearn": 11,
-    "modules of cli": 24,
-    "test files that import private modules": 51,
-    "words of docs/design.md": 2_000,
+    "names of the adapter that integrations use": 42,
+    "public classes with the same name": 0,
+    "lines of integrations/sklearn": 1_700,
+    "modules of integrations/sklearn": 10,
+    "modules of cli": 21,
+    "test files that import private modules": 17,
+    "words of docs/design.md": 1_800,
 }
 
 

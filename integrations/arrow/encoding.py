@@ -205,7 +205,7 @@ class EncodePlan:
             else:
                 fields += part.fields
         changed = {source.names[position] for position in self._positions}
-        self.schema = pa.schema(fields, metadata_without(source.metadata, changed))
+        self.schema: Any = pa.schema(fields, metadata_without(source.metadata, changed))
         kinds = [source.field(position).type for position in self._positions]
         self._n_hashed = sum(not pa.types.is_dictionary(kind) for kind in kinds)
 

@@ -228,7 +228,7 @@ class CategoryEncoder(BaseEncoder):
         rows = [codes for _, codes in learned]
         if handle_unknown == "error" and any(codes.has_unknown for codes in rows):
             raise SklearnFallback
-        self.categories_ = [categories for categories, _ in learned]
+        self.categories_: list[AnyArray] = [categories for categories, _ in learned]
         self._check_infrequent_enabled()
         validate_data(self, X=X, reset=True, skip_check_array=True)
         fitted = {"n_samples": len(rows[0].codes)}

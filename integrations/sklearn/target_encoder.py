@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -41,9 +41,9 @@ class TargetEncoder(CategoryEncoder, SklearnTargetEncoder):
            [2.75]])
     """
 
-    STEPS = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
+    STEPS: ClassVar[tuple[str, ...]] = (*CategoryEncoder.STEPS, "_transform_X_ordinal")
     # Use scikit-learn's cross-fitting, not the shortcut of `CategoryEncoder`.
-    fit_transform = SklearnTargetEncoder.fit_transform
+    fit_transform: Any = SklearnTargetEncoder.fit_transform
 
     def _result_dtype(self) -> DType | None:
         is_ready = hasattr(self, "encodings_") and not self._overrides(*self.STEPS)

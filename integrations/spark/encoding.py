@@ -54,7 +54,7 @@ FROM_VECTORS = {"array<float>": "float32", "array<double>": "float64"}
 MAX_FEATURES = 200
 MAX_CATEGORIES = 1000
 # The kinds of values, as in `FeatureWriter.kind_of`, of Spark's types.
-KINDS = {
+KINDS: dict[Any, str] = {
     spark_types.StringType: "text",
     spark_types.CharType: "text",
     spark_types.VarcharType: "text",

@@ -43,27 +43,33 @@ def _param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Par
 class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
     """The parameters of the stage and its model."""
 
-    handleUnknown = _param(
+    handleUnknown: Param[Any] = _param(
         "handleUnknown",
         "how to encode unknown values: " + ", ".join(get_args(HandleUnknown)),
     )
-    handleMissing = _param(
+    handleMissing: Param[Any] = _param(
         "handleMissing", "how to encode null and NaN: ignore, indicator, error or propagate"
     )
-    minFrequency = _param(
+    minFrequency: Param[Any] = _param(
         "minFrequency",
         "categories that are in fewer rows (int) or a smaller share of the rows (float) are"
         " infrequent",
         _number,
     )
-    maxCategories = _param(
+    maxCategories: Param[Any] = _param(
         "maxCategories",
         "the maximum number of features for the categories of a column",
         TypeConverters.toInt,
     )
-    drop = _param("drop", "the category to drop: first, last, if_binary or most_frequent")
-    dtype = _param("dtype", "the dtype of columns and array elements: bool, int8, float32, ...")
-    output = _param("output", "the type of output: vector, array, columns, codes or indices")
+    drop: Param[Any] = _param(
+        "drop", "the category to drop: first, last, if_binary or most_frequent"
+    )
+    dtype: Param[Any] = _param(
+        "dtype", "the dtype of columns and array elements: bool, int8, float32, ..."
+    )
+    output: Param[Any] = _param(
+        "output", "the type of output: vector, array, columns, codes or indices"
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -221,7 +227,7 @@ class OneHotEncoderModel(
     array([[ True, False]])
     """
 
-    encoder = _param("encoder", "the fitted encoder as JSON")
+    encoder: Param[Any] = _param("encoder", "the fitted encoder as JSON")
     _read: tuple[str, Encoder] | None = None
 
     def getEncoder(self) -> Encoder:

@@ -358,7 +358,7 @@ class DecodedLayout:
 
     def __init__(self, schema: Schema, names: Sequence[Hashable]) -> None:
         self.memo: dict[str, Any] = {}
-        self.features = _positions(names, schema.names)
+        self.features: list[int] = _positions(names, schema.names)
         self.columns: list[PassThrough | int] = []
         owner: dict[Hashable, int] = {
             name: i for i, column in enumerate(schema.columns) for name in column.names

@@ -34,8 +34,10 @@ class FeatureWriter(ABC, Generic[Expression]):
         self.column: ColumnSchema = column
         self.literals: Sequence[Any] = literals
 
-    # Return the kind of a category ("text", "integer", "zoned", …), or None if engines lack it.
-    kind_of = staticmethod(literal_kind)
+    @staticmethod
+    def kind_of(category: Any) -> str | None:
+        """Return the kind of a category ("text", "integer", "zoned", …), or None."""
+        return literal_kind(category)
 
     @abstractmethod
     def is_missing(self) -> Expression:

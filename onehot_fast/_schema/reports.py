@@ -261,7 +261,7 @@ class UnknownValueWarning(UserWarning):
     """Values are not categories, and `handle_unknown` is "warn"."""
 
     def __init__(self, unseen: Iterable[UnseenValues]) -> None:
-        self.unseen = {values.name: values for values in unseen}
+        self.unseen: dict[object, UnseenValues] = {values.name: values for values in unseen}
         columns = _some_columns(self.unseen.values())
         super().__init__(f"unknown values become rows of zeros, in {columns}")
 
