@@ -82,7 +82,12 @@ def interrupted(patch: pytest.MonkeyPatch) -> Iterator[None]:
     """Send a signal before the rows are written."""
     place = "before onehot_fast.cli.conversion.open_writer"
     signalling.send_at(place, signal.SIGINT, patch.setattr)
-    yield
+    # A shell starts its background jobs with this signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
