@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 
 import numpy as np
 import pytest
@@ -223,7 +222,7 @@ def test_fitted_encoders_know_their_columns() -> None:
 
 
 def test_the_second_argument_is_the_target() -> None:
-    with pytest.raises(TypeError, match=re.escape("write output='csr'")):
+    with pytest.raises(TypeError, match="pass output='csr'"):
         Encoder().fit_transform(FRAME, "csr")
 
 
