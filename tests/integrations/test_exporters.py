@@ -61,7 +61,7 @@ LIMITS = re.compile(
     r" be|BigQuery has no column|narwhals expressions cannot|has no literals|narwhals compares"
     r"|ONNX|needs a float64 input|has no categories|has no missing value|cannot hold"
     r"|which SQL compares"
-    r"|Expected object of length 1, got length: 0"  # narwhals 2.0, a literal for no rows
+    r"|Expected object of length 1, got (length: )?0"  # narwhals 2.0, a literal for no rows
 )
 FAILURES = r"unknown|missing|out of bounds|index"
 
