@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +51,14 @@ CLASSES = ["#bab0ac", "#f58518", "#54a24b"]
 
 
 class Drawing:
-    """An SVG file that grows by one shape at a time; all positions are pixels."""
+    """A picture of one or several panels, each an SVG file; all positions are pixels.
 
-    def __init__(self, width: int, height: int, title: str) -> None:
-        self.parts = [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
-            f'font-family="Helvetica, Arial, sans-serif" font-size="14" fill="{INK}">',
-            f"<title>{escape(title)}</title>",
-            '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-            f'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="{FAINT}"/></marker>',
-            "</defs>",
-            f'<rect width="{width}" height="{height}" rx="8" fill="#fff"/>',
-        ]
+    A page shows the panels in a row. On a narrow screen they wrap, so that none is cut or shrunk.
+    """
+
+    def __init__(self, height: int, title: str, *edges: int) -> None:
+        self.height, self.title, self.edges = height, title, edges
+        self.parts: list[str] = []
 
     def text(self, x: float, y: float, words: object, style: str = "") -> None:
         """Write one line; its middle is at `x`, unless `style` says otherwise."""
@@ -102,9 +99,31 @@ class Drawing:
         self.text(x, y, words, 'font-weight="bold" font-size="15"')
 
     def save(self, folder: Path, name: str) -> None:
-        """Write the file."""
-        text = "\n".join([*self.parts, "</svg>", ""])
-        (folder / f"{name}.svg").write_text(text, encoding="utf-8")
+        """Write a file for each panel: `name`_1, `name`_2, ..., or `name` if there is only one."""
+        for i, (left, right) in enumerate(pairwise(self.edges), 1):
+            size = f'{right - left}" height="{self.height}'
+            lines = [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{size}" '
+                f'viewBox="{left} 0 {right - left} {self.height}" '
+                f'font-family="Helvetica, Arial, sans-serif" font-size="14" fill="{INK}">',
+                f"<title>{escape(self.title)}</title>",
+                '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
+                f'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="{FAINT}"/></marker>',
+                "</defs>",
+                f'<rect x="{left}" width="{size}" fill="#fff"/>',
+                *(part for part in self.parts if left <= x_of(part) < right),
+                "</svg>",
+                "",
+            ]
+            number = f"_{i}" if len(self.edges) > 2 else ""
+            (folder / f"{name}{number}.svg").write_text("\n".join(lines), encoding="utf-8")
+
+
+def x_of(part: str) -> float:
+    """Return the horizontal position of a shape."""
+    found = re.search(r'(?: x=| cx=| d="M| points=)"?([\d.]+)', part)
+    assert found is not None, part
+    return float(found[1])
 
 
 def section(processor: str, title: str) -> str:
@@ -138,7 +157,9 @@ def times(processor: str = ZEN_4, title: str = LABELS) -> dict[str, float]:
 
 def front_page(folder: Path) -> None:
     """Draw what goes in, what comes out, and how long it takes."""
-    drawing = Drawing(960, 330, "One-hot encoding of a column and of a label mask, and its time")
+    drawing = Drawing(
+        345, "One-hot encoding of a column and of a label mask, and its time", 0, 306, 530, 830
+    )
     carriers = ["UA", "AA", None, "UA", "OO"]
     encoder = Encoder(["carrier"]).fit({"carrier": carriers})
     drawing.head(145, 28, "a column")
@@ -152,33 +173,33 @@ def front_page(folder: Path) -> None:
 
     y, x = np.mgrid[:8, :8]
     mask = np.where(np.hypot(y - 4.5, x - 2) < 2.6, 1, np.where((x > 4) & (y < 4), 2, 0))
-    drawing.head(432, 28, "a label mask")
+    drawing.head(418, 28, "a label mask")
     for (i, j), label in np.ndenumerate(mask):
         drawing.box(330 + 9 * j, 98 + 9 * i, 9, 9, CLASSES[label])
     drawing.arrow(408, 134, 440, 134)
     for k, plane in enumerate(one_hot(mask, 3, axis=0, dtype=bool)):
         for (i, j), is_on in np.ndenumerate(plane):
             fill = CLASSES[k] if is_on else OFF
-            drawing.box(450 + 18 * k + 9 * j, 42 + 76 * k + 9 * i, 9, 9, fill)
-    drawing.note(432, 294, "one plane for each class,", "without a transposed copy")
+            drawing.box(450 + 9 * j, 42 + 76 * k + 9 * i, 9, 9, fill)
+    drawing.note(418, 294, "one plane for each class,", "without a transposed copy")
 
     measured = times()
-    drawing.head(762, 28, "1,000,000 labels, 10 classes, float32")
-    drawing.note(762, 47, "time relative to onehot_fast, lower is better")
-    scale = 200 / max(measured.values())
+    drawing.head(680, 28, "1,000,000 labels, 10 classes, float32")
+    drawing.note(680, 47, "time relative to onehot_fast, lower is better")
+    scale = 130 / max(measured.values())
     for i, (who, multiple) in enumerate(measured.items()):
         top = 60 + 22 * i
-        drawing.text(690, top + 14, who.replace("sklearn", "scikit-learn"), 'text-anchor="end"')
-        drawing.box(698, top, max(scale * multiple, 3), 18, ON if i else CLASSES[1])
-        drawing.text(704 + scale * multiple, top + 14, f"{multiple:.1f}", 'text-anchor="start"')
+        drawing.text(627, top + 14, who.replace("sklearn", "scikit-learn"), 'text-anchor="end"')
+        drawing.box(635, top, max(scale * multiple, 3), 18, ON if i else CLASSES[1])
+        drawing.text(641 + scale * multiple, top + 14, f"{multiple:.1f}", 'text-anchor="start"')
     below = 60 + 22 * len(measured) + 16
-    drawing.note(762, below, "the best ordinary call of each library, AMD EPYC (Zen 4)")
+    drawing.note(680, below, "the best ordinary call of each library,", "AMD EPYC (Zen 4)")
     drawing.save(folder, "onehot")
 
 
 def storeys(folder: Path) -> None:
     """Draw how a table becomes memory, through values and codes."""
-    drawing = Drawing(960, 330, "From a table over values and codes to memory")
+    drawing = Drawing(286, "From a table over values and codes to memory", 0, 370, 600, 960)
     plans, options = ["pro", "free", None, "pro", "team"], {"min_frequency": 2}
     encoder = Encoder(["plan"], handle_missing="indicator", **options).fit({"plan": plans})
     known = sorted({each for each in plans if each})
@@ -207,51 +228,49 @@ def storeys(folder: Path) -> None:
     drawing.cells(436, 76, rows, 66)
     decided = "infrequent, dropped, missing,", "unknown, names, dtypes"
     drawing.note(502, 192, "every option is decided here,", "once for each category:", *decided)
-    drawing.arrow(572, 136, 652, 136)
-    drawing.note(612, 126, "kernel")
+    drawing.arrow(602, 136, 652, 136)
+    drawing.note(626, 126, "kernel")
     drawing.cells(662, 76, encoder.transform({"plan": plans}), 72)
     for i, name in enumerate(features):
         drawing.text(698 + 72 * i, 212, name.removeprefix("plan_"), 'font-size="12"')
-    drawing.note(770, 236, "one call, several threads,", "into the memory of the result")
-    drawing.arrow(770, 264, 770, 290)
-    drawing.parts.append(f'<path d="M770 290H70" stroke="{FAINT}" stroke-width="1.5" fill="none"/>')
-    drawing.arrow(70, 290, 70, 212)
-    drawing.note(420, 310, "wrap: a frame, a table or a matrix over that memory, without a copy")
+    result = "into memory that a frame, a table", "or a matrix uses without a copy"
+    drawing.note(770, 236, "one call, several threads,", *result)
     drawing.save(folder, "storeys")
 
 
 def kernels(folder: Path) -> None:
     """Draw the two stages of a kernel."""
-    drawing = Drawing(960, 250, "A block of indices becomes codes, and codes become elements")
+    drawing = Drawing(
+        240, "A block of indices becomes codes, and codes become elements", 0, 430, 870
+    )
     indices, depth = [2, 0, -1, 1, 255], 3
     for x, title, line in [
-        (110, "Indices", "ten kinds: int8 … float64"),
-        (420, "Codes of a block", "one byte each, in the first-level cache"),
-        (760, "Output", "any dtype, by its width in bytes"),
+        (80, "Indices", "ten kinds: int8 … float64"),
+        (335, "Codes of a block", "one byte each, in the L1 cache"),
+        (755, "Output", "any dtype, by its width in bytes"),
     ]:
         drawing.head(x, 30, title)
         drawing.note(x, 50, line)
-    drawing.cells(20, 76, [indices], 36)
-    drawing.arrow(208, 88, 322, 88)
-    drawing.head(265, 78, "narrow")
+    drawing.cells(6, 76, [indices], 30)
+    drawing.arrow(162, 88, 242, 88)
+    drawing.head(202, 78, "narrow")
     encoded = one_hot(indices, depth, dtype=bool)
     codes = [int(row.argmax()) if row.any() else "none" for row in encoded]
-    drawing.cells(330, 76, [codes], 38)
-    drawing.arrow(528, 88, 650, 88)
-    drawing.head(589, 78, "write")
-    drawing.cells(660, 76, encoded, 66)
+    drawing.cells(250, 76, [codes], 34)
+    drawing.arrow(440, 88, 646, 88)
+    drawing.head(542, 78, "write")
+    drawing.cells(656, 76, encoded, 66)
     policies = "negative, out of range, ignored,", "look-up table:"
-    drawing.note(265, 126, *policies, "one comparison and", "one look-up")
+    drawing.note(202, 126, *policies, "one comparison and", "one look-up")
     ways = "few classes: in registers", "many: zeros streamed, ones stored"
-    drawing.note(550, 126, *ways, "another axis: planes", "bits, CSR, CSC")
-    summary = "index types + writers, instead of one function for each pair"
-    drawing.note(480, 226, summary)
+    drawing.note(542, 126, *ways, "another axis: planes", "bits, CSR, CSC")
+    drawing.note(650, 226, "index types + writers, instead of one function for each pair")
     drawing.save(folder, "kernels")
 
 
 def forms(folder: Path) -> None:
     """Draw how the same rows are stored in each form."""
-    drawing = Drawing(960, 250, "The same four rows in five forms")
+    drawing = Drawing(240, "The same four rows in five forms", 0, 165, 375, 545, 735, 960)
     codes = np.array([1, 0, -1, 2])
     rows = one_hot(codes, 3, dtype=bool)
     places = [(80, "row-major"), (270, "columns"), (460, "bits"), (640, "CSR"), (850, "codes")]
@@ -288,31 +307,32 @@ def axis(drawing: Drawing, ticks: dict[float, str], y: tuple[float, float], x: A
 
 def speed_ups(folder: Path) -> None:
     """Draw how many times as fast as other libraries each task is, on each processor."""
-    height = 96 + 24 * len(TASKS)
-    drawing = Drawing(960, height + 34, "Speed-up of each task over other libraries")
-    drawing.head(480, 28, "Speed-up over other libraries (log scale, right is faster)")
-    for i, (processor, color) in enumerate(zip(REPORTS, [ON, *CLASSES[1:]], strict=True)):
-        drawing.parts.append(f'<circle cx="{250 + 180 * i}" cy="49" r="6" fill="{color}"/>')
-        drawing.text(262 + 180 * i, 54, processor, 'text-anchor="start" font-size="13"')
+    height = 120 + 36 * len(TASKS)
+    drawing = Drawing(height + 34, "Speed-up of each task over other libraries", 0, 470)
+    drawing.head(235, 28, "Speed-up over other libraries (log scale)")
+    colors = dict(zip(REPORTS, [ON, *CLASSES[1:]], strict=True))
+    for i, (processor, color) in enumerate(colors.items()):
+        drawing.parts.append(f'<circle cx="150" cy="{47 + 19 * i}" r="6" fill="{color}"/>')
+        drawing.text(162, 52 + 19 * i, processor, 'text-anchor="start" font-size="13"')
 
     def x(value: float) -> float:
-        return 400 + 170 * float(np.log10(value))
+        return 190 + 82 * float(np.log10(value))
 
-    axis(drawing, {1: "1x", 10: "10x", 100: "100x", 1000: "1000x"}, (70, height), x)
+    axis(drawing, {1: "1x", 10: "10x", 100: "100x", 1000: "1000x"}, (104, height), x)
     for row, (task, title, library) in enumerate(TASKS):
-        y = 88 + 24 * row
-        name = LIBRARIES.get(library, library)
-        drawing.text(270, y + 5, task, 'text-anchor="end" font-size="13"')
-        drawing.text(280, y + 5, name, f'text-anchor="start" font-size="13" fill="{FAINT}"')
-        for i, (processor, color) in enumerate(zip(REPORTS, [ON, *CLASSES[1:]], strict=True)):
-            value, top = times(processor, title)[library], y + 5 * (i - 1)
+        y, name = 122 + 36 * row, LIBRARIES.get(library, library)
+        drawing.text(176, y, task, 'text-anchor="end" font-size="13"')
+        drawing.text(176, y + 15, name, f'text-anchor="end" font-size="12" fill="{FAINT}"')
+        for i, (processor, color) in enumerate(colors.items()):
+            value = times(processor, title)[library]
+            top = y + 5 + 6 * (i - 1)
             drawing.parts.append(f'<circle cx="{x(value):.1f}" cy="{top}" r="5" fill="{color}"/>')
     drawing.save(folder, "speed_ups")
 
 
 def growth(folder: Path) -> None:
     """Draw the time against rows, and against categories."""
-    drawing = Drawing(960, 330, "Time against the number of rows and of categories")
+    drawing = Drawing(330, "Time against the number of rows and of categories", 0, 480, 960)
     rows = {
         float(row[1].split(" x ")[0].replace(",", "")): float(row[4])
         for row in cells_of(section(ZEN_4, "Beside a process that keeps one processor busy"))[2:]
@@ -334,8 +354,8 @@ def growth(folder: Path) -> None:
     lines = {"onehot_fast": ours, "pyarrow dictionary_encode": theirs}
     sizes = {2: "2", 16: "16", **sizes}
     plot(drawing, 520, title, lines, sizes, {1: "1", 10: "10", 100: "100"})
-    busy = "left: beside a process that keeps one processor busy"
-    drawing.note(480, 318, f"{ZEN_4}, median; {busy}")
+    drawing.note(240, 318, f"{ZEN_4}, median, beside a busy process")
+    drawing.note(720, 318, f"{ZEN_4}, median")
     drawing.save(folder, "growth")
 
 
