@@ -449,15 +449,15 @@ def test_a_worker_imports_no_large_library():
     """Spark's ML would import pandas and SciPy, which takes seconds for each worker."""
     encoder = Encoder(["word"]).fit({"word": ["a", "b"]})
     schema = PlannedSchema([StructField("features", VectorUDT(), False, {"names": ["a", "b"]})])
-    outputs = {"columns": ([~0, ~1], [], []), "codes": ([~0], [[0]], [None])} | {
-        output: ([~0], [[0]], [element])
-        for output, element in [("vector", None), ("array", np.dtype("int8"))]
-    }
     works = [partial(_workers.learn_batches, Encoder(["word"]))]
-    for output, (order, groups, elements) in outputs.items():
-        names = [f"c{i}" for i in range(len(order))]
-        cached = _workers.CachedEncoder(encoder)
-        works.append(_workers.Encoding(cached, [0], order, names, output, None, groups, elements))
+    for output in ("columns", "codes", "vector", "array"):
+        names = ["c0", "c1"] if output == "columns" else ["c0"]
+        given = {"inputs": [0], "output": output, "groups": [[0]], "num_threads": None}
+        work = partial(_workers.encode_batch, cached=_workers.CachedEncoder(encoder), **given)
+        order = [~i for i in range(len(names))]
+        works.append(
+            partial(_workers.replace_columns, work=work, row_bytes=0, order=order, names=names)
+        )
     batch = pa.record_batch({"word": ["a", "b", None]})
     sent = pickle.dumps((works, schema, batch))
 
