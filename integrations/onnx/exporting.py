@@ -8,9 +8,8 @@ from itertools import chain, count
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import onehot_fast
 from onehot_fast import Column, Encoder
@@ -19,6 +18,7 @@ from onehot_fast.adapter import check_choice, read_table
 from ._nodes import (
     ML,
     AnyArray,
+    Graph,
     Plan,
     check_dtype,
     encode_columns,
@@ -34,32 +34,6 @@ OPSET = 13
 NO_MISSING_VALUE = "There is no missing value."
 OUTPUT = "onehot"
 FEATURE_NAMES = "feature_names"
-
-
-class Graph:
-    """The nodes and constants of a model; each gets a name that is not in use."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-        self._names = (name for i in count() if (name := f"t{i}") not in taken)
-
-    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
-        """Add a node, and return the name of its output."""
-        output = next(self._names)
-        self.nodes.append(helper.make_node(operator, inputs, [output], **attributes))
-        return output
-
-    def constant(self, values: npt.ArrayLike) -> str:
-        """Add a constant, and return its name."""
-        name = next(self._names)
-        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
-        return name
-
-    def name_output(self, tensor: str, name: str) -> None:
-        """Rename a tensor that is not an input of any node."""
-        node = next(node for node in reversed(self.nodes) if tensor in node.output)
-        node.output[0] = name
 
 
 def to_onnx(
@@ -111,7 +85,8 @@ def to_onnx(
     outputs = [OUTPUT] if output == "matrix" else features
     inputs = [plan.name for plan in plans]
     _check_names(inputs, outputs)
-    graph = Graph({*inputs, *outputs})
+    taken = {*inputs, *outputs}
+    graph = Graph(name for i in count() if (name := f"t{i}") not in taken)
     codes = [encode_values(graph, plan.name, plan.kind, plan) for plan in plans]
     if output == "matrix":
         dtype = check_dtype(encoder.schema.dtype if is_ours else encoder.dtype)

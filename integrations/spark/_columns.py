@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, Literal, TypeAlias
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -36,10 +36,9 @@ from onehot_fast.adapter import (
     with_article,
 )
 
-from ._workers import element
+from ._workers import Output, element
 
-Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
-OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
+OUTPUTS: tuple[Output, ...] = get_args(Output)
 CODES = ("codes", "indices")
 LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
 FEATURES = "features"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
 
 # The size of the blocks in which rows are learned. Each block costs a merge of all categories.
 ROWS_PER_BLOCK = 1 << 19
@@ -131,7 +132,7 @@ def encode_batch(
     batch: pa.RecordBatch,
     cached: CachedEncoder,
     inputs: Sequence[int],
-    output: str,
+    output: Output,
     groups: Sequence[Sequence[int]],
     num_threads: int | None,
 ) -> Sequence[pa.Array]:

@@ -29,7 +29,6 @@ from onehot_fast.adapter import (
 
 from ._columns import (
     CODES,
-    Output,
     PlannedSchema,
     as_frame,
     category_type,
@@ -42,7 +41,14 @@ from ._columns import (
     spark_type,
 )
 from ._learn import positional
-from ._workers import CachedEncoder, decode_batch, element, encode_batch, replace_columns
+from ._workers import (
+    CachedEncoder,
+    Output,
+    decode_batch,
+    element,
+    encode_batch,
+    replace_columns,
+)
 
 __all__ = ["encode"]
 
@@ -164,7 +170,7 @@ def encode(
         for j, (i, field) in enumerate(zip(order, fields, strict=True))
         if i < 0 and field.dataType.simpleString() in FROM_VECTORS
     }
-    is_dense = output == "columns" or (output == "array" and not from_vectors)
+    is_dense = output in ("columns", "array") and len(from_vectors) < len(new)
     row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
     if not from_vectors:
         return _mapped(source, work, row_bytes, order, fields)
