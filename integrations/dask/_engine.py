@@ -131,8 +131,8 @@ def _array_part(
     table = read_table(part)
     others = []
     for position, (name, column) in enumerate(part.items()):
-        is_encoded = name in (encoder.columns or ())
-        if not is_encoded and not np.can_cast(table.numbers(position).dtype, dtype):
+        values = None if name in (encoder.columns or ()) else table.numbers(position)
+        if values is not None and not np.can_cast(values.dtype, dtype):
             state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
             others.append((name, state))
     found = ", ".join(f"column {name!r} {state}" for name, state in others)

@@ -72,16 +72,16 @@ class Policies(NamedTuple):
 
 
 def encode(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *options: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of labels; `policies` are the fields of `Policies`."""
-    labels, classes = _broadcastable(tensor, num_classes, Policies(*policies))
-    is_hot, smoothing = labels == classes, Policies(*policies).label_smoothing
-    if not smoothing:
+    """Return the one-hot tensor of labels; `options` are the fields of `Policies`."""
+    policies = Policies(*options)
+    labels, classes = _broadcastable(tensor, num_classes, policies)
+    is_hot = labels == classes
+    if not policies.label_smoothing:
         return is_hot.to(dtype)
-    hot, cold = smoothed_values(smoothing, num_classes)
-    device = tensor.device
-    return torch.where(is_hot, scalar(hot, dtype, device), scalar(cold, dtype, device))
+    values = smoothed_values(policies.label_smoothing, num_classes)
+    return torch.where(is_hot, *(scalar(value, dtype, tensor.device) for value in values))
 
 
 def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
@@ -107,10 +107,8 @@ def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, fl
 def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
     """Return a 0-D tensor that is filled on its device, without a copy from the CPU."""
     # Some versions of torch cannot fill float8 tensors.
-    filled = torch.full(
-        (), value, dtype=torch.float32 if _is_float8(dtype) else dtype, device=device
-    )
-    return filled.to(dtype)
+    fillable = torch.float32 if _is_float8(dtype) else dtype
+    return torch.full((), value, dtype=fillable, device=device).to(dtype)
 
 
 def _broadcastable(
