@@ -105,11 +105,7 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return a frame without rows, in which nullable columns that are not encoded are float64.
-
-    A null converts Booleans and integers to float64, but the dtype of the matrix must not depend
-    on whether a partition contains a null.
-    """
+    """Return a frame without rows; columns that a null would convert to float64 have this dtype."""
     encoded = {*(encoder.columns or ())}
     nullable = {
         name: "float64"
@@ -146,11 +142,8 @@ def _array_part(
 def on_partitions(
     work: Callable[..., Any], frame: dd.DataFrame, encoder: Encoder, *arguments: Any
 ) -> Any:
-    """Return the lazy results of calling ``work(partition, encoder, *arguments)``.
-
-    The schema is that of the result for no rows. The encoder is one key of the graph, so that each
-    process receives it once, and creates its look-up tables once.
-    """
+    """Return the lazy results of calling ``work(partition, encoder, *arguments)``."""
+    # The encoder is one key of the graph: each process receives it and creates its tables once.
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
     return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)

@@ -100,10 +100,7 @@ class Plan:
 
     @property
     def error(self) -> str | None:
-        """The message for a rejected value, or None if no value is rejected.
-
-        It is the name of the node that fails, because engines show this name.
-        """
+        """The name of the node that rejects values, which engines show as a message, or None."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
@@ -249,15 +246,14 @@ def _is_exact(key: Any) -> bool:
 
 def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
     """Add the nodes that map an input to codes; return the name of the tensor of codes."""
-    pairs = list(zip(plan.keys, plan.outputs, strict=True))
     is_text = kind == TensorProto.STRING
     if not is_text and kind not in FLOATS and kind not in INTEGERS and kind != TensorProto.BOOL:
         raise TypeError(
             f"column {plan.name!r}: the input must hold strings, integers, floats or Booleans, got"
             f" {_name(kind)}"
         )
-    pairs = [(key, output) for key, output in pairs if isinstance(key, str) == is_text]
-    if len(pairs) < len(plan.keys):
+    pairs = list(zip(plan.keys, plan.outputs, strict=True))
+    if not all(isinstance(key, str) == is_text for key in plan.keys):
         raise TypeError(
             f"column {plan.name!r} has categories such as {plan.keys[0]!r}: declare its input as"
             f" {_name(plan.kind)}, got {_name(kind)}"
@@ -271,9 +267,7 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
         return _look_up(graph, values, "int64", _integers(pairs, kind), plan)
     if kind == TensorProto.FLOAT16:
         values = graph.node("Cast", [values], to=TensorProto.FLOAT)
-    codes = (_look_up_doubles if kind == TensorProto.DOUBLE else _look_up_floats)(
-        graph, values, pairs, plan
-    )
+    codes = _look_up_floats(graph, values, kind, pairs, plan)
     if plan.missing == plan.unknown:
         return codes  # NaN equals no key
     missing_code = graph.constant(np.int64(plan.code(plan.missing)))
@@ -282,29 +276,32 @@ def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
     """Return the keys in the range of an integer or Boolean type, as int64 with the same bits."""
-    info = np.iinfo(INTEGERS[kind]) if kind in INTEGERS else np.iinfo(np.int8)
-    low, high = (info.min, info.max) if kind in INTEGERS else (0, 1)
+    low, high = 0, 1
+    if kind in INTEGERS:
+        low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
     known = [(int(key), output) for key, output in pairs if low <= key <= high and key == int(key)]
     return [(key if key < 2**63 else key - 2**64, output) for key, output in known]
 
 
-def _look_up_floats(graph: Graph, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    keys = _narrow(pairs)
-    if len(np.unique(keys)) < len(keys):
-        raise ValueError(
-            f"column {plan.name!r} has several categories that are equal as float32: declare its"
-            " input as float64"
-        )
-    outputs = [output for _, output in pairs]
-    return _look_up(graph, values, "float", list(zip(keys.tolist(), outputs, strict=True)), plan)
-
-
-def _look_up_doubles(graph: Graph, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Look up the values as float32, for LabelEncoder before opset 4, then compare as float64."""
-    keys, narrow = np.array([float(key) for key, _ in pairs]), _narrow(pairs)
+def _look_up_floats(
+    graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
+) -> str:
+    """Look up values as float32, for LabelEncoder before opset 4, and compare those of float64."""
+    keys = np.array([float(key) for key, _ in pairs])
+    with np.errstate(over="ignore"):
+        narrow = keys.astype(np.float32)
+    is_distinct = len(np.unique(narrow)) == len(keys)
+    if kind != TensorProto.DOUBLE:
+        if not is_distinct:
+            raise ValueError(
+                f"column {plan.name!r} has several categories that are equal as float32: declare"
+                " its input as float64"
+            )
+        outputs = [output for _, output in pairs]
+        return _look_up(graph, values, "float", [*zip(narrow.tolist(), outputs, strict=True)], plan)
     codes = np.array([plan.code(output) for _, output in pairs], np.int64)
     unknown = np.array([plan.code(plan.unknown)])
-    if len(np.unique(narrow)) < len(keys):
+    if not is_distinct:
         tensors = {"keys": keys, "values": codes, "default": unknown}
         as_tensors = {f"{k}_tensor": numpy_helper.from_array(v) for k, v in tensors.items()}
         return graph.node("LabelEncoder", [values], domain=ML, **as_tensors)
@@ -320,12 +317,6 @@ def _look_up_doubles(graph: Graph, values: str, pairs: list[tuple[Any, int]], pl
     code = graph.node("Gather", [graph.constant(np.append(codes, unknown)), position])
     is_same = graph.node("Equal", [key, values])
     return graph.node("Where", [is_same, code, graph.constant(unknown)])
-
-
-def _narrow(pairs: list[tuple[Any, int]]) -> AnyArray:
-    """Return the keys rounded to float32."""
-    with np.errstate(over="ignore"):
-        return np.array([float(key) for key, _ in pairs]).astype(np.float32)
 
 
 def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:

@@ -254,10 +254,7 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values in the dtype of a tensor; raise an error if a value would change.
-
-    Floats may be rounded.
-    """
+    """Return values in a dtype; raise an error if a value other than a float would change."""
     try:
         with np.errstate(all="ignore"):
             values = categories.astype(dtype)

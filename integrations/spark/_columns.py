@@ -72,10 +72,7 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """A table with the column names of a DataFrame, in which all values are missing.
-
-    It represents a DataFrame before Spark reads any rows.
-    """
+    """A DataFrame of which Spark has not read any rows; all values are missing."""
 
     library = "spark"
 
@@ -147,10 +144,7 @@ def group_metadata(names: Sequence[str]) -> dict[str, Any]:
 
 
 def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
-    """Return the Spark ML metadata with the category of each code of a column.
-
-    Decision trees and IndexToString of Spark ML use the metadata.
-    """
+    """Return the metadata from which Spark ML reads the category of each code of a column."""
     reserved = [f"({each.value})" for each in RESERVED]
     own = column.known.take(np.flatnonzero(~column.is_infrequent))
     n_codes = len(reserved) + len(own)
@@ -161,18 +155,6 @@ def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
             attribute = {**attribute, "vals": texts}
             del attribute["num_vals"]
     return {"ml_attr": attribute}
-
-
-def group_names(field: spark_types.StructField) -> list[str] | None:
-    """Return the feature names in the metadata of an array or vector, or None without names."""
-    group = (field.metadata or {}).get("ml_attr", {})
-    attributes = group.get("attrs", {}).get("binary", [])
-    return [attribute.get("name") for attribute in attributes] if attributes else None
-
-
-def count_rows(table: Any) -> int:
-    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
-    return as_frame(table).count()
 
 
 class PlannedSchema(StructType):
@@ -186,10 +168,12 @@ class PlannedSchema(StructType):
         return StructType.typeName()
 
     def __reduce__(self) -> Any:
-        kinds = (field.dataType for field in self.fields)
-        plain = [kind.sqlType() if isinstance(kind, UserDefinedType) else kind for kind in kinds]
-        fields = zip(self.fields, plain, strict=True)
-        return StructType, ([StructField(f.name, kind, f.nullable) for f, kind in fields],)
+        plain = []
+        for field in self.fields:
+            kind = field.dataType
+            kind = kind.sqlType() if isinstance(kind, UserDefinedType) else kind
+            plain.append(StructField(field.name, kind, field.nullable))
+        return StructType, (plain,)
 
 
 def check_output(output: str) -> None:
@@ -259,10 +243,7 @@ def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
 def order_of(
     schema: Schema, names: Sequence[str], starts: Sequence[int], n_new: int, keep: bool
 ) -> list[int]:
-    """Return the result's columns: the position of an input column, or ``~j`` for new field j.
-
-    `names` are the input columns; `starts` is the second result of `new_fields`.
-    """
+    """Return the result's columns: the position in `names`, or ``~j`` for new field j."""
     if keep:
         return [*range(len(names)), *(~j for j in range(n_new))]
     columns = schema.column_order(names)
@@ -293,18 +274,15 @@ def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> No
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return the position of the array or vector column with all features.
-
-    Return None if there is no such column, or if each feature has a column of its own.
-    """
+    """Return the position of the array or vector column with all features, or None without it."""
     if set(schema.names) <= set(frame.columns):
         return None
-    found = [
-        i
-        for i, field in enumerate(frame.schema.fields)
-        if isinstance(field.dataType, ArrayType | VectorUDT)
-        and group_names(field) == [*schema.names]
-    ]
+    found = []
+    for i, field in enumerate(frame.schema.fields):
+        attributes = (field.metadata or {}).get("ml_attr", {}).get("attrs", {})
+        names = [attribute.get("name") for attribute in attributes.get("binary", [])]
+        if isinstance(field.dataType, ArrayType | VectorUDT) and names == [*schema.names]:
+            found.append(i)
     if len(found) > 1:
         names = [frame.columns[i] for i in found]
         raise ValueError(f"the columns {names!r} all hold the features: select only one of them")

@@ -42,10 +42,7 @@ def _restore(payload: bytes) -> CachedEncoder:
 
 
 def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the pickled encoder after it learned a partition, or nothing for an empty partition.
-
-    `encoder` is fitted to zero rows, and its columns match the columns of the batches by position.
-    """
+    """Fit an encoder to the columns of a partition by position, and yield it pickled, if any."""
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
     n_rows = first = n_bytes = 0
@@ -68,10 +65,7 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
 
 
 def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
-    """Return columns as a table with timestamps in UTC, as in `DataFrame.toArrow`.
-
-    Spark passes timestamps to workers in the time zone of the session.
-    """
+    """Return columns as a table with timestamps in UTC; Spark sends them in the session's zone."""
     in_utc = [
         column.cast(pa.timestamp(column.type.unit, "UTC"))
         if pa.types.is_timestamp(column.type) and column.type.tz

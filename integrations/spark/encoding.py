@@ -40,6 +40,7 @@ from ._columns import (
     spark_dtype,
     spark_type,
 )
+from ._learn import learn as learn
 from ._learn import positional
 from ._workers import (
     CachedEncoder,
@@ -186,6 +187,11 @@ def encode(
     return _select(encoded, converted, fields)
 
 
+def count_rows(table: Any) -> int:
+    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
+    return as_frame(table).count()
+
+
 def transform(
     encoder: Encoder, table: Any, output: str | None, num_threads: int | None = None
 ) -> DataFrame:
@@ -237,11 +243,7 @@ def inverse_transform(
 def _planned(
     frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[StructField]
 ) -> tuple[DataFrame, list[int], list[int], list[StructField]]:
-    """Select the columns that are needed, and return them with the fields of the result.
-
-    The positions in `inputs` and `order` are also returned, as positions in the selected columns.
-    If no column is needed, the first one is selected.
-    """
+    """Select the needed columns, at least one; return `inputs` and `order` for them, and fields."""
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
     check_names(fields, new)
     needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})

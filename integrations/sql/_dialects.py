@@ -111,10 +111,7 @@ class Dialect:
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
-        """Return the condition that a column is NaN, or None if no value of its type is NaN.
-
-        `literals` are its categories. NaN equals NaN in this dialect.
-        """
+        """Return the condition that a column of categories is NaN, or None if no value can be."""
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
@@ -383,10 +380,7 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return an instant as SQL text, or None if its second needs more than `digits` decimals.
-
-    `value` is in attoseconds since 1970.
-    """
+    """Return attoseconds since 1970 as SQL text, or None if a second needs more decimals."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(

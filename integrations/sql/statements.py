@@ -152,13 +152,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of the categories of a column, or None if it has no categories.
-
-    Raises
-    ------
-    ValueError
-        No column of the engine can hold all categories.
-    """
+    """Return the kind of a column's categories, or None; raise ValueError if no column has it."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)

@@ -137,10 +137,7 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row; elements are compared bit by bit, as in the CPU kernel.
-
-    If `default` is None, a row without a hot element is an error.
-    """
+    """Return the class of each row, comparing bits; None as `default` rejects a row without one."""
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
@@ -187,10 +184,7 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of the elements as integers.
-
-    A complex element becomes two integers, in a new last dimension.
-    """
+    """Return the bits of the elements as integers; a last dimension has both parts of complex."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

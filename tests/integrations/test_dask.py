@@ -409,12 +409,9 @@ def test_arrays_of_files_compute(request, tmp_path, kind, n_files, n_columns, sc
 def cluster() -> Iterator[Any]:
     """Return a client of two processes that restart their workers."""
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        ) as local,
-        distributed.Client(local) as client,
-    ):
+    how = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
+    local = distributed.LocalCluster(**how, dashboard_address=":0")
+    with local, distributed.Client(local) as client:
         yield client
 
 
@@ -422,18 +419,17 @@ def cluster() -> Iterator[Any]:
 def fragile(tmp_path) -> Any:
     """Return a frame with a partition that ends the first process that makes it."""
     rows = [["b", "a", "b"], ["c"], [], [None, "b"], ["é"] * 4, ["a"]]
+    frames = [pd.DataFrame({"a": np.array(each, object), "n": len(each)}) for each in rows]
 
     def part(i: int) -> Any:
         first_time = tmp_path / str(i)
         if i == 4 and not first_time.exists():
             first_time.touch()
             os._exit(1)
-        return pd.DataFrame({"a": pd.Series(rows[i], dtype=object), "n": len(rows[i])})
+        return frames[i]
 
-    whole = pd.concat([pd.DataFrame({"a": values, "n": len(values)}) for values in rows])
-    meta = pd.DataFrame({"a": pd.Series([], dtype=object), "n": pd.Series([], dtype="int64")})
     with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_map(part, range(len(rows)), meta=meta), whole
+        return dd.from_map(part, range(len(rows)), meta=frames[0].iloc[:0]), pd.concat(frames)
 
 
 @pytest.mark.long
