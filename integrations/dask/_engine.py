@@ -16,17 +16,7 @@ from dask.highlevelgraph import HighLevelGraph
 from dask.tokenize import tokenize
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import ColumnSchema, check_choice, part_of_table, read_table, with_article
-
-__all__ = [
-    "as_frame",
-    "count_rows",
-    "inverse_transform",
-    "learn",
-    "on_partitions",
-    "transform",
-    "transform_part",
-]
+from onehot_fast.adapter import check_choice, part_of_table, read_table, with_article
 
 TABLES = {"dask": "pandas", "pandas": "pandas", "category": "category"}
 MATRICES = ("numpy", "csr", "csc", "csr_matrix")
@@ -38,8 +28,16 @@ SPLIT_EVERY = 8
 def learn(encoder: Encoder, table: Any) -> Encoder:
     """Return the encoder, fitted to the rows of all partitions."""
     frame = as_frame(table)
+    no_rows = make_meta(frame)
+    # Dask has a placeholder for unknown categories.
+    no_rows = no_rows.astype(
+        {
+            name: object
+            for name, column in no_rows.items()
+            if isinstance(column.dtype, pd.CategoricalDtype) and not has_known_categories(column)
+        }
+    )
     # The encoder selects its columns without rows, so that only these columns are read.
-    no_rows = _without_unknown_categories(make_meta(frame))
     encoder.partial_fit(no_rows)
     names = list(encoder.columns or ())
     part = Encoder(**{**encoder.get_params(), "columns": names}).partial_fit(no_rows)
@@ -52,16 +50,6 @@ def learn(encoder: Encoder, table: Any) -> Encoder:
         chunk_kwargs={"encoder": part},
     )
     return encoder.merge(*learned.compute()["encoder"])
-
-
-def _without_unknown_categories(meta: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame without rows and without Dask's placeholder for unknown categories."""
-    is_unknown = {
-        name: object
-        for name, column in meta.items()
-        if isinstance(column.dtype, pd.CategoricalDtype) and not has_known_categories(column)
-    }
-    return meta.astype(is_unknown)
 
 
 def _learn_part(part: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
@@ -105,18 +93,10 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
     "Missing dependency" (as does ``frame.to_dask_array(lengths=True)``). Second, Dask cannot fuse a
     delayed argument with a single partition ("Cannot fuse tasks").
     """
-    no_rows = make_meta(frame)
-    arguments: tuple[Any, ...]
-    if form in MATRICES:
-        meta = encoder.transform(_nullable_as_float64(no_rows, encoder), form)
-        encode = dask.delayed(_matrix_part, pure=True)
-        arguments = (form, meta.dtype, num_threads)
-    else:
-        meta = encoder.transform(no_rows, form)
-        encode = dask.delayed(transform_part, pure=True)
-        arguments = (form, num_threads)
+    meta = encoder.transform(_nullable_as_float64(make_meta(frame), encoder), form)
+    encode = dask.delayed(_array_part, pure=True)
     shared = dask.delayed(encoder, pure=True, traverse=False)
-    parts = [encode(part, shared, *arguments) for part in frame.to_delayed()]
+    parts = [encode(part, shared, form, meta.dtype, num_threads) for part in frame.to_delayed()]
     name = f"onehot-{tokenize(parts)}"
     aliases = {(name, i, 0): part.key for i, part in enumerate(parts)}
     graph = HighLevelGraph.from_collections(name, aliases, dependencies=parts)
@@ -125,11 +105,7 @@ def _array(frame: dd.DataFrame, encoder: Encoder, form: Any, num_threads: int | 
 
 
 def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFrame:
-    """Return a frame without rows, in which nullable columns that are not encoded are float64.
-
-    A null converts Booleans and integers to float64, but the dtype of the matrix must not depend
-    on whether a partition contains a null.
-    """
+    """Return a frame without rows; columns that a null would convert to float64 have this dtype."""
     encoded = {*(encoder.columns or ())}
     nullable = {
         name: "float64"
@@ -139,20 +115,19 @@ def _nullable_as_float64(no_rows: pd.DataFrame, encoder: Encoder) -> pd.DataFram
     return no_rows.astype(nullable)
 
 
-def _matrix_part(
+def _array_part(
     part: pd.DataFrame, encoder: Encoder, form: str, dtype: np.dtype[Any], num_threads: int | None
 ) -> Any:
-    """Return a partition as a matrix of a dtype; raise ValueError if values would change."""
+    """Return a partition as an array of a dtype; raise ValueError if values would change."""
     matrix = transform_part(part, encoder, form, num_threads)
     if matrix.dtype == dtype:
         return matrix
     if np.can_cast(matrix.dtype, dtype):
         return matrix.astype(dtype)
-    encoded = {*(encoder.columns or ())}
     table = read_table(part)
     others = []
     for position, (name, column) in enumerate(part.items()):
-        values = None if name in encoded else table.numbers(position)
+        values = None if name in (encoder.columns or ()) else table.numbers(position)
         if values is not None and not np.can_cast(values.dtype, dtype):
             state = "has nulls" if column.isna().any() else f"has dtype {column.dtype}"
             others.append((name, state))
@@ -165,16 +140,10 @@ def _matrix_part(
 
 
 def on_partitions(
-    work: Callable[..., Any],
-    frame: dd.DataFrame,
-    encoder: Encoder,
-    *arguments: Any,
+    work: Callable[..., Any], frame: dd.DataFrame, encoder: Encoder, *arguments: Any
 ) -> Any:
-    """Return the lazy results of calling ``work(partition, encoder, *arguments)``.
-
-    The schema is that of the result for no rows. The encoder is one key of the graph, so that each
-    process receives it once, and creates its look-up tables once.
-    """
+    """Return the lazy results of calling ``work(partition, encoder, *arguments)``."""
+    # The encoder is one key of the graph: each process receives it and creates its tables once.
     meta = work(make_meta(frame), encoder, *arguments)
     shared = dask.delayed(encoder, pure=True, traverse=False)
     return frame.map_partitions(work, shared, *arguments, meta=meta, enforce_metadata=False)
@@ -225,24 +194,20 @@ def _decode_part(part: Any, encoder: Encoder, substitutes: dict[str, Any]) -> pd
     """Return the decoded partition, with the dtypes that `inverse_transform` describes."""
     decoded = encoder.inverse_transform(part, **substitutes)
     frame = decoded if isinstance(decoded, pd.DataFrame) else pd.DataFrame(decoded)
-    specials = {column.name: _decoded_specials(column) for column in encoder.schema.columns}
-    dtypes: dict[Any, Any] = {name: object for name, found in specials.items() if found}
-    if dtypes and isinstance(part, pd.DataFrame):
-        no_rows = encoder.inverse_transform(part.iloc[:0], **substitutes)
-        for column in encoder.schema.columns:
-            is_null = all(
-                substitutes[found.name.lower()] is None for found in specials[column.name]
-            )
-            is_typed = any(name.startswith("pandas:") for name in column.types)
-            if is_null and is_typed and _holds_null(no_rows[column.name].dtype):
-                dtypes[column.name] = no_rows[column.name].dtype
+    is_frame = isinstance(part, pd.DataFrame)
+    no_rows = encoder.inverse_transform(part.iloc[:0], **substitutes) if is_frame else {}
+    dtypes: dict[Any, Any] = {}
+    for column in encoder.schema.columns:
+        in_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)][:1]
+        specials = [*in_zeros, *column.specials]  # those that the decoded column may contain
+        if not specials:
+            continue
+        dtypes[column.name] = object
+        is_null = all(substitutes[special.value] is None for special in specials)
+        if is_frame and is_null and any(name.startswith("pandas:") for name in column.types):
+            dtype = no_rows[column.name].dtype
+            dtypes[column.name] = dtype if _holds_null(dtype) else object
     return frame.astype(dtypes)
-
-
-def _decoded_specials(column: ColumnSchema) -> list[Special]:
-    """Return the special values that a decoded column may contain."""
-    of_zeros = [label for label in column.zero_row_labels if isinstance(label, Special)]
-    return [*of_zeros[:1], *column.specials]
 
 
 def _holds_null(dtype: Any) -> bool:

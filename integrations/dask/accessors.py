@@ -162,7 +162,7 @@ class DaskSeriesAccessor:
         num_threads: int | None,
         options: ColumnKeywords,
     ) -> da.Array:
-        """Return the encoded column as an Array; `form` is the format of its blocks."""
+        """Return an Array whose blocks have the format `form`."""
         frame, encoder = self._fitted(categories, dtype, options)
         return encoder.transform(frame, form, num_threads=num_threads)  # type: ignore[call-overload]
 
@@ -192,14 +192,8 @@ class DaskSeriesAccessor:
             given["categories"] = categories
         if given.get("drop") is not None:
             given["drop"] = {name: given["drop"]}
-        encoder = Encoder(
-            [name],
-            dtype=dtype,
-            prefix=prefix,
-            prefix_sep=prefix_sep,
-            **given,
-        )
-        return frame, encoder.fit(frame)
+        given |= {"dtype": dtype, "prefix": prefix, "prefix_sep": prefix_sep}
+        return frame, Encoder([name], **given).fit(frame)
 
 
 def _encode_part(

@@ -1,5 +1,6 @@
 """A version of ``dask.dataframe.get_dummies`` that does not need ``categorize()``."""
 
+from itertools import compress
 from typing import Any, TypeAlias
 
 import dask.dataframe as dd
@@ -82,22 +83,21 @@ def get_dummies(
     0      2   False    True
     1      3    True   False
     """
-    frame = as_frame(data)
+    frame, is_series = as_frame(data), isinstance(data, dd.Series)
     options: dict[str, Any] = {"prefix": prefix, "prefix_sep": prefix_sep, "dummy_na": dummy_na}
     options |= {"sparse": sparse, "drop_first": drop_first, "dtype": dtype}
-    if isinstance(data, dd.Series):
-        names = list(frame.columns)
-    else:
-        meta = make_meta(frame)
+    meta = make_meta(frame)
+    names = list(frame.columns)
+    if not is_series:
         # Check the arguments before anything is computed.
         integration("pandas").get_dummies(meta, columns=columns, **options)
-        table = read_table(meta)
-        chosen = zip(table.names, table.encodable, strict=True)
-        names = [n for n, is_one in chosen if is_one] if columns is None else list(columns)
+        if columns is None:
+            names = list(compress(names, read_table(meta).encodable))
+        else:
+            names = list(columns)
         options["columns"] = names
     encoder = Encoder(names).fit(frame)
-    is_series = isinstance(data, dd.Series)
-    return on_partitions(_dummies_part, frame, encoder, make_meta(frame).dtypes, is_series, options)
+    return on_partitions(_dummies_part, frame, encoder, meta.dtypes, is_series, options)
 
 
 def _dummies_part(

@@ -2,72 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import skl2onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from skl2onnx import _parse
+from skl2onnx._supported_operators import sklearn_operator_name_map
 from skl2onnx.common.data_types import FloatTensorType, Int64TensorType
-from skl2onnx.operator_converters import (
-    k_bins_discretiser,
-    label_binariser,
-    ordinal_encoder,
-)
-from skl2onnx.shape_calculators import k_bins_discretiser as k_bins_shapes
-from skl2onnx.shape_calculators import label_binariser as label_shapes
-from skl2onnx.shape_calculators import ordinal_encoder as ordinal_shapes
+from sklearn import preprocessing
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import EncodedLayout, PassThrough, integration
 
-from ._nodes import ML, Plan, encode_rows, encode_values, input_names, ml_version, plan_encoder
-
-# skl2onnx's shape functions and converters for scikit-learn's classes. They also work for this
-# package's classes, which have the same attributes.
-BINS = (
-    k_bins_shapes.calculate_sklearn_k_bins_discretiser,
-    k_bins_discretiser.convert_sklearn_k_bins_discretiser,
+from ._nodes import (
+    ML,
+    Graph,
+    Plan,
+    encode_rows,
+    encode_values,
+    input_names,
+    ml_version,
+    plan_encoder,
 )
-LABELS = (
-    label_shapes.calculate_sklearn_label_binariser_output_shapes,
-    label_binariser.convert_sklearn_label_binariser,
-)
-ORDINALS = (
-    ordinal_shapes.calculate_sklearn_ordinal_encoder_output_shapes,
-    ordinal_encoder.convert_sklearn_ordinal_encoder,
-)
-
-
-class Container:
-    """Add nodes and constants to the model that skl2onnx is building; see `Nodes`."""
-
-    def __init__(self, scope: Any, container: Any) -> None:
-        self._scope, self._container = scope, container
-
-    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
-        """Add a node, and return the name of its output."""
-        output = self._scope.get_unique_variable_name("onehot")
-        self.named_node(operator, inputs, output, **attributes)
-        return str(output)
-
-    def named_node(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> None:
-        """Add a node whose output tensor is named `output`."""
-        domain = attributes.pop("domain", "")
-        name = self._scope.get_unique_operator_name(attributes.pop("name", operator))
-        version = ml_version(attributes) if domain == ML else None
-        self._container.add_node(
-            operator, inputs, [output], domain, version, name=name, **attributes
-        )
-
-    def constant(self, values: npt.ArrayLike) -> str:
-        """Add a constant, and return its name."""
-        name = str(self._scope.get_unique_variable_name("constant"))
-        tensor = numpy_helper.from_array(np.asarray(values))
-        self._container.add_initializer(name, None, None, tensor)
-        return name
 
 
 def _register() -> None:
@@ -76,29 +33,19 @@ def _register() -> None:
     for kind in (Encoder, ours.OneHotEncoder):
         alias = f"OnehotFast{kind.__name__}"
         skl2onnx.update_registered_converter(kind, alias, _infer_output, _convert)
-    converters = {
-        ours.KBinsDiscretizer: BINS,
-        ours.LabelBinarizer: LABELS,
-        ours.OrdinalEncoder: ORDINALS,
-    }
-    with contextlib.suppress(ImportError):  # older skl2onnx does not convert TargetEncoder
-        converters[ours.TargetEncoder] = _target_converters()
-    for kind, functions in converters.items():
-        skl2onnx.update_registered_converter(kind, f"Sklearn{kind.__name__}", *functions)
+    # The converters of scikit-learn's classes need only attributes that our classes have, too.
+    for kind in (
+        ours.KBinsDiscretizer,
+        ours.LabelBinarizer,
+        ours.OrdinalEncoder,
+        ours.TargetEncoder,
+    ):
+        original = getattr(preprocessing, kind.__name__)
+        if original in sklearn_operator_name_map:  # older skl2onnx does not convert TargetEncoder
+            sklearn_operator_name_map[kind] = sklearn_operator_name_map[original]
     # Otherwise a ColumnTransformer would merge the columns into one tensor of one type.
     if Encoder not in _parse.do_not_merge_columns:
         _parse.do_not_merge_columns += (Encoder,)
-
-
-def _target_converters() -> tuple[Any, Any]:
-    """Return the shape function and the converter of scikit-learn's TargetEncoder."""
-    from skl2onnx.operator_converters import target_encoder
-    from skl2onnx.shape_calculators import target_encoder as shapes
-
-    return (
-        shapes.calculate_sklearn_target_encoder_output_shapes,
-        target_encoder.convert_sklearn_target_encoder,
-    )
 
 
 def _infer_output(operator: Any) -> None:
@@ -127,15 +74,16 @@ def _dtype(encoder: Any) -> np.dtype[Any]:
 
 def _convert(scope: Any, operator: Any, container: Any) -> None:
     """Add the nodes that compute the output of an encoder."""
-    encoder, nodes = operator.raw_operator, Container(scope, container)
+    encoder = operator.raw_operator
+    graph = Graph(iter(lambda: scope.get_unique_variable_name("onehot"), None))
     dtype, plans = _dtype(encoder), plan_encoder(encoder)
     names = input_names(encoder)
-    inputs = _split_inputs(nodes, operator.inputs, [*map(str, names)])
+    inputs = _split_inputs(graph, operator.inputs, [*map(str, names)])
 
     def encode(plan: Plan) -> str:
         values, kind = inputs[plan.name]
-        flat = nodes.node("Reshape", [values, nodes.constant(np.array([-1]))])
-        return encode_rows(nodes, encode_values(nodes, flat, kind, plan), plan, dtype)
+        flat = graph.node("Reshape", [values, graph.constant(np.array([-1]))])
+        return encode_rows(graph, encode_values(graph, flat, kind, plan), plan, dtype)
 
     def keep(name: str) -> str:
         values, kind = inputs[name]
@@ -143,7 +91,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             raise TypeError(
                 f"column {name!r} holds texts, which ONNX cannot pass through: set remainder='drop'"
             )
-        return nodes.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
+        return graph.node("Cast", [values], to=helper.np_dtype_to_tensor_dtype(dtype))
 
     if len(_output_names(encoder)) == sum(plan.n_outputs for plan in plans):
         parts = [*map(encode, plans)]
@@ -154,10 +102,19 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
                 parts.append(keep(str(names[part.position])))
             else:
                 parts += map(encode, plans[part.columns])
-    nodes.named_node("Concat", parts, operator.outputs[0].full_name, axis=1)
+    graph.name_output(graph.node("Concat", parts, axis=1), operator.outputs[0].full_name)
+    for node in graph.nodes:
+        attributes = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+        version = ml_version(attributes) if node.domain == ML else None
+        name = scope.get_unique_operator_name(node.name or node.op_type)
+        container.add_node(
+            node.op_type, [*node.input], [*node.output], node.domain, version, name, **attributes
+        )
+    for constant in graph.constants:
+        container.add_initializer(constant.name, None, None, constant)
 
 
-def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
+def _split_inputs(graph: Graph, variables: Any, names: list[str]) -> dict[str, tuple[str, int]]:
     """Return the name and element type of the (N, 1) tensor of each column seen in `fit`.
 
     If the inputs are not named after the columns, their columns are matched by position.
@@ -179,8 +136,8 @@ def _split_inputs(nodes: Container, variables: Any, names: list[str]) -> dict[st
     for variable, kind, width in zip(variables, kinds, widths, strict=True):
         for i in range(width):
             whole = variable.full_name
-            position = nodes.constant(np.array([i]))
-            one = whole if width == 1 else nodes.node("Gather", [whole, position], axis=1)
+            position = graph.constant(np.array([i]))
+            one = whole if width == 1 else graph.node("Gather", [whole, position], axis=1)
             columns.append((one, kind))
     return dict(zip(names, columns, strict=True))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from importlib.abc import Loader, MetaPathFinder
+from functools import partial
+from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -32,17 +33,12 @@ class _Finder(MetaPathFinder):
         specs = (each.find_spec(name, path, target) for each in others)
         spec = next((spec for spec in specs if spec is not None), None)
         if spec is not None and spec.loader is not None:
-            self._extend(spec.loader)
+            execute = partial(self._execute, spec.loader.exec_module)
+            spec.loader.exec_module = execute  # type: ignore[method-assign]
         return spec
 
-    def _extend(self, loader: Loader) -> None:
-        """Make a loader run the action after it executes the module."""
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            execute(module)
-            if self in sys.meta_path:
-                sys.meta_path.remove(self)
-                self._action()
-
-        loader.exec_module = exec_module  # type: ignore[method-assign]
+    def _execute(self, execute: Callable[[ModuleType], object], module: ModuleType) -> None:
+        execute(module)
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+            self._action()

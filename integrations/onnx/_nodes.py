@@ -8,13 +8,14 @@ operators are the fastest in onnxruntime, and they support every dtype.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from onehot_fast import Encoder
@@ -47,14 +48,30 @@ def ml_version(attributes: Container[str]) -> int:
     return 4 if "keys_tensor" in attributes else 2
 
 
-class Nodes(Protocol):
-    """A graph to which nodes are added: a `Graph`, or a container of skl2onnx."""
+class Graph:
+    """Nodes and constants; `names` yields names that are not in use."""
+
+    def __init__(self, names: Iterator[str]) -> None:
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+        self._names = names
 
     def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
         """Add a node, and return the name of its output."""
+        output = next(self._names)
+        self.nodes.append(helper.make_node(operator, inputs, [output], **attributes))
+        return output
 
     def constant(self, values: npt.ArrayLike) -> str:
         """Add a constant, and return its name."""
+        name = next(self._names)
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def name_output(self, tensor: str, name: str) -> None:
+        """Rename a tensor that is not an input of any node."""
+        node = next(node for node in reversed(self.nodes) if tensor in node.output)
+        node.output[0] = name
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +100,7 @@ class Plan:
 
     @property
     def error(self) -> str | None:
-        """The message for a rejected value, or None if no value is rejected.
-
-        It is the name of the node that fails, because engines show this name.
-        """
+        """The name of the node that rejects values, which engines show as a message, or None."""
         rules = {"unknown": self.unknown, "missing": self.missing}
         kinds = [kind for kind, output in rules.items() if output == ERROR]
         return f"column {self.name!r}: {' or '.join(kinds)} value" if kinds else None
@@ -108,16 +122,12 @@ def plan_encoder(encoder: Any) -> list[Plan]:
             f"encoder must be a fitted onehot_fast.Encoder or OneHotEncoder, got {encoder!r};"
             " convert pipelines with skl2onnx.to_onnx"
         )
-    names = [*map(str, input_names(encoder))]
-    nothing = [None] * len(names)
-    drops = nothing if encoder.drop_idx_ is None else encoder.drop_idx_
-    rare = encoder._infrequent_indices if encoder._infrequent_enabled else nothing
-    columns = zip(names, encoder.categories_, drops, rare, strict=True)
     rule = encoder.handle_unknown
     release = tuple(map(int, sys.modules["sklearn"].__version__.split(".")[:2]))
     if rule == "warn" and release < (1, 8):
         rule = "ignore"  # older releases encode unknown values as zeros, never as infrequent
-    return [_plan_sklearn(rule, *column) for column in columns]
+    names = map(str, input_names(encoder))
+    return [_plan_sklearn(encoder, i, name, rule) for i, name in enumerate(names)]
 
 
 def input_names(encoder: Any) -> list[Any]:
@@ -148,23 +158,23 @@ def _plan_column(column: ColumnSchema) -> Plan:
     return Plan(name, column.known.tolist(), outputs, unknown, missing, column.n_outputs, kind)
 
 
-def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare: Any) -> Plan:
-    """Return the plan of a column of scikit-learn's OneHotEncoder.
+def _plan_sklearn(encoder: Any, i: int, name: str, rule: str) -> Plan:
+    """Return the plan of column i of scikit-learn's OneHotEncoder.
 
     `Encoder.from_sklearn` is not used, because it rejects some encoders with infrequent categories.
     """
+    categories = encoder.categories_[i]
     items = categories.tolist() if categories.dtype.kind in "OUS" else [*categories]
-    is_rare = np.zeros(len(items), bool)
-    is_rare[[] if rare is None else rare] = True
-    outputs = np.where(is_rare, n_frequent := int((~is_rare).sum()), np.cumsum(~is_rare) - 1)
-    n_outputs = n_frequent + bool(is_rare.any())
-    if drop is not None:
-        dropped = outputs[drop]
-        outputs = np.where(outputs == dropped, ZEROS, outputs - (outputs > dropped))
-        n_outputs -= 1
+    rare = encoder._infrequent_indices[i] if encoder._infrequent_enabled else None
+    outputs = np.arange(len(items))
+    if rare is not None:
+        outputs = encoder._default_to_infrequent_mappings[i]
+    drops = encoder._drop_idx_after_grouping
+    if drops is not None and drops[i] is not None:
+        outputs = np.where(outputs == drops[i], ZEROS, outputs - (outputs > drops[i]))
     unknown = ERROR if rule == "error" else ZEROS
-    if rule not in ("error", "ignore") and is_rare.any():
-        unknown = int(outputs[is_rare][0])
+    if rule not in ("error", "ignore") and rare is not None:
+        unknown = int(outputs[rare[0]])
     is_missing = read_values(items).encode().codes < 0
     missing = {*outputs[is_missing].tolist()} or {unknown}
     if len(missing) > 1:
@@ -174,6 +184,7 @@ def _plan_sklearn(rule: str, name: str, categories: Any, drop: int | None, rare:
     known = Categories.of([items[i] for i in np.flatnonzero(~is_missing)])
     kind = _kind_of(name, known, bool(is_missing.any()))
     keys, outputs = known.tolist(), outputs[~is_missing]
+    n_outputs = int(encoder._n_features_outs[i])
     return Plan(name, keys, outputs.tolist(), unknown, missing.pop(), n_outputs, kind)
 
 
@@ -233,105 +244,99 @@ def _is_exact(key: Any) -> bool:
     return as_literal(key, "float") is not None and (is_float or abs(key) < EXACT)
 
 
-def encode_values(nodes: Nodes, values: str, kind: int, plan: Plan) -> str:
+def encode_values(graph: Graph, values: str, kind: int, plan: Plan) -> str:
     """Add the nodes that map an input to codes; return the name of the tensor of codes."""
-    pairs = list(zip(plan.keys, plan.outputs, strict=True))
     is_text = kind == TensorProto.STRING
     if not is_text and kind not in FLOATS and kind not in INTEGERS and kind != TensorProto.BOOL:
         raise TypeError(
             f"column {plan.name!r}: the input must hold strings, integers, floats or Booleans, got"
             f" {_name(kind)}"
         )
-    pairs = [(key, output) for key, output in pairs if isinstance(key, str) == is_text]
-    if len(pairs) < len(plan.keys):
+    pairs = list(zip(plan.keys, plan.outputs, strict=True))
+    if not all(isinstance(key, str) == is_text for key in plan.keys):
         raise TypeError(
             f"column {plan.name!r} has categories such as {plan.keys[0]!r}: declare its input as"
             f" {_name(plan.kind)}, got {_name(kind)}"
         )
     if is_text:
         missing = [("", plan.missing)] if plan.missing_value else []
-        return _look_up(nodes, values, "string", pairs + missing, plan)
+        return _look_up(graph, values, "string", pairs + missing, plan)
     if kind not in FLOATS:
         if kind != TensorProto.INT64:  # the cast of uint64 keeps all bits; see `_integers`
-            values = nodes.node("Cast", [values], to=TensorProto.INT64)
-        return _look_up(nodes, values, "int64", _integers(pairs, kind), plan)
+            values = graph.node("Cast", [values], to=TensorProto.INT64)
+        return _look_up(graph, values, "int64", _integers(pairs, kind), plan)
     if kind == TensorProto.FLOAT16:
-        values = nodes.node("Cast", [values], to=TensorProto.FLOAT)
-    codes = (_look_up_doubles if kind == TensorProto.DOUBLE else _look_up_floats)(
-        nodes, values, pairs, plan
-    )
+        values = graph.node("Cast", [values], to=TensorProto.FLOAT)
+    codes = _look_up_floats(graph, values, kind, pairs, plan)
     if plan.missing == plan.unknown:
         return codes  # NaN equals no key
-    missing_code = nodes.constant(np.int64(plan.code(plan.missing)))
-    return nodes.node("Where", [nodes.node("IsNaN", [values]), missing_code, codes])
+    missing_code = graph.constant(np.int64(plan.code(plan.missing)))
+    return graph.node("Where", [graph.node("IsNaN", [values]), missing_code, codes])
 
 
 def _integers(pairs: list[tuple[Any, int]], kind: int) -> list[tuple[int, int]]:
     """Return the keys in the range of an integer or Boolean type, as int64 with the same bits."""
-    info = np.iinfo(INTEGERS[kind]) if kind in INTEGERS else np.iinfo(np.int8)
-    low, high = (info.min, info.max) if kind in INTEGERS else (0, 1)
+    low, high = 0, 1
+    if kind in INTEGERS:
+        low, high = np.iinfo(INTEGERS[kind]).min, np.iinfo(INTEGERS[kind]).max
     known = [(int(key), output) for key, output in pairs if low <= key <= high and key == int(key)]
     return [(key if key < 2**63 else key - 2**64, output) for key, output in known]
 
 
-def _look_up_floats(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    keys = _narrow(pairs)
-    if len(np.unique(keys)) < len(keys):
-        raise ValueError(
-            f"column {plan.name!r} has several categories that are equal as float32: declare its"
-            " input as float64"
-        )
-    outputs = [output for _, output in pairs]
-    return _look_up(nodes, values, "float", list(zip(keys.tolist(), outputs, strict=True)), plan)
-
-
-def _look_up_doubles(nodes: Nodes, values: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
-    """Look up the values as float32, for LabelEncoder before opset 4, then compare as float64."""
-    keys, narrow = np.array([float(key) for key, _ in pairs]), _narrow(pairs)
+def _look_up_floats(
+    graph: Graph, values: str, kind: int, pairs: list[tuple[Any, int]], plan: Plan
+) -> str:
+    """Look up values as float32, for LabelEncoder before opset 4, and compare those of float64."""
+    keys = np.array([float(key) for key, _ in pairs])
+    with np.errstate(over="ignore"):
+        narrow = keys.astype(np.float32)
+    is_distinct = len(np.unique(narrow)) == len(keys)
+    if kind != TensorProto.DOUBLE:
+        if not is_distinct:
+            raise ValueError(
+                f"column {plan.name!r} has several categories that are equal as float32: declare"
+                " its input as float64"
+            )
+        outputs = [output for _, output in pairs]
+        return _look_up(graph, values, "float", [*zip(narrow.tolist(), outputs, strict=True)], plan)
     codes = np.array([plan.code(output) for _, output in pairs], np.int64)
     unknown = np.array([plan.code(plan.unknown)])
-    if len(np.unique(narrow)) < len(keys):
+    if not is_distinct:
         tensors = {"keys": keys, "values": codes, "default": unknown}
         as_tensors = {f"{k}_tensor": numpy_helper.from_array(v) for k, v in tensors.items()}
-        return nodes.node("LabelEncoder", [values], domain=ML, **as_tensors)
-    position = nodes.node(
+        return graph.node("LabelEncoder", [values], domain=ML, **as_tensors)
+    position = graph.node(
         "LabelEncoder",
-        [nodes.node("Cast", [values], to=TensorProto.FLOAT)],
+        [graph.node("Cast", [values], to=TensorProto.FLOAT)],
         domain=ML,
         keys_floats=[*narrow.tolist(), np.nan],
         values_int64s=[*range(len(keys) + 1)],
         default_int64=len(keys),
     )
-    key = nodes.node("Gather", [nodes.constant(np.append(keys, np.nan)), position])
-    code = nodes.node("Gather", [nodes.constant(np.append(codes, unknown)), position])
-    is_same = nodes.node("Equal", [key, values])
-    return nodes.node("Where", [is_same, code, nodes.constant(unknown)])
+    key = graph.node("Gather", [graph.constant(np.append(keys, np.nan)), position])
+    code = graph.node("Gather", [graph.constant(np.append(codes, unknown)), position])
+    is_same = graph.node("Equal", [key, values])
+    return graph.node("Where", [is_same, code, graph.constant(unknown)])
 
 
-def _narrow(pairs: list[tuple[Any, int]]) -> AnyArray:
-    """Return the keys rounded to float32."""
-    with np.errstate(over="ignore"):
-        return np.array([float(key) for key, _ in pairs]).astype(np.float32)
-
-
-def _look_up(nodes: Nodes, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
+def _look_up(graph: Graph, values: str, kind: str, pairs: list[tuple[Any, int]], plan: Plan) -> str:
     """Add a LabelEncoder; leave out keys that are encoded like unknown values."""
     known = [(key, plan.code(output)) for key, output in pairs if output != plan.unknown]
     unknown = plan.code(plan.unknown)
     known = known or [(EMPTY_KEYS[kind], unknown)]  # at least one key is needed
     keys, codes = map(list, zip(*known, strict=True))
     attributes = {f"keys_{kind}s": keys, "values_int64s": codes, "default_int64": unknown}
-    return nodes.node("LabelEncoder", [values], domain=ML, **attributes)
+    return graph.node("LabelEncoder", [values], domain=ML, **attributes)
 
 
-def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
+def encode_rows(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> str:
     """Add the nodes that map codes to a matrix (N, n_outputs); return the matrix's name."""
     if plan.n_codes * plan.n_outputs * dtype.itemsize <= MAX_TABLE_BYTES:
         rows = np.zeros((plan.n_codes, plan.n_outputs), dtype)
         np.fill_diagonal(rows, 1)
         if plan.missing == NAN:
             rows[plan.code(NAN)] = np.nan
-        return _gather(nodes, rows, codes, plan)
+        return _gather(graph, rows, codes, plan)
     # Exactly one element of each row is written. In a row of zeros, its value is 0.
     positions = np.arange(plan.n_codes)
     positions[plan.n_outputs :] = 0
@@ -340,22 +345,22 @@ def encode_rows(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> s
     if plan.missing == NAN:
         hot[plan.code(NAN)] = cold[plan.code(NAN)] = np.nan
     if plan.error:
-        codes = _gather(nodes, np.arange(plan.n_codes), codes, plan)
-    codes = nodes.node("Unsqueeze", [codes, nodes.constant(np.array([1]))])
-    tables = map(nodes.constant, (positions, hot, cold))
-    where, ones, zeros = (nodes.node("Gather", [table, codes]) for table in tables)
-    shape = nodes.constant(np.array([1, plan.n_outputs]))
-    rows_of_zeros = nodes.node("Expand", [zeros, shape])
-    return nodes.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
+        codes = _gather(graph, np.arange(plan.n_codes), codes, plan)
+    codes = graph.node("Unsqueeze", [codes, graph.constant(np.array([1]))])
+    tables = map(graph.constant, (positions, hot, cold))
+    where, ones, zeros = (graph.node("Gather", [table, codes]) for table in tables)
+    shape = graph.constant(np.array([1, plan.n_outputs]))
+    rows_of_zeros = graph.node("Expand", [zeros, shape])
+    return graph.node("ScatterElements", [rows_of_zeros, where, ones], axis=1)
 
 
-def _gather(nodes: Nodes, of_code: AnyArray, codes: str, plan: Plan) -> str:
+def _gather(graph: Graph, of_code: AnyArray, codes: str, plan: Plan) -> str:
     """Add a node that gathers the element of each code, and fails for rejected values."""
     named = {"name": plan.error} if plan.error else {}
-    return nodes.node("Gather", [nodes.constant(of_code), codes], **named)
+    return graph.node("Gather", [graph.constant(of_code), codes], **named)
 
 
-def encode_columns(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:
+def encode_columns(graph: Graph, codes: str, plan: Plan, dtype: np.dtype[Any]) -> list[str]:
     """Add the nodes that map codes to n_outputs columns of shape (N,); return their names."""
     if plan.error and not plan.n_outputs:
         raise ValueError(
@@ -363,23 +368,21 @@ def encode_columns(nodes: Nodes, codes: str, plan: Plan, dtype: np.dtype[Any]) -
             " output='matrix', or set handle_unknown='ignore' and handle_missing='ignore'"
         )
     if plan.error:
-        codes = _gather(nodes, np.arange(plan.n_codes), codes, plan)
+        codes = _gather(graph, np.arange(plan.n_codes), codes, plan)
 
-    def is_code(code: int, kind: int) -> str:
-        is_equal = nodes.node("Equal", [codes, nodes.constant(np.int64(code))])
-        return nodes.node("Cast", [is_equal], to=kind)
-
+    kind = TensorProto.INT64 if plan.missing == NAN else helper.np_dtype_to_tensor_dtype(dtype)
+    columns = []
+    for output in range(plan.n_outputs):
+        is_one = graph.node("Equal", [codes, graph.constant(np.int64(output))])
+        columns.append(graph.node("Cast", [is_one], to=kind))
     if plan.missing != NAN:
-        kind = helper.np_dtype_to_tensor_dtype(dtype)
-        return [is_code(output, kind) for output in range(plan.n_outputs)]
+        return columns
     # onnxruntime has no Where for float16: each value is gathered from [0, 1, NaN] by its index.
-    is_nan = is_code(plan.code(NAN), TensorProto.INT64)
-    twice, values = (
-        nodes.node("Add", [is_nan, is_nan]),
-        nodes.constant(np.array([0, 1, np.nan], dtype)),
-    )
-    states = [is_code(output, TensorProto.INT64) for output in range(plan.n_outputs)]
-    return [nodes.node("Gather", [values, nodes.node("Add", [s, twice])]) for s in states]
+    values = graph.constant(np.array([0, 1, np.nan], dtype))
+    is_nan = np.arange(plan.n_codes) == plan.code(NAN)
+    twice = graph.node("Gather", [graph.constant(is_nan * np.int64(2)), codes])
+    states = [graph.node("Add", [column, twice]) for column in columns]
+    return [graph.node("Gather", [values, state]) for state in states]
 
 
 def _name(kind: int) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Hashable, Sequence
-from itertools import chain, count
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 
 import onehot_fast
 from onehot_fast import Column, Encoder
@@ -19,6 +18,7 @@ from onehot_fast.adapter import check_choice, read_table
 from ._nodes import (
     ML,
     AnyArray,
+    Graph,
     Plan,
     check_dtype,
     encode_columns,
@@ -34,32 +34,6 @@ OPSET = 13
 NO_MISSING_VALUE = "There is no missing value."
 OUTPUT = "onehot"
 FEATURE_NAMES = "feature_names"
-
-
-class Graph:
-    """The nodes and constants of a model; each gets a name that is not in use."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-        self._names = (name for i in count() if (name := f"t{i}") not in taken)
-
-    def node(self, operator: str, inputs: list[str], **attributes: Any) -> str:
-        """Add a node, and return the name of its output."""
-        output = next(self._names)
-        self.nodes.append(helper.make_node(operator, inputs, [output], **attributes))
-        return output
-
-    def constant(self, values: npt.ArrayLike) -> str:
-        """Add a constant, and return its name."""
-        name = next(self._names)
-        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
-        return name
-
-    def name_output(self, tensor: str, name: str) -> None:
-        """Rename a tensor that is not an input of any node."""
-        node = next(node for node in reversed(self.nodes) if tensor in node.output)
-        node.output[0] = name
 
 
 def to_onnx(
@@ -106,28 +80,29 @@ def to_onnx(
     check_choice(output, "output", ("matrix", "columns"))
     version, dimension = _check_opset(opset), _check_batch(batch)
     plans = plan_encoder(encoder)
-    is_ours = isinstance(encoder, Encoder)
-    features = encoder.schema.names if is_ours else encoder.get_feature_names_out().tolist()
+    if isinstance(encoder, Encoder):
+        features, common = [*encoder.schema.names], encoder.schema.dtype
+        dtypes = [column.options.dtype for column in encoder.schema.columns]
+    else:
+        features, common = encoder.get_feature_names_out().tolist(), encoder.dtype
+        dtypes = [common] * len(plans)
     outputs = [OUTPUT] if output == "matrix" else features
     inputs = [plan.name for plan in plans]
     _check_names(inputs, outputs)
-    graph = Graph({*inputs, *outputs})
+    taken = {*inputs, *outputs}
+    graph = Graph(name for i in count() if (name := f"t{i}") not in taken)
     codes = [encode_values(graph, plan.name, plan.kind, plan) for plan in plans]
     if output == "matrix":
-        dtype = check_dtype(encoder.schema.dtype if is_ours else encoder.dtype)
+        dtype = check_dtype(common)
         parts = [encode_rows(graph, *each, dtype) for each in zip(codes, plans, strict=True)]
         made = [parts[0] if len(parts) == 1 else graph.node("Concat", parts, axis=1)]
         declared = [_value_info(OUTPUT, dtype, [dimension, len(features)])]
     else:
-        columns = encoder.schema.columns if is_ours else ()
-        dtypes = [column.options.dtype for column in columns] or [encoder.dtype] * len(plans)
-        dtypes = [*map(check_dtype, dtypes)]
-        triples = zip(codes, plans, dtypes, strict=True)
-        made = [*chain.from_iterable(encode_columns(graph, *each) for each in triples)]
-        pairs = zip(plans, dtypes, strict=True)
-        of_feature = [dtype for plan, dtype in pairs for _ in range(plan.n_outputs)]
-        named = zip(features, of_feature, strict=True)
-        declared = [_value_info(name, dtype, [dimension]) for name, dtype in named]
+        made, declared = [], []
+        for code, plan, dtype in zip(codes, plans, map(check_dtype, dtypes), strict=True):
+            names = features[len(made) : len(made) + plan.n_outputs]
+            declared += [_value_info(name, dtype, [dimension]) for name in names]
+            made += encode_columns(graph, code, plan, dtype)
     for tensor, name in zip(made, outputs, strict=True):
         graph.name_output(tensor, name)
     needed = [_input_info(plan, dimension) for plan in plans]
@@ -279,20 +254,15 @@ def _as_input(needed: onnx.ValueInfoProto, column: Column) -> AnyArray:
 
 
 def _of_type(name: str, categories: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
-    """Return values in the dtype of a tensor; raise an error if a value would change.
-
-    Floats may be rounded.
-    """
+    """Return values in a dtype; raise an error if a value other than a float would change."""
+    try:
+        with np.errstate(all="ignore"):
+            values = categories.astype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"column {name!r}: {dtype} cannot hold the values: {error}") from None
+    is_same: Any = dtype.kind == "f" or values == categories
     if dtype.kind == "O":
-        values = categories.astype(object)
         is_same = [isinstance(each, str) for each in values]
-    else:
-        try:
-            with np.errstate(all="ignore"):
-                values = categories.astype(dtype)
-            is_same = values == (categories.astype(dtype) if dtype.kind == "f" else categories)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"column {name!r}: {dtype} cannot hold the values: {error}") from None
     if not np.all(is_same):
         value = categories[int(np.argmin(is_same))]
         raise ValueError(f"column {name!r}: {dtype} cannot hold the value {value!r}")

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 from onehot_fast.adapter import require
 
 if TYPE_CHECKING:
-    from ._columns import count_rows as count_rows
-    from ._learn import learn as learn
+    from .encoding import count_rows as count_rows
     from .encoding import encode
     from .encoding import inverse_transform as inverse_transform
+    from .encoding import learn as learn
     from .encoding import transform as transform
     from .ml import OneHotEncoder, OneHotEncoderModel
 
@@ -33,25 +33,16 @@ require("pyarrow")
 
 __all__ = ["OneHotEncoder", "OneHotEncoderModel", "encode"]
 
-# Imported at first use: every Python worker imports this package but does not need Spark ML, which
-# would import SciPy and pandas.
-_MODULES = {
-    "OneHotEncoder": "ml",
-    "OneHotEncoderModel": "ml",
-    "count_rows": "_columns",
-    "encode": "encoding",
-    "inverse_transform": "encoding",
-    "learn": "_learn",
-    "transform": "encoding",
-}
+_OF_ENGINE = ("count_rows", "inverse_transform", "learn", "transform")
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
+    # Imported at first use: every Python worker imports this package but does not need Spark ML,
+    # which would import SciPy and pandas.
+    if name not in (*__all__, *_OF_ENGINE):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
-    globals()[name] = value
-    return value
+    module = "ml" if name.startswith("OneHotEncoder") else "encoding"
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:

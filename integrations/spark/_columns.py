@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from itertools import pairwise
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +28,6 @@ from pyspark.sql.types import (
 from onehot_fast import Column, Encoder, Special
 from onehot_fast.adapter import (
     ColumnSchema,
-    EncodedLayout,
-    PassThrough,
     Schema,
     Strings,
     Table,
@@ -36,8 +36,9 @@ from onehot_fast.adapter import (
     with_article,
 )
 
-Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
-OUTPUTS: tuple[Output, ...] = ("columns", "array", "vector", "codes", "indices")
+from ._workers import Output, element
+
+OUTPUTS: tuple[Output, ...] = get_args(Output)
 CODES = ("codes", "indices")
 LOCAL_OUTPUTS = "numpy", "csr", "csr_matrix", "csc", "implicit", "pandas", "arrow", "polars"
 FEATURES = "features"
@@ -71,10 +72,7 @@ def as_frame(table: Any) -> DataFrame:
 
 
 class SparkTable(Table):
-    """A table with the column names of a DataFrame, in which all values are missing.
-
-    It represents a DataFrame before Spark reads any rows.
-    """
+    """A DataFrame of which Spark has not read any rows; all values are missing."""
 
     library = "spark"
 
@@ -146,10 +144,7 @@ def group_metadata(names: Sequence[str]) -> dict[str, Any]:
 
 
 def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
-    """Return the Spark ML metadata with the category of each code of a column.
-
-    Decision trees and IndexToString of Spark ML use the metadata.
-    """
+    """Return the metadata from which Spark ML reads the category of each code of a column."""
     reserved = [f"({each.value})" for each in RESERVED]
     own = column.known.take(np.flatnonzero(~column.is_infrequent))
     n_codes = len(reserved) + len(own)
@@ -160,23 +155,6 @@ def codes_metadata(column: ColumnSchema) -> dict[str, Any]:
             attribute = {**attribute, "vals": texts}
             del attribute["num_vals"]
     return {"ml_attr": attribute}
-
-
-def feature_metadata(name: str) -> dict[str, Any]:
-    """Return the Spark ML metadata of a feature, a column of zeros and ones."""
-    return {"ml_attr": {"name": name, "type": "binary"}}
-
-
-def group_names(field: spark_types.StructField) -> list[str] | None:
-    """Return the feature names in the metadata of an array or vector, or None without names."""
-    group = (field.metadata or {}).get("ml_attr", {})
-    attributes = group.get("attrs", {}).get("binary", [])
-    return [attribute.get("name") for attribute in attributes] if attributes else None
-
-
-def count_rows(table: Any) -> int:
-    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
-    return as_frame(table).count()
 
 
 class PlannedSchema(StructType):
@@ -190,10 +168,12 @@ class PlannedSchema(StructType):
         return StructType.typeName()
 
     def __reduce__(self) -> Any:
-        kinds = (field.dataType for field in self.fields)
-        plain = [kind.sqlType() if isinstance(kind, UserDefinedType) else kind for kind in kinds]
-        fields = zip(self.fields, plain, strict=True)
-        return StructType, ([StructField(f.name, kind, f.nullable) for f, kind in fields],)
+        plain = []
+        for field in self.fields:
+            kind = field.dataType
+            kind = kind.sqlType() if isinstance(kind, UserDefinedType) else kind
+            plain.append(StructField(field.name, kind, field.nullable))
+        return StructType, (plain,)
 
 
 def check_output(output: str) -> None:
@@ -213,68 +193,47 @@ def check_output(output: str) -> None:
 
 def new_fields(
     encoder: Encoder, output: Output, names: str | Sequence[str] | None
-) -> tuple[list[StructField], list[list[int]]]:
-    """Return the new fields, and for each field the indices of the encoder's columns it holds.
+) -> tuple[list[StructField], Sequence[int]]:
+    """Return the new fields, and the index of the first field that replaces each encoded column.
 
-    The second list is empty if each feature is a column of its own.
+    The indices end with that of the first field that replaces no column, and comes last.
     """
-    schema = encoder.schema
+    schema, columns = encoder.schema, encoder.schema.columns
     if output in CODES:
-        return _code_fields(encoder, output, names), [[i] for i in range(len(schema.columns))]
-    dtypes = [spark_dtype(column) for column in schema.columns]
-    if output == "columns":
-        if names is not None:
-            raise ValueError(
-                f"names must be None for output='columns', got {names!r}; to change the names of"
-                " the features, set prefix= of the encoder"
-            )
-        return [
-            StructField(name, spark_type(dtype), False, feature_metadata(name))
-            for column, dtype in zip(schema.columns, dtypes, strict=True)
-            for name in column.names
-        ], []
-    if names is None or isinstance(names, str):
-        kind, metadata = _array_type(output, dtypes), group_metadata(schema.names)
-        every = [*range(len(schema.columns))]
-        return [StructField(names or FEATURES, kind, False, metadata)], [every]
-    _check_number(schema, names, "a str or a list with one name")
-    # VectorAssembler prepends the name of the column to the names of its elements.
-    return [
-        StructField(name, _array_type(output, [dtype]), False, group_metadata(column.text_labels))
-        for name, column, dtype in zip(names, schema.columns, dtypes, strict=True)
-    ], [[i] for i in range(len(names))]
-
-
-def _code_fields(
-    encoder: Encoder, output: Output, names: str | Sequence[str] | None
-) -> list[StructField]:
-    """Return an integer field for each encoded column; by default it keeps the column's name."""
-    schema = encoder.schema
-    if names is None:
-        names = [str(column.name) for column in schema.columns]
-    _check_number(schema, names, "a list with one name")
-    n_codes = sum(encoder.cardinalities.values())
-    is_large = output == "indices" and n_codes > np.iinfo(np.int32).max
-    kind = LongType() if is_large else IntegerType()
-    return [
-        StructField(name, kind, False, codes_metadata(column) if output == "codes" else None)
-        for name, column in zip(names, schema.columns, strict=True)
-    ]
-
-
-def _check_number(schema: Schema, names: str | Sequence[str], expected: str) -> None:
-    known = [column.name for column in schema.columns]
-    if isinstance(names, str) or len(names) != len(known):
-        given = names if isinstance(names, str) else [*names]
+        n_codes = sum(encoder.cardinalities.values())
+        is_large = output == "indices" and n_codes > np.iinfo(np.int32).max
+        kinds: list[DataType] = [LongType() if is_large else IntegerType()] * len(columns)
+        metadata = [codes_metadata(each) if output == "codes" else {} for each in columns]
+        names = [str(column.name) for column in columns] if names is None else names
+    else:
+        dtypes = [spark_dtype(column) for column in columns]
+        if output == "columns":
+            if names is not None:
+                raise ValueError(
+                    f"names must be None for output='columns', got {names!r}; to change the names"
+                    " of the features, set prefix= of the encoder"
+                )
+            return [
+                StructField(name, kind, False, {"ml_attr": {"name": name, "type": "binary"}})
+                for column, kind in zip(columns, map(spark_type, dtypes), strict=True)
+                for name in column.names
+            ], schema.starts
+        if names is None or isinstance(names, str):
+            kind, group = _array_type(output, dtypes), group_metadata(schema.names)
+            return [StructField(names or FEATURES, kind, False, group)], [0] * (len(columns) + 1)
+        kinds = [_array_type(output, [dtype]) for dtype in dtypes]
+        # VectorAssembler prepends the name of the column to the names of its elements.
+        metadata = [group_metadata(column.text_labels) for column in columns]
+    if isinstance(names, str) or len(names) != len(columns):
         raise ValueError(
-            f"names must be {expected} for each of the columns {known!r}, got {given!r}"
+            f"names must be {'' if output in CODES else 'a str or '}a list with one name for each"
+            f" of the columns {[column.name for column in columns]!r}, got"
+            f" {names if isinstance(names, str) else [*names]!r}"
         )
-
-
-def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
-    """Return the dtype of an array whose elements are the features of several columns."""
-    common = np.result_type(np.bool_, *dtypes)
-    return np.dtype(np.int8) if common.kind == "b" else common
+    triples = zip(names, kinds, metadata, strict=True)
+    return [StructField(name, kind, False, each) for name, kind, each in triples], range(
+        len(columns) + 1
+    )
 
 
 def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
@@ -282,39 +241,24 @@ def _array_type(output: Output, dtypes: Sequence[np.dtype[Any]]) -> DataType:
 
 
 def order_of(
-    schema: Schema,
-    names: Sequence[str],
-    groups: Sequence[Sequence[int]],
-    keep: bool,
-    in_place: bool,
+    schema: Schema, names: Sequence[str], starts: Sequence[int], n_new: int, keep: bool
 ) -> list[int]:
-    """Return the result's columns: the position of an input column, or ``~j`` for new field j.
-
-    `names` are the input columns. If `groups` is empty, each feature is a column of its own.
-    """
-    n_new = len(groups) or schema.n_features
+    """Return the result's columns: the position in `names`, or ``~j`` for new field j."""
     if keep:
-        return [*range(len(names)), *(~i for i in range(n_new))]
-    if not groups:
-        order = []
-        for part in EncodedLayout(schema, names).columns:
-            if isinstance(part, PassThrough):
-                order.append(part.position)
-            else:
-                first, stop = schema.starts[part.columns.start], schema.starts[part.columns.stop]
-                order += [~i for i in range(first, stop)]
-        return order
-    group_of = {position: ~i for i, position in enumerate(schema.positions_in(names))}
-    positions = schema.column_order(names).positions
-    if in_place:
-        return [group_of.get(i, i) for i in positions]
-    return [*(i for i in positions if i not in group_of), ~0]
+        return [*range(len(names)), *(~j for j in range(n_new))]
+    columns = schema.column_order(names)
+    columns.warn_if_absent()
+    new_at = dict(zip(schema.positions_in(names), pairwise(starts), strict=True))
+    order = []
+    for position in columns.positions:
+        order += [~j for j in range(*new_at[position])] if position in new_at else [position]
+    return [*order, *(~j for j in range(starts[-1], n_new))]
 
 
-def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
+def check_names(fields: Sequence[StructField], new: Sequence[StructField]) -> None:
     """Raise an error if a new name is duplicated or cannot be stored by Java."""
-    every = [field.name for field in fields]
-    for name in new:
+    counts = Counter(field.name for field in fields)
+    for name in (field.name for field in new):
         try:
             name.encode()
         except UnicodeEncodeError:
@@ -322,10 +266,7 @@ def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
                 f"the column name {name!r} has a lone surrogate, which Spark cannot store: set"
                 " another prefix= of the encoder, or replace the category before fit"
             ) from None
-    if len(set(every)) == len(every):
-        return
-    for name in new:
-        if every.count(name) > 1:
+        if counts[name] > 1:
             raise ValueError(
                 f"two columns of the result would be named {name!r}: pass other names= (in"
                 " pyspark.ml: outputCol or outputCols), or set another prefix= of the encoder"
@@ -333,18 +274,15 @@ def check_names(fields: Sequence[StructField], new: Sequence[str]) -> None:
 
 
 def encoded_in_one(frame: DataFrame, schema: Schema) -> int | None:
-    """Return the position of the array or vector column with all features.
-
-    Return None if there is no such column, or if each feature has a column of its own.
-    """
+    """Return the position of the array or vector column with all features, or None without it."""
     if set(schema.names) <= set(frame.columns):
         return None
-    found = [
-        i
-        for i, field in enumerate(frame.schema.fields)
-        if isinstance(field.dataType, ArrayType | VectorUDT)
-        and group_names(field) == [*schema.names]
-    ]
+    found = []
+    for i, field in enumerate(frame.schema.fields):
+        attributes = (field.metadata or {}).get("ml_attr", {}).get("attrs", {})
+        names = [attribute.get("name") for attribute in attributes.get("binary", [])]
+        if isinstance(field.dataType, ArrayType | VectorUDT) and names == [*schema.names]:
+            found.append(i)
     if len(found) > 1:
         names = [frame.columns[i] for i in found]
         raise ValueError(f"the columns {names!r} all hold the features: select only one of them")

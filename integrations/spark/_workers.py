@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -19,6 +16,7 @@ from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, EncodedLayout, read_table, write
 
 AnyArray: TypeAlias = npt.NDArray[Any]
+Output: TypeAlias = Literal["columns", "array", "vector", "codes", "indices"]
 
 # The size of the blocks in which rows are learned. Each block costs a merge of all categories.
 ROWS_PER_BLOCK = 1 << 19
@@ -27,37 +25,24 @@ BYTES_PER_BLOCK = 1 << 26
 MAX_BATCH_BYTES = 1 << 26
 STATE = "state binary"
 
-# The encoders of this worker process by digest, which later tasks reuse.
-_cache: dict[str, CachedEncoder] = {}
-MAX_CACHED = 8
-
 
 class CachedEncoder:
     """An encoder that all tasks of a worker process share, including its hash tables."""
 
-    def __init__(self, encoder: Encoder, payload: bytes | None = None, digest: str = "") -> None:
+    def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder
-        self._payload = pickle.dumps(encoder, 5) if payload is None else payload
-        self._digest = digest or hashlib.sha256(self._payload).hexdigest()
 
     def __reduce__(self) -> Any:
-        return _restore, (self._digest, self._payload)
+        return _restore, (pickle.dumps(self.encoder, 5),)
 
 
-def _restore(digest: str, payload: bytes) -> CachedEncoder:
-    """Return the cached encoder of an earlier task, or else unpickle and cache the encoder."""
-    if digest not in _cache:
-        while len(_cache) >= MAX_CACHED:
-            del _cache[next(iter(_cache))]
-        _cache[digest] = CachedEncoder(pickle.loads(payload), payload, digest)
-    return _cache[digest]
+@lru_cache(maxsize=8)
+def _restore(payload: bytes) -> CachedEncoder:
+    return CachedEncoder(pickle.loads(payload))
 
 
 def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the pickled encoder after it learned a partition, or nothing for an empty partition.
-
-    `encoder` is fitted to zero rows, and its columns match the columns of the batches by position.
-    """
+    """Fit an encoder to the columns of a partition by position, and yield it pickled, if any."""
     names = list(encoder.columns or ())
     pending: list[pa.RecordBatch] = []
     n_rows = first = n_bytes = 0
@@ -80,10 +65,7 @@ def learn_batches(encoder: Encoder, batches: Iterable[pa.RecordBatch]) -> Iterat
 
 
 def utc_table(columns: Sequence[Any], names: Sequence[Any]) -> pa.Table:
-    """Return columns as a table with timestamps in UTC, as in `DataFrame.toArrow`.
-
-    Spark passes timestamps to workers in the time zone of the session.
-    """
+    """Return columns as a table with timestamps in UTC; Spark sends them in the session's zone."""
     in_utc = [
         column.cast(pa.timestamp(column.type.unit, "UTC"))
         if pa.types.is_timestamp(column.type) and column.type.tz
@@ -118,111 +100,91 @@ def with_row_context(work: Callable[[], Any], first_row: int) -> Any:
         raise kind(f"{partition}batch that starts at row {first_row}: {error}") from error
 
 
-@dataclass(frozen=True)
-class BatchFunction(ABC):
-    """A function that maps the batches of a partition to the batches of the result."""
+def replace_columns(
+    batches: Iterable[pa.RecordBatch],
+    work: Callable[[pa.RecordBatch], Sequence[pa.Array]],
+    row_bytes: int,
+    order: Sequence[int],
+    names: Sequence[str],
+) -> Iterator[pa.RecordBatch]:
+    """Yield batches of some of their columns and of the new columns that `work` returns.
 
-    cached: CachedEncoder
-    inputs: Sequence[int]  # the positions of the columns to encode or decode, in encoder order
-    order: Sequence[int]  # the result's columns: the position of an input, or ~j for new column j
-    names: Sequence[str]  # the names of the result's columns
-
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield the result in batches of limited size."""
-        for first, batch in split(batches, max(1, MAX_BATCH_BYTES // self.row_bytes())):
-            new = with_row_context(partial(self.new_columns, batch), first)
-            arrays = [new[~i] if i < 0 else batch.column(i) for i in self.order]
-            yield pa.RecordBatch.from_arrays(arrays, self.names)
-
-    @abstractmethod
-    def row_bytes(self) -> int:
-        """Return the approximate bytes of one row of the new columns, at least 1."""
-
-    @abstractmethod
-    def new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
-        """Return the new columns for the rows of a batch."""
+    `row_bytes` is the approximate size of one row of the new columns. `order` has the position of
+    an input column, or ``~j`` for new column j.
+    """
+    first, max_rows = 0, max(1, MAX_BATCH_BYTES // max(1, row_bytes))
+    for whole in batches:
+        for start in range(0, whole.num_rows, max_rows):
+            batch = whole.slice(start, max_rows)
+            new = with_row_context(partial(work, batch), first)
+            arrays = [new[~i] if i < 0 else batch.column(i) for i in order]
+            yield pa.RecordBatch.from_arrays(arrays, names)
+            first += batch.num_rows
 
 
-@dataclass(frozen=True)
-class Encoding(BatchFunction):
-    """Encode the columns of batches."""
+def encode_batch(
+    batch: pa.RecordBatch,
+    cached: CachedEncoder,
+    inputs: Sequence[int],
+    output: Output,
+    groups: Sequence[Sequence[int]],
+    num_threads: int | None,
+) -> Sequence[pa.Array]:
+    """Return the new columns of a batch; `inputs` are the columns to encode.
 
-    output: Literal["columns", "array", "vector", "codes", "indices"]
-    num_threads: int | None = None
-    # For each vector or array: the encoder's columns that it holds, and the dtype of its elements
-    # (None for a vector).
-    groups: Sequence[Sequence[int]] = ()
-    elements: Sequence[np.dtype[Any] | None] = ()
-
-    def row_bytes(self) -> int:
-        columns = self.cached.encoder.schema.columns
-        n_bytes = 1
-        if self.output == "columns":
-            n_bytes += sum(c.n_outputs * c.options.dtype.itemsize for c in columns)
-        for group, element in zip(self.groups, self.elements, strict=True):
-            width = sum(columns[i].n_outputs for i in group)
-            n_bytes += 0 if element is None else width * element.itemsize
-        return n_bytes
-
-    def new_columns(self, batch: pa.RecordBatch) -> Sequence[pa.Array]:
-        encoder, threads = self.cached.encoder, self.num_threads
-        names = [column.name for column in encoder.schema.columns]
-        rows = utc_table([batch.column(i) for i in self.inputs], names)
-        if self.output == "columns":
-            encoded = encoder.transform(rows, "arrow", num_threads=threads)
-            return [array_of(column) for column in encoded.columns]
-        if self.output == "codes" or self.output == "indices":
-            matrix = encoder.transform(rows, self.output, num_threads=threads)
-            dtype = np.promote_types(matrix.dtype, np.int32)
-            return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
-        table = read_table(rows)
-        coded = EncodedLayout(encoder.schema, table.names).code(table)
-        groups = ([coded[i] for i in group] for group in self.groups)
-        return [
-            vectors(group, batch.num_rows, threads)
-            if element is None
-            else arrays(group, batch.num_rows, element, threads)
-            for group, element in zip(groups, self.elements, strict=True)
-        ]
+    For vectors and arrays, `groups` has the indices of the encoder's columns in each new column.
+    """
+    encoder = cached.encoder
+    names = [column.name for column in encoder.schema.columns]
+    rows = utc_table([batch.column(i) for i in inputs], names)
+    if output == "columns":
+        encoded = encoder.transform(rows, "arrow", num_threads=num_threads)
+        return [column.chunk(0) for column in encoded.columns]
+    if output == "codes" or output == "indices":
+        matrix = encoder.transform(rows, output, num_threads=num_threads)
+        dtype = np.promote_types(matrix.dtype, np.int32)
+        return [_numbers(codes) for codes in np.ascontiguousarray(matrix.T, dtype)]
+    table = read_table(rows)
+    coded = EncodedLayout(encoder.schema, table.names).code(table)
+    arrays = []
+    for group in groups:
+        columns = [coded[i] for i in group]
+        dtype = element([encoder.schema.columns[i].options.dtype for i in group])
+        if output == "vector" or dtype.kind == "f":  # Java converts vectors to arrays of floats
+            arrays.append(vectors(columns, batch.num_rows, num_threads))
+        else:
+            arrays.append(lists(columns, batch.num_rows, dtype, num_threads))
+    return arrays
 
 
-@dataclass(frozen=True)
-class Decoding(BatchFunction):
-    """Decode batches; `inputs` are the feature columns, or one array or vector column."""
+def decode_batch(
+    batch: pa.RecordBatch,
+    cached: CachedEncoder,
+    inputs: Sequence[int],
+    types: Sequence[pa.DataType],
+    substitutes: dict[str, Any],
+    is_joined: bool,
+) -> list[pa.Array]:
+    """Return the decoded columns, of the given types, for the rows of a batch.
 
-    types: Sequence[pa.DataType]  # the types of the decoded columns
-    substitutes: dict[str, Any]  # the keywords of `Encoder.inverse_transform`
-    is_joined: bool  # whether all features are in one array or vector column
-
-    def row_bytes(self) -> int:
-        return max(1, 8 * self.cached.encoder.n_features)
-
-    def new_columns(self, batch: pa.RecordBatch) -> list[pa.Array]:
-        encoder = self.cached.encoder
-        encoded: Any = {
-            name: batch.column(i).to_numpy(zero_copy_only=False)
-            for name, i in zip(encoder.schema.names, self.inputs, strict=False)
-        }
-        if self.is_joined:
-            encoded = _matrix(batch.column(self.inputs[0]), encoder.n_features)
-        decoded = encoder.inverse_transform(encoded, **self.substitutes)
-        columns = zip(encoder.schema.columns, self.types, strict=True)
-        return [_typed(decoded[column.name], kind) for column, kind in columns]
-
-
-def split(batches: Iterable[pa.RecordBatch], max_rows: int) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield pairs: the number of the first row, and a part of at most `max_rows` rows."""
-    first = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, max_rows):
-            part = batch.slice(start, max_rows)
-            yield first, part
-            first += part.num_rows
+    `inputs` are the feature columns or, if `is_joined`, one array or vector column.
+    """
+    encoder = cached.encoder
+    encoded: Any = {
+        name: batch.column(i).to_numpy(zero_copy_only=False)
+        for name, i in zip(encoder.schema.names, inputs, strict=False)
+    }
+    if is_joined:
+        encoded = _matrix(batch.column(inputs[0]), encoder.n_features)
+    decoded = encoder.inverse_transform(encoded, **substitutes)
+    columns = zip(encoder.schema.columns, types, strict=True)
+    return [_typed(decoded[column.name], kind) for column, kind in columns]
 
 
-def array_of(column: pa.ChunkedArray) -> pa.Array:
-    """Return a chunked column as a single array."""
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+def element(dtypes: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    """Return the dtype of an array whose elements are the features of several columns."""
+    common = np.result_type(np.bool_, *dtypes)
+    return np.dtype(np.int8) if common.kind == "b" else common
 
 
 def _numbers(values: AnyArray) -> pa.Array:
@@ -235,11 +197,8 @@ def _lists(ends: AnyArray, elements: AnyArray) -> pa.ListArray:
     return pa.ListArray.from_arrays(_numbers(ends), _numbers(elements))
 
 
-def arrays(
-    columns: Sequence[CodedColumn],
-    n_rows: int,
-    dtype: np.dtype[Any],
-    num_threads: int | None = None,
+def lists(
+    columns: Sequence[CodedColumn], n_rows: int, dtype: np.dtype[Any], num_threads: int | None
 ) -> pa.ListArray:
     """Return the features of several columns as an array with one list per row."""
     matrix = write.rows(columns, dtype, n_rows=n_rows, num_threads=num_threads)
@@ -247,9 +206,7 @@ def arrays(
     return _lists(ends, matrix.reshape(-1))
 
 
-def vectors(
-    columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None = None
-) -> pa.StructArray:
+def vectors(columns: Sequence[CodedColumn], n_rows: int, num_threads: int | None) -> pa.StructArray:
     """Return the features of several columns as an array of one sparse Spark ML vector per row."""
     n_features = sum(column.n_outputs for column in columns)
     if any(len(column.rows_of_nan()) for column in columns):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,8 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
-from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
-from pyspark.sql.types import ArrayType, StructField
+from pyspark.sql.pandas.types import from_arrow_type
+from pyspark.sql.types import StructField
 
 from onehot_fast import Encoder, Special
 from onehot_fast.adapter import (
@@ -28,21 +29,27 @@ from onehot_fast.adapter import (
 
 from ._columns import (
     CODES,
-    Output,
     PlannedSchema,
     as_frame,
     category_type,
     check_names,
     check_output,
-    element,
     encoded_in_one,
     new_fields,
     order_of,
     spark_dtype,
     spark_type,
 )
+from ._learn import learn as learn
 from ._learn import positional
-from ._workers import CachedEncoder, Decoding, Encoding
+from ._workers import (
+    CachedEncoder,
+    Output,
+    decode_batch,
+    element,
+    encode_batch,
+    replace_columns,
+)
 
 __all__ = ["encode"]
 
@@ -61,7 +68,8 @@ KINDS: dict[Any, str] = {
     spark_types.BinaryType: "bytes",
     spark_types.BooleanType: "boolean",
     spark_types.IntegralType: "integer",
-    spark_types.FractionalType: "float",
+    spark_types.FloatType: "float",
+    spark_types.DoubleType: "float",
     spark_types.DateType: "date",
 }
 
@@ -136,44 +144,52 @@ def encode(
     check_output(output)
     if not isinstance(encoder, Encoder):
         raise TypeError(f"encoder must be an Encoder, got {with_article(encoder)}")
-    frame, schema = as_frame(table), encoder.schema
-    inputs = schema.positions_in(frame.columns)
-    new, groups = new_fields(encoder, output, names)
-    in_place = output in CODES or not (names is None or isinstance(names, str))
-    if not keep:
-        schema.column_order(frame.columns).warn_if_absent()
-    order = order_of(schema, frame.columns, groups, keep, in_place)
-    fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
-    check_names(fields, [field.name for field in new])
-    source, place = _needed(frame, [*inputs, *order])
-    inputs, order = [place[i] for i in inputs], [place.get(i, i) for i in order]
-    if without_python and output in CODES:
-        raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
+    frame, columns = as_frame(table), encoder.schema.columns
+    inputs = encoder.schema.positions_in(frame.columns)
+    new, starts = new_fields(encoder, output, names)
+    order = order_of(encoder.schema, frame.columns, starts, len(new), keep)
+    source, inputs, order, fields = _planned(frame, inputs, order, new)
+    is_joined = names is None or isinstance(names, str)
+    groups = [[*range(len(columns))]] if is_joined else [[i] for i in range(len(columns))]
     if without_python:
-        expressions = new_columns(source, schema, inputs, groups, output == "vector")
-        columns = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
-        return _select(source, columns, fields)
+        expressions = new_columns(source, encoder.schema, inputs, output, groups)
+        selected = [expressions[~i] if i < 0 else F.col(source.columns[i]) for i in order]
+        return _select(source, selected, fields)
     if output not in CODES:
-        encoder = _for_workers(encoder, [spark_dtype(column) for column in schema.columns])
-    made = [_made_of(field) for field in new]
-    sent = [made[~i] if i < 0 else field for i, field in zip(order, fields, strict=True)]
-    if made != new:
-        sent = [StructField(f"c{i}", each.dataType, each.nullable) for i, each in enumerate(sent)]
-    encoding = Encoding(
-        CachedEncoder(encoder),
-        inputs,
-        order,
-        [field.name for field in sent],
-        output,
-        num_threads,
-        groups,
-        [_element_of(field) for field in made] if groups else (),
+        dtypes: Any = {column.name: spark_dtype(column) for column in columns}
+        encoder = copy.copy(encoder).set_params(dtype=dtypes, remainder="drop")
+    work = partial(
+        encode_batch,
+        cached=CachedEncoder(encoder),
+        inputs=inputs,
+        output=output,
+        groups=groups,
+        num_threads=num_threads,
     )
-    encoded = source.mapInArrow(lambda batches: encoding(batches), PlannedSchema(sent))
-    if made == new:
-        return encoded
-    converted = [_converted(each, field) for each, field in zip(sent, fields, strict=True)]
+    from_vectors = {
+        j: FROM_VECTORS[field.dataType.simpleString()]
+        for j, (i, field) in enumerate(zip(order, fields, strict=True))
+        if i < 0 and field.dataType.simpleString() in FROM_VECTORS
+    }
+    is_dense = output in ("columns", "array") and len(from_vectors) < len(new)
+    row_bytes = encoder.n_features * encoder.schema.dtype.itemsize if is_dense else 0
+    if not from_vectors:
+        return _mapped(source, work, row_bytes, order, fields)
+    sent = [
+        StructField(f"c{j}", VectorUDT() if j in from_vectors else field.dataType, field.nullable)
+        for j, field in enumerate(fields)
+    ]
+    encoded = _mapped(source, work, row_bytes, order, sent)
+    converted = [
+        vector_to_array(F.col(name), from_vectors[j]) if j in from_vectors else F.col(name)
+        for j, name in enumerate(encoded.columns)
+    ]
     return _select(encoded, converted, fields)
+
+
+def count_rows(table: Any) -> int:
+    """Return the number of rows of a DataFrame; Spark computes the DataFrame to count them."""
+    return as_frame(table).count()
 
 
 def transform(
@@ -199,72 +215,56 @@ def inverse_transform(
     for column, kind in zip(schema.columns, types, strict=True):
         _check_substitutes(column.name, kind, substitutes)
     in_one = encoded_in_one(frame, schema)
-    inputs, order = [], []
     if in_one is None:
         layout = DecodedLayout(schema, frame.columns)
         inputs = layout.features
-        for part in layout.columns:
-            order.append(part.position if isinstance(part, PassThrough) else ~part)
+        parts = layout.columns
+        order = [each.position if isinstance(each, PassThrough) else ~each for each in parts]
     else:
         inputs = [in_one]
-        for position in range(len(frame.columns)):
-            is_encoded = position == in_one
-            order += [~i for i in range(len(types))] if is_encoded else [position]
+        new_positions = [~i for i in range(len(types))]
+        order = [*range(in_one), *new_positions, *range(in_one + 1, len(frame.columns))]
     new = [
         StructField(str(column.name), from_arrow_type(kind))
         for column, kind in zip(schema.columns, types, strict=True)
     ]
+    source, inputs, order, fields = _planned(frame, inputs, order, new)
+    work = partial(
+        decode_batch,
+        cached=CachedEncoder(encoder),
+        inputs=inputs,
+        types=types,
+        substitutes=substitutes,
+        is_joined=in_one is not None,
+    )
+    return _mapped(source, work, 8 * encoder.n_features, order, fields)
+
+
+def _planned(
+    frame: DataFrame, inputs: Sequence[int], order: Sequence[int], new: Sequence[StructField]
+) -> tuple[DataFrame, list[int], list[int], list[StructField]]:
+    """Select the needed columns, at least one; return `inputs` and `order` for them, and fields."""
     fields = [new[~i] if i < 0 else frame.schema.fields[i] for i in order]
-    check_names(fields, [field.name for field in new])
-    source, place = _needed(frame, [*inputs, *order])
-    decoding = Decoding(
-        CachedEncoder(encoder),
-        [place[i] for i in inputs],
-        [place.get(i, i) for i in order],
-        [field.name for field in fields],
-        types,
-        substitutes,
-        in_one is not None,
+    check_names(fields, new)
+    needed = sorted({i for i in [*inputs, *order] if i >= 0} or {0})
+    place = {position: i for i, position in enumerate(needed)}
+    selected = positional(frame, needed)
+    return selected, [place[i] for i in inputs], [place.get(i, i) for i in order], fields
+
+
+def _mapped(
+    source: DataFrame,
+    work: Any,
+    row_bytes: int,
+    order: Sequence[int],
+    fields: Sequence[StructField],
+) -> DataFrame:
+    """Apply `work` to the batches of each partition; see `replace_columns`."""
+    names = [field.name for field in fields]
+    return source.mapInArrow(
+        lambda batches: replace_columns(batches, work, row_bytes, order, names),
+        PlannedSchema([*fields]),
     )
-    return source.mapInArrow(lambda batches: decoding(batches), PlannedSchema(fields))
-
-
-def _needed(frame: DataFrame, positions: Sequence[int]) -> tuple[DataFrame, dict[int, int]]:
-    """Select the columns at all positions >= 0; also map each old position to the new one.
-
-    If there is no such position, the first column is selected.
-    """
-    needed = sorted({i for i in positions if i >= 0} or {0})
-    return positional(frame, needed), {position: i for i, position in enumerate(needed)}
-
-
-def _made_of(field: StructField) -> StructField:
-    """Return the field that the workers produce: a vector if the result is an array of floats.
-
-    Java converts vectors to arrays faster than arrays are copied between processes. Integers are
-    faster as arrays.
-    """
-    if field.dataType.simpleString() not in FROM_VECTORS:
-        return field
-    return StructField(field.name, VectorUDT(), field.nullable)
-
-
-def _element_of(field: StructField) -> np.dtype[Any] | None:
-    """Return the dtype of the elements of an array field, or None for a vector field."""
-    kind = field.dataType
-    return (
-        np.dtype(to_arrow_type(kind.elementType).to_pandas_dtype())
-        if isinstance(kind, ArrayType)
-        else None
-    )
-
-
-def _converted(sent: StructField, field: StructField) -> Column:
-    """Return a column that the workers sent, converted to the type of its final field."""
-    column = F.col(sent.name)
-    if sent.dataType == field.dataType:
-        return column
-    return vector_to_array(column, FROM_VECTORS[field.dataType.simpleString()])
 
 
 def _select(
@@ -277,13 +277,6 @@ def _select(
             for column, field in zip(columns, fields, strict=True)
         )
     )
-
-
-def _for_workers(encoder: Encoder, dtypes: Sequence[np.dtype[Any]]) -> Encoder:
-    """Return a copy of the encoder that drops other columns and uses dtypes that Spark has."""
-    names = (column.name for column in encoder.schema.columns)
-    by_column = dict(zip(names, dtypes, strict=True))
-    return copy.copy(encoder).set_params(dtype=by_column, remainder="drop")
 
 
 def _check_substitutes(name: Hashable, kind: pa.DataType, substitutes: dict[str, Any]) -> None:
@@ -302,10 +295,12 @@ def new_columns(
     source: DataFrame,
     schema: Schema,
     inputs: Sequence[int],
+    output: Output,
     groups: Sequence[Sequence[int]],
-    is_vector: bool,
 ) -> list[Column]:
     """Return SQL expressions: one per feature, or an array or vector per group of columns."""
+    if output in CODES:
+        raise ValueError(f"output={output!r} needs Python workers: pass without_python=False")
     _check_size(schema)
     dtypes = [spark_dtype(column) for column in schema.columns]
     features = []
@@ -313,14 +308,14 @@ def new_columns(
         field = source.schema.fields[i]
         kind = _kind(column, field.dataType)
         features.append(integration("sql").column_features(column, "spark", field.name, kind))
-    if not groups:
+    if output == "columns":
         pairs = zip(features, dtypes, strict=True)
         return [_feature(item, dtype) for items, dtype in pairs for item in items]
     arrays = []
     for group in groups:
-        dtype = np.dtype(float) if is_vector else element([dtypes[i] for i in group])
+        dtype = np.dtype(float) if output == "vector" else element([dtypes[i] for i in group])
         array = F.array(*(_feature(item, dtype) for i in group for item in features[i]))
-        arrays.append(array_to_vector(array) if is_vector else array)
+        arrays.append(array_to_vector(array) if output == "vector" else array)
     return arrays
 
 
@@ -341,7 +336,7 @@ def _check_size(schema: Schema) -> None:
 def _kind(column: ColumnSchema, dtype: spark_types.DataType) -> str:
     """Return the kind of the values of a Spark type in SQL."""
     kind = next((kind for types, kind in KINDS.items() if isinstance(dtype, types)), None)
-    if kind is None or isinstance(dtype, spark_types.DecimalType):
+    if kind is None:
         raise TypeError(
             f"column {column.name!r} has Spark type {dtype.simpleString()}, which SQL compares"
             " differently than the encoder: pass without_python=False"

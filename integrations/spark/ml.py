@@ -36,7 +36,6 @@ def _number(value: Any) -> Any:
 
 
 def _param(name: str, doc: str, converter: Any = TypeConverters.toString) -> Param[Any]:
-    """Return a new parameter for the stages below."""
     return Param(Params._dummy(), name, doc, converter)
 
 
@@ -76,26 +75,6 @@ class _OneHotParams(HasInputCols, HasOutputCols, HasOutputCol):
         self._setDefault(
             handleUnknown="error", handleMissing="ignore", dtype="bool", output="vector"
         )
-
-    def _options(self) -> dict[str, Any]:
-        """Return the options for the Encoder that corresponds to the parameters."""
-        options = {
-            option: self.getOrDefault(name)
-            for name, option in OPTIONS.items()
-            if self.isDefined(name)
-        }
-        if self.getOrDefault("output") == "columns" and self.isSet("outputCols"):
-            options["prefix"] = dict(zip(self.getInputCols(), self.getOutputCols(), strict=True))
-        return options
-
-    def _encode(self, dataset: DataFrame, encoder: Encoder) -> DataFrame:
-        """Return the dataset with the encoded columns appended."""
-        output: Any = self.getOrDefault("output")
-        if output == "columns":
-            return encode(dataset, encoder, output=output, keep=True)
-        is_each = self.isSet("outputCols")
-        names = self.getOutputCols() if is_each else self.getOutputCol()
-        return encode(dataset, encoder, output=output, names=names, keep=True)
 
     def _check(self) -> None:
         """Raise an error for parameters that contradict each other."""
@@ -202,8 +181,16 @@ class OneHotEncoder(
     def _fit(self, dataset: DataFrame) -> OneHotEncoderModel:
         self._check()
         columns = self.getInputCols()
-        # The features follow the order of inputCols.
-        encoder = Encoder(columns, **self._options()).fit(dataset.select(*map(_quoted, columns)))
+        options = {
+            option: self.getOrDefault(name)
+            for name, option in OPTIONS.items()
+            if self.isDefined(name)
+        }
+        if self.getOrDefault("output") == "columns" and self.isSet("outputCols"):
+            options["prefix"] = dict(zip(columns, self.getOutputCols(), strict=True))
+        # The features follow the order of inputCols. In backquotes, a name is not split at dots.
+        quoted = [f"`{name.replace('`', '``')}`" for name in columns]
+        encoder = Encoder(columns, **options).fit(dataset.select(*quoted))
         model = OneHotEncoderModel()
         model._set(encoder=encoder.to_json())
         return self._copyValues(model)
@@ -239,9 +226,8 @@ class OneHotEncoderModel(
 
     def _transform(self, dataset: DataFrame) -> DataFrame:
         self._check()
-        return self._encode(dataset, self.getEncoder())
-
-
-def _quoted(name: str) -> str:
-    """Return a column name in backquotes, so that Spark does not split it at dots."""
-    return f"`{name.replace('`', '``')}`"
+        output: Any = self.getOrDefault("output")
+        names = None
+        if output != "columns":
+            names = self.getOutputCols() if self.isSet("outputCols") else self.getOutputCol()
+        return encode(dataset, self.getEncoder(), output=output, names=names, keep=True)

@@ -67,8 +67,7 @@ class Dialect:
     # The type of the literals 1 and 0 if features of this type need no cast, else "".
     literal_type = ""
     true, false = "TRUE", "FALSE"
-    # The number of digits after the decimal point of a second.
-    second_digits = 6
+    second_digits = 9  # after the decimal point
     integers = range(-(2**127), 2**128)
     bytes_literal = "unhex('{}')"
     # Appended to a text column, so that it is compared by characters, not by its own collation.
@@ -112,10 +111,7 @@ class Dialect:
         return f"{column} IN ({listed})" if len(literals) > 1 else f"{column} = {listed}"
 
     def is_nan(self, column: str, kind: str | None, literals: Sequence[str]) -> str | None:
-        """Return the condition that a column is NaN, or None if no value of its type is NaN.
-
-        `literals` are its categories. NaN equals NaN in this dialect.
-        """
+        """Return the condition that a column of categories is NaN, or None if no value can be."""
         if kind is None:
             return self.typed_nan.format(column=column, text=self._as_text(column))
         return f"CAST({column} AS {self.double_type}) = {self.nan}" if kind in NUMBERS else None
@@ -166,16 +162,11 @@ class Dialect:
         return clock and f"{self.zoned_type} '{clock}+00:00'"
 
 
-class DuckDB(Dialect):
-    """The base class, with instants in nanoseconds."""
-
-    second_digits = 9
-
-
 class Postgres(Dialect):
     """PostgreSQL has no unsigned integers, no NUL in texts, and no function that fails."""
 
     title = "PostgreSQL"
+    second_digits = 6
     types = Dialect.types | {
         "int8": "SMALLINT", "uint8": "SMALLINT", "uint16": "INTEGER", "uint32": "BIGINT",
         "uint64": "NUMERIC(20)", "float16": "REAL", "float32": "REAL",
@@ -229,6 +220,7 @@ class Spark(Dialect):
     """Spark reads escapes and variables in texts, and rounds decimals in comparisons."""
 
     title = "Spark"
+    second_digits = 6
     types = Dialect.types | {
         "uint8": "SMALLINT", "uint16": "INT", "int32": "INT", "uint32": "BIGINT",
         "uint64": "DECIMAL(20, 0)",
@@ -266,6 +258,7 @@ class BigQuery(Dialect):
     """BigQuery has one integer and one float type; names have letters, digits and underscores."""
 
     title = "BigQuery"
+    second_digits = 6
     types = dict.fromkeys(Dialect.types, "INT64") | {
         "bool": "BOOL", "float16": "FLOAT64", "float32": "FLOAT64", "float64": "FLOAT64",
         "uint64": "NUMERIC",
@@ -387,10 +380,7 @@ def _scale(value: Decimal) -> int:
 
 
 def _clock(value: int, digits: int = 6) -> str | None:
-    """Return an instant as SQL text, or None if its second needs more than `digits` decimals.
-
-    `value` is in attoseconds since 1970.
-    """
+    """Return attoseconds since 1970 as SQL text, or None if a second needs more decimals."""
     seconds, rest = divmod(value, ATTOSECONDS)
     if seconds not in YEARS:
         raise ValueError(
@@ -400,15 +390,13 @@ def _clock(value: int, digits: int = 6) -> str | None:
     clock = str(np.datetime64(seconds, "s")).replace("T", " ")
     if not rest:
         return clock
-    if not rest % 10**12:
-        digits = 6
-    return (
-        None if rest % 10 ** (18 - digits) else f"{clock}.{rest // 10 ** (18 - digits):0{digits}d}"
-    )
+    digits = digits if rest % 10**12 else 6
+    fraction, lost = divmod(rest, 10 ** (18 - digits))
+    return None if lost else f"{clock}.{fraction:0{digits}d}"
 
 
 DIALECTS: dict[str, Dialect] = {
-    "duckdb": DuckDB(),
+    "duckdb": Dialect(),
     "postgres": Postgres(),
     "spark": Spark(),
     "bigquery": BigQuery(),

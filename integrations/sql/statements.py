@@ -72,18 +72,9 @@ def to_sql(
 def column_features(
     column: ColumnSchema, dialect: str, name: str, kind: str | None = None
 ) -> list[str]:
-    """Return one SQL expression per feature of a column.
+    """Return one SQL expression per feature of a column, which the query calls `name`.
 
-    Parameters
-    ----------
-    column : ColumnSchema
-    dialect : str
-        A key of `DIALECTS`.
-    name : str
-        The name of the column in the query.
-    kind : str, optional
-        The kind of the column's values, a result of `FeatureWriter.kind_of`. The default is the
-        kind of the categories.
+    `kind` is the kind of the column's values; by default it is the kind of the categories.
     """
     return _Writer(column, DIALECTS[dialect], name, kind).features()
 
@@ -138,11 +129,8 @@ class _Writer(FeatureWriter[str]):
         return f"{is_other} AND NOT ({self.nan})" if self.nan else is_other
 
     def feature(self, condition: str, errors: dict[str, str]) -> str:
-        dialect, column, is_boolean = (
-            self.dialect,
-            self.column,
-            self.element == self.dialect.boolean_type,
-        )
+        dialect, column = self.dialect, self.column
+        is_boolean = self.element == dialect.boolean_type
         one, zero = (dialect.true, dialect.false) if is_boolean else ("1", "0")
         error_type = dialect.boolean_type if is_boolean else dialect.types["int32"]
         branches = []
@@ -164,13 +152,7 @@ class _Writer(FeatureWriter[str]):
 
 
 def _column_kind(name: Hashable, items: list[object], dialect: Dialect) -> str | None:
-    """Return the kind of the categories of a column, or None if it has no categories.
-
-    Raises
-    ------
-    ValueError
-        No column of the engine can hold all categories.
-    """
+    """Return the kind of a column's categories, or None; raise ValueError if no column has it."""
     every = [(FeatureWriter.kind_of(item), item) for item in items]
     kinds = {kind: item for kind, item in every if kind in SUPPORTED}
     unsupported = next((item for kind, item in every if kind not in SUPPORTED), None)

@@ -72,16 +72,16 @@ class Policies(NamedTuple):
 
 
 def encode(
-    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *policies: Any
+    tensor: torch.Tensor, num_classes: int, dtype: torch.dtype, *options: Any
 ) -> torch.Tensor:
-    """Return the one-hot tensor of labels; `policies` are the fields of `Policies`."""
-    labels, classes = _broadcastable(tensor, num_classes, Policies(*policies))
-    is_hot, smoothing = labels == classes, Policies(*policies).label_smoothing
-    if not smoothing:
+    """Return the one-hot tensor of labels; `options` are the fields of `Policies`."""
+    policies = Policies(*options)
+    labels, classes = _broadcastable(tensor, num_classes, policies)
+    is_hot = labels == classes
+    if not policies.label_smoothing:
         return is_hot.to(dtype)
-    hot, cold = smoothed_values(smoothing, num_classes)
-    device = tensor.device
-    return torch.where(is_hot, scalar(hot, dtype, device), scalar(cold, dtype, device))
+    values = smoothed_values(policies.label_smoothing, num_classes)
+    return torch.where(is_hot, *(scalar(value, dtype, tensor.device) for value in values))
 
 
 def encode_into(tensor: torch.Tensor, num_classes: int, *policies_and_out: Any) -> None:
@@ -107,10 +107,8 @@ def smoothed_values(label_smoothing: float, num_classes: int) -> tuple[float, fl
 def scalar(value: float, dtype: torch.dtype, device: torch.device | str = "cpu") -> torch.Tensor:
     """Return a 0-D tensor that is filled on its device, without a copy from the CPU."""
     # Some versions of torch cannot fill float8 tensors.
-    filled = torch.full(
-        (), value, dtype=torch.float32 if _is_float8(dtype) else dtype, device=device
-    )
-    return filled.to(dtype)
+    fillable = torch.float32 if _is_float8(dtype) else dtype
+    return torch.full((), value, dtype=fillable, device=device).to(dtype)
 
 
 def _broadcastable(
@@ -139,10 +137,7 @@ def _broadcastable(
 def decode(
     tensor: torch.Tensor, axis: int, on_value: float, default: int | None, multiple: str
 ) -> torch.Tensor:
-    """Return the class of each row; elements are compared bit by bit, as in the CPU kernel.
-
-    If `default` is None, a row without a hot element is an error.
-    """
+    """Return the class of each row, comparing bits; None as `default` rejects a row without one."""
     shape = [*tensor.shape[:axis], *tensor.shape[axis + 1 :]]
     is_hot = _bits(tensor) == _bits(scalar(on_value, tensor.dtype, tensor.device))
     if tensor.dtype.is_complex:
@@ -189,10 +184,7 @@ def _is_float8(dtype: torch.dtype) -> bool:
 
 
 def _bits(tensor: torch.Tensor) -> torch.Tensor:
-    """Return the bits of the elements as integers.
-
-    A complex element becomes two integers, in a new last dimension.
-    """
+    """Return the bits of the elements as integers; a last dimension has both parts of complex."""
     if tensor.dtype.is_complex:
         tensor = torch.view_as_real(tensor)
     return tensor.view(INTEGER_OF_SIZE[tensor.dtype.itemsize])

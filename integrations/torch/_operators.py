@@ -26,8 +26,7 @@ POLICIES = (
 @cache
 def _element(dtype: torch.dtype, value: float) -> npt.NDArray[Any]:
     """Return a value of `dtype` as a 0-D array; see `_stored` for its NumPy dtype."""
-    element: npt.NDArray[Any] = _stored(scalar(value, dtype)).numpy()
-    return element
+    return np.asarray(_stored(scalar(value, dtype)).numpy())
 
 
 def _stored(tensor: torch.Tensor) -> torch.Tensor:

@@ -337,9 +337,8 @@ def _num_classes(value: Any, tensor: torch.Tensor, ignored: list[int], negative:
     labels, mask = read_labels(tensor, ignored)
     # `read_labels` maps labels that int64 cannot hold to its maximum.
     mask = labels == INT64.max if mask is None else mask | (labels == INT64.max)
-    nothing = INT64.min
-    largest = int(labels.masked_fill(mask, nothing).max()) if tensor.numel() else nothing
-    if largest == nothing:
+    largest = int(labels.masked_fill(mask, INT64.min).max()) if tensor.numel() else INT64.min
+    if largest == INT64.min:
         raise ValueError(
             f"num_classes cannot be inferred: the tensor of shape {tuple(tensor.shape)} is empty,"
             " or all its labels are ignored or out of range: pass num_classes"

@@ -167,11 +167,11 @@ UNNAMED = (pl.Duration, pl.Time, pl.Binary, pl.Decimal, pl.Int128)
 @given(case=cases(has_other_dtypes=True, without=UNNAMED))
 def test_narwhals_over_polars(case: Case) -> None:
     pytest.importorskip("narwhals")
-    check(
-        case,
-        lambda case: in_narwhals(case, lambda rows: rows.lazy()),
-        lambda frame, case: same_schema(frame.collect().to_native(), case),
-    )
+
+    def run(frame: Any, case: Case) -> Any:
+        return same_schema(frame.collect().to_native(), case)
+
+    check(case, lambda case: in_narwhals(case, lambda rows: rows.lazy()), run)
 
 
 @pytest.mark.parametrize("library", ["pandas", "pyarrow", "duckdb"])
@@ -331,6 +331,15 @@ def test_bigquery_is_read_back(case: Case) -> None:
     assert {column.name for column in parsed.find_all(sqlglot.exp.Column)} <= {case.name}
     [table] = parsed.find_all(sqlglot.exp.Table)
     assert (table.db, table.name) == ("s", "t")
+
+
+@pytest.mark.parametrize("text", [text for text in TEXTS if not {*text} & {"\0", "\n"}])
+def test_a_text_is_one_literal_in_bigquery(text: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    encoder = Encoder(drop={"c": [text]}, handle_unknown="indicator").fit({"c": [text, "other"]})
+
+    parsed = sqlglot.parse_one(encoder.to_sql("bigquery", table="t"), dialect="bigquery")
+    assert text in [node.this for node in parsed.walk() if isinstance(node.this, str)]
 
 
 # ONNX has no type for these dtypes.

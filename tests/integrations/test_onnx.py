@@ -119,12 +119,23 @@ def test_openvino_encodes_texts(output: str) -> None:
         ([None], {}, "has no categories"),
         (["a"], {"dtype": "complex64"}, "for ONNX, got complex64"),
         (["size"], {"prefix": "", "prefix_sep": ""}, "would be named 'size'"),
+        (
+            ["a"],
+            {"columns": ["size", "b"], "drop": {"size": "first"}},
+            "unknown value cannot be rejected, because the column has no features",
+        ),
+        (["a"], {"columns": []}, "encodes no column"),
+        (["a"], {"columns": [""]}, "has an empty name"),
+        (["a"], {"columns": ["\ud800"]}, "cannot be stored as UTF-8"),
+        (["a"], {"columns": [1, "1"], "prefix": {1: "a", "1": "b"}}, "would be named '1'"),
+        (["a"], {"drop": "first", "handle_unknown": "ignore"}, "has no feature"),
     ],
 )
 def test_encoders_that_onnx_cannot_represent_are_rejected(
     values: Any, options: Any, message: str
 ) -> None:
-    encoder = Encoder(["size"], **options).fit({"size": values})
+    encoder = Encoder(**{"columns": ["size"], **options})
+    encoder.fit({name: values for name in encoder.get_params()["columns"] or ["size"]})
 
     with pytest.raises(ValueError, match=message):
         encoder.to_onnx(output="columns")
@@ -148,29 +159,9 @@ def test_invalid_arguments_raise_errors(
 
 
 @pytest.mark.parametrize(
-    ("names", "options", "message"),
-    [
-        ([1, "1"], {"prefix": {1: "a", "1": "b"}}, "two inputs or outputs would be named '1'"),
-        ([], {}, "encodes no column"),
-        (["c"], {"drop": "first", "handle_unknown": "ignore"}, "has no feature"),
-        ([""], {}, "has an empty name"),
-        (["\ud800"], {}, "cannot be stored as UTF-8"),
-    ],
-)
-def test_tensors_have_distinct_names(names: Any, options: Any, message: str) -> None:
-    encoder = Encoder(names, **options).fit({name: ["x"] for name in names or ["c"]})
-
-    with pytest.raises(ValueError, match=message):
-        encoder.to_onnx(output="columns")
-
-
-@pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (
-            {"n": [1, None]},
-            "column 'n', row 1: the value is missing, and int64 has no missing value",
-        ),
+        ({"n": [1, None]}, "'n', row 1: the value is missing, and int64 has no missing value"),
         ({"n": [1, 2.5]}, "column 'n': int64 cannot hold the value 2.5"),
         ({"n": ["1"]}, "column 'n': int64 cannot hold the value '1'"),
         ({"n": [2**63]}, "int64 cannot hold"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import warnings
 from typing import Any
 
@@ -58,14 +59,14 @@ def table(rows: list[Any]) -> Any:
 TABLES = st.lists(ROWS, min_size=2, max_size=8).map(table)
 
 
-@given(fitted=TABLES, rows=TABLES, options=OPTIONS, kind=st.booleans())
+@given(fitted=TABLES, rows=TABLES, options=OPTIONS, is_ours=st.booleans())
 @examples(1.5)
 def test_an_encoder_of_scikit_learn_becomes_a_model(
-    fitted: Any, rows: Any, options: Any, kind: bool
+    fitted: Any, rows: Any, options: Any, is_ours: bool
 ) -> None:
     """Infrequent categories and missing values included, which skl2onnx lacks."""
-    classes = (preprocessing.OneHotEncoder, OneHotEncoder)
-    encoder = classes[kind](**options, sparse_output=False).fit(fitted)
+    class_ = OneHotEncoder if is_ours else preprocessing.OneHotEncoder
+    encoder = class_(**options, sparse_output=False).fit(fitted)
     model = to_onnx(encoder)
 
     with warnings.catch_warnings():
@@ -97,59 +98,57 @@ def in_columns(encoder: Any, columns: list[str]) -> Any:
 
 
 MIXED = ["carrier", "hour", "speed"]
+INFREQUENT = {"min_frequency": 20, "handle_unknown": "infrequent"}
 STEPS = {
-    "drop-in": lambda: in_columns(OneHotEncoder(handle_unknown="ignore"), ["carrier", "hour"]),
-    "drop-in, infrequent": lambda: in_columns(
+    "drop-in": in_columns(OneHotEncoder(handle_unknown="ignore"), ["carrier", "hour"]),
+    "drop-in, infrequent": in_columns(
         OneHotEncoder(min_frequency=20, handle_unknown="infrequent_if_exist", dtype=int), MIXED
     ),
-    "OrdinalEncoder": lambda: in_columns(
+    "OrdinalEncoder": in_columns(
         OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1), ["carrier"]
     ),
-    "TargetEncoder": lambda: in_columns(TargetEncoder(), ["carrier"]),
-    "KBinsDiscretizer": lambda: in_columns(
+    "TargetEncoder": in_columns(TargetEncoder(), ["carrier"]),
+    "KBinsDiscretizer": in_columns(
         KBinsDiscretizer(4, encode="onehot-dense", strategy="uniform"), ["hour"]
     ),
-    "Encoder among columns": lambda: in_columns(
-        Encoder(
-            MIXED,
-            handle_unknown="infrequent",
-            min_frequency=20,
-            handle_missing={"speed": "indicator"},
-        ),
-        MIXED,
+    "Encoder among columns": in_columns(
+        Encoder(MIXED, **INFREQUENT, handle_missing={"speed": "indicator"}), MIXED
     ),
-    "Encoder of a table": lambda: Encoder(handle_unknown="ignore", drop="first"),
-    "Encoder of a table, as a matrix": lambda: Encoder(
-        handle_unknown="ignore", dtype="float32"
-    ).set_output(transform="csr"),
-    "Encoder of features alone": lambda: Encoder(
+    "Encoder of a table": Encoder(handle_unknown="ignore", drop="first"),
+    "Encoder of a table, as a matrix": Encoder(handle_unknown="ignore", dtype="float32").set_output(
+        transform="csr"
+    ),
+    "Encoder of features alone": Encoder(
         ["hour", "carrier"], handle_unknown="ignore", remainder="drop", dtype="int64"
     ),
 }
 
 
+def converted(model: Any, **kinds: Any) -> Any:
+    """Return the model that skl2onnx makes; `kinds` are the types and widths of its inputs."""
+    skl2onnx = pytest.importorskip("skl2onnx")
+    types = importlib.import_module("skl2onnx.common.data_types")
+    inputs = [
+        (name, getattr(types, f"{kind}TensorType")([None, width]))
+        for name, (kind, width) in kinds.items()
+    ]
+    options = {"zipmap": False} if hasattr(model, "predict_proba") else None
+    return skl2onnx.to_onnx(model, initial_types=inputs, options=options)
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_a_pipeline_is_converted(step: str) -> None:
     """With a classifier as last step, for inputs in another order."""
-    skl2onnx = pytest.importorskip("skl2onnx")
-    from skl2onnx.common import data_types as types
-
     if step == "TargetEncoder":
         pytest.importorskip("skl2onnx.operator_converters.target_encoder")
     is_whole = step.startswith("Encoder of")
     names = ["distance", "carrier", "hour"] if is_whole else [*MIXED, "distance"]
     train, rows = flights(500, 0)[names], flights(200, 1)[names]
     rows.loc[0, "carrier"] = "unknown"
-    pipeline = make_pipeline(STEPS[step](), LogisticRegression())
+    pipeline = make_pipeline(STEPS[step], LogisticRegression())
     pipeline.fit(train, flights(500, 2)["hour"] > 4)
-    kinds = {
-        "carrier": types.StringTensorType,
-        "hour": types.Int64TensorType,
-        "distance": types.FloatTensorType,
-        "speed": types.DoubleTensorType,
-    }
-    inputs = [(name, kinds[name]([None, 1])) for name in sorted(names)]
-    model = skl2onnx.to_onnx(pipeline, initial_types=inputs, options={"zipmap": False})
+    kinds = {"carrier": "String", "hour": "Int64", "distance": "Float", "speed": "Double"}
+    model = converted(pipeline, **{name: (kinds[name], 1) for name in sorted(names)})
 
     expected = pipeline.predict_proba(rows)
     np.testing.assert_allclose(run(model, input_feed(model, rows))[1], expected, atol=1e-6)
@@ -157,27 +156,25 @@ def test_a_pipeline_is_converted(step: str) -> None:
 
 def test_one_tensor_of_all_columns_is_converted() -> None:
     """A pipeline of an array has one input; its type must be that of the categories."""
-    skl2onnx = pytest.importorskip("skl2onnx")
-    from skl2onnx.common import data_types as types
-
     rows = np.array([["a", "x"], ["b", "y"], ["a", "y"]], object)
     for encoder in (Encoder(), OneHotEncoder(sparse_output=False)):
-        encoder.fit(rows)
-        model = skl2onnx.to_onnx(encoder, initial_types=[("X", types.StringTensorType([None, 2]))])
+        model = converted(encoder.fit(rows), X=("String", 2))
         np.testing.assert_array_equal(run(model, {"X": rows})[0], encoder.transform(rows))
-        with pytest.raises(
-            TypeError, match="categories such as 'a': declare its input as string, got int64"
-        ):
-            skl2onnx.to_onnx(encoder, initial_types=[("X", types.Int64TensorType([None, 2]))])
+        with pytest.raises(TypeError, match="such as 'a': declare its input as string, got int64"):
+            converted(encoder, X=("Int64", 2))
+
+
+def test_inputs_that_are_not_the_columns_are_rejected() -> None:
+    rows = pd.DataFrame({"a": ["x", "y"], "b": ["p", "q"]})
+    with pytest.raises(ValueError, match=r"fitted to the columns \['a', 'b'\], .* have \[3\] col"):
+        converted(Encoder().fit(rows), X=("String", 3))
+    with pytest.raises(TypeError, match="column 'b' holds texts, which ONNX cannot pass through"):
+        converted(Encoder(["a"]).fit(rows), a=("String", 1), b=("String", 1))
 
 
 def test_labels_are_converted() -> None:
-    skl2onnx = pytest.importorskip("skl2onnx")
-    from skl2onnx.common import data_types as types
-
     binarizer = LabelBinarizer().fit([3, 1, 2])
-    model = skl2onnx.to_onnx(binarizer, initial_types=[("y", types.Int64TensorType([None, 1]))])
-    [got] = run(model, {"y": np.array([[2], [3]])})
+    [got] = run(converted(binarizer, y=("Int64", 1)), {"y": np.array([[2], [3]])})
     np.testing.assert_array_equal(got, binarizer.transform([2, 3]))
 
 

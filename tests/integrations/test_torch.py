@@ -17,7 +17,7 @@ torch = pytest.importorskip("torch")
 
 from onehot_fast.integrations.torch import _composition, decode, one_hot  # noqa: E402
 from onehot_fast.integrations.torch._operators import ALLOCATING, DECODING, FILLING  # noqa: E402
-from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES  # noqa: E402
+from onehot_fast.integrations.torch.function import INDICES, SMOOTHED, VALUES, _ignored  # noqa: E402
 
 # torch warns that complex32 is experimental, and its compiler of its own deprecations.
 pytestmark = pytest.mark.filterwarnings(
@@ -123,14 +123,9 @@ def test_the_composition_equals_the_kernel(
 
 def operator_policies(tensor: Any, options: dict[str, Any], smoothing: float) -> tuple[Any, ...]:
     """Return the policies as the operators take them."""
-    ignored = options["ignore_index"]
-    several = [] if ignored is None else ignored if isinstance(ignored, list) else [ignored]
-    if tensor.dtype == torch.uint64:
-        several = [i - 2**64 if i >= 2**63 else i for i in several if i >= 0]
-    else:
-        several = [i for i in several if i < 2**63]
+    ignored = _ignored(options["ignore_index"], tensor.dtype)
     axis = options["axis"] % (tensor.ndim + 1)
-    return axis, several, options["negative_indices"], options["out_of_range"], smoothing
+    return axis, ignored, options["negative_indices"], options["out_of_range"], smoothing
 
 
 @given(
@@ -215,7 +210,6 @@ def test_the_number_of_classes_is_inferred_like_depth(case: Any) -> None:
 def test_labels_are_smoothed() -> None:
     labels = torch.tensor([0, 255, 1])
     got = one_hot(labels, 2, label_smoothing=0.1, ignore_index=255, dtype=torch.float64)
-
     expected = onehot_fast.one_hot(labels.numpy(), 2, label_smoothing=0.1, dtype=float)
     np.testing.assert_array_equal(got, expected)
 

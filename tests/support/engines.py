@@ -1,6 +1,6 @@
-"""Tables in parts, and the one body of the tests that hold every engine to one process.
+"""Tables in parts, and the test that compares every engine with one process.
 
-An engine makes its table of parts and gives its columns back as lists; all else is told here.
+An engine makes its table of parts, and returns the columns of a table as lists.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MISSING: dict[str, list[Any]] = {"text": [None, NAN], "real": [None, NAN]}
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows: Python's own values, None or NaN where one is missing; what "level" declares."""
+    """Rows of Python values, with None and NaN as missing values; `levels` are those of "level"."""
 
     columns: Columns
     levels: list[str]
@@ -110,10 +110,10 @@ CHOICES = st.lists(st.sampled_from([*VALUES]), min_size=1, unique=True)
 
 @dataclass(frozen=True)
 class Engine:
-    """How to make a table of parts, and how to look into one.
+    """How to make a table of parts, and how to read its columns.
 
-    `in_parts` is whether parts may declare different levels; what does not declare levels at all
-    has them as plain texts. `errors` are what a refused row raises, with our message in it.
+    `declares` is whether a column can declare categories, which otherwise are plain texts, and
+    `in_parts` whether each part declares its own. A rejected row raises one of `errors`.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Engine:
         return self.name
 
     def seen(self, part: Part) -> dict[str, Any]:
-        """Return a part as the core sees what the engine has of it."""
+        """Return a part as the core reads it without the engine."""
         table = part.table()
         return table if self.declares else table | {"level": part.columns["level"]}
 
@@ -152,57 +152,64 @@ def check_engine(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> None:
-    """Hold an engine to the encoder in one process, which other tests hold to the oracle.
+    """Compare an engine with the encoder in one process, which other tests compare with the oracle.
 
-    What is learned, the names, the encoded and the decoded values are the same; what one refuses
-    the other refuses, for the same column.
+    What is learned, the names, the encoded and the decoded values are equal, and both reject the
+    same values.
     """
-    one_process = Encoder(names, **options)
-    encoder = Encoder(names, **options)
 
-    def learn() -> Any:
+    def learn() -> Encoder:
         parts = [Encoder(names, **options).partial_fit(engine.seen(part)) for part in train]
-        nonlocal one_process
-        one_process = parts[0].merge(*parts[1:])
-        return what_is_learned(engine, one_process)
+        return parts[0].merge(*parts[1:])
 
-    table = engine.table(train)
-    if is_refused(engine, learn, lambda: what_is_learned(engine, encoder.fit(table))):
+    learned = both(engine, learn, lambda: Encoder(names, **options).fit(engine.table(train)))
+    if learned is None:
         return
+    one_process, encoder = learned
+    for label, counts in encoder.features.items():
+        assert counts.tolist() == one_process.features[label].tolist()
+    if engine.in_parts:
+        assert document(encoder) == document(one_process)
 
     whole, rows = joined(test), engine.table(test)
-    matrix: Any = None
-
-    def encode() -> Any:
-        nonlocal matrix
-        features_alone = copy.copy(one_process).set_params(remainder="drop")
-        matrix = features_alone.transform(engine.seen(whole), "numpy")
-        features = dict(zip(one_process.schema.names, matrix.T.tolist(), strict=True))
-        every = plain_columns({**whole.columns, **features})
-        return [(n, every[n]) for n in EncodedLayout(one_process.schema, [*whole.columns]).names]
-
-    if is_refused(engine, encode, lambda: listed(engine, encoder.transform(rows))):
-        return
-
-    words = {"missing": None, "unknown": None, "infrequent": None}
-
-    def decode() -> Any:
-        values = one_process.inverse_transform(matrix, **words)
-        every = plain_columns({**whole.columns, **values})
-        is_dropped = options.get("remainder") == "drop"
-        return {name: every[name] for name in (names if is_dropped else every)}
-
-    is_refused(
+    alone = copy.copy(one_process).set_params(remainder="drop")
+    encoded = both(
         engine,
-        decode,
-        lambda: dict(listed(engine, encoder.inverse_transform(encoder.transform(rows), **words))),
+        lambda: alone.transform(engine.seen(whole), "numpy"),
+        lambda: plain_columns(engine.columns(encoder.transform(rows))),
     )
+    if encoded is None:
+        return
+    matrix, found = encoded
+    features = dict(zip(one_process.schema.names, matrix.T.tolist(), strict=True))
+    every = plain_columns({**whole.columns, **features})
+    order = EncodedLayout(one_process.schema, [*whole.columns]).names
+    assert [*found.items()] == [(name, every[name]) for name in order]
+
+    nulls = {"missing": None, "unknown": None, "infrequent": None}
+    decoded = both(
+        engine,
+        lambda: one_process.inverse_transform(matrix, **nulls),
+        lambda: engine.columns(encoder.inverse_transform(encoder.transform(rows), **nulls)),
+    )
+    if decoded is not None:
+        values, found = decoded
+        every = plain_columns({**whole.columns, **values})
+        kept = names if options.get("remainder") == "drop" else every
+        assert plain_columns(found) == {name: every[name] for name in kept}
 
 
-def what_is_learned(engine: Engine, encoder: Encoder) -> Any:
-    """Return all that an encoder knows; of levels that a library joins itself, what follows."""
-    features = {key: values.tolist() for key, values in encoder.features.items()}
-    return document(encoder) if engine.in_parts else features
+def both(engine: Engine, one_process: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """Return the results of one process and an engine, or None if both reject a value."""
+    try:
+        expected = one_process()
+    except ValueError:
+        with pytest.raises(engine.errors) as caught:
+            other()
+        # Which of several values comes first depends on the parts; all our messages name a column.
+        assert {*re.findall(r"'\w+'", str(caught.value))} & {*map(repr, VALUES)}
+        return None
+    return expected, other()
 
 
 def document(encoder: Encoder) -> dict[str, Any]:
@@ -212,28 +219,6 @@ def document(encoder: Encoder) -> dict[str, Any]:
         column.pop("types", None)
         column.pop("type", None)
     return document
-
-
-def listed(engine: Engine, table: Any) -> list[tuple[str, list[Any]]]:
-    return [*plain_columns(engine.columns(table)).items()]
-
-
-def is_refused(engine: Engine, one_process: Callable[[], Any], other: Callable[[], Any]) -> bool:
-    """Hold what an engine makes to what one process makes: the same, or refused by both."""
-    refused = ""
-    try:
-        expected = one_process()
-    except ValueError as error:
-        refused = str(error)
-    if refused:
-        with pytest.raises(engine.errors) as caught:
-            other()
-        # Which of several values comes first depends on the parts; all our messages name a column.
-        names = set(re.findall(r"'\w+'", str(caught.value)))
-        assert names & {*map(repr, VALUES)}
-        return True
-    assert other() == expected
-    return False
 
 
 def pandas_frame(part: Part) -> Any:
@@ -259,22 +244,25 @@ def pandas_engine() -> Engine:
     )
 
 
+def without_nan(columns: Columns) -> Columns:
+    """Return columns in which a missing text is None."""
+    return {**columns, "text": [None if value != value else value for value in columns["text"]]}
+
+
 def arrow_engine() -> Engine:
-    """Return a table of several chunks, of which each has a dictionary of its own."""
+    """Return a table of several chunks, each of which has its own dictionary."""
     pa = pytest.importorskip("pyarrow")
+    types = {"text": pa.string(), "level": pa.string(), "number": pa.int64(), "flag": pa.bool_()}
+    types |= {"real": pa.float64(), "moment": pa.timestamp("us"), "kept": pa.int64()}
 
     def chunk(part: Part) -> Any:
-        columns: dict[str, Any] = dict(part.columns)
-        columns["text"] = [None if value != value else value for value in columns["text"]]
-        arrays = {name: pa.array(values, TYPES[name]) for name, values in columns.items()}
-        arrays["level"] = arrays["level"].dictionary_encode()
-        return pa.table(arrays)
+        columns = without_nan(part.columns)
+        arrays = {name: pa.array(values, types[name]) for name, values in columns.items()}
+        return pa.table({**arrays, "level": arrays["level"].dictionary_encode()})
 
-    TYPES = {"text": pa.string(), "level": pa.string(), "number": pa.int64(), "flag": pa.bool_()}
-    TYPES |= {"real": pa.float64(), "moment": pa.timestamp("us"), "kept": pa.int64()}
     return Engine(
         "arrow",
-        lambda parts: pa.concat_tables([chunk(part) for part in parts]),
+        lambda parts: pa.concat_tables([*map(chunk, parts)]),
         lambda table: table.to_pydict(),
         declares=False,
     )
@@ -285,11 +273,9 @@ def polars_engine() -> Engine:
 
     def frame(parts: Sequence[Part]) -> Any:
         whole = joined(parts)
-        columns = dict(whole.columns)
-        columns["text"] = [None if value != value else value for value in columns["text"]]
         schema = {"text": pl.String, "level": pl.Enum(whole.levels), "number": pl.Int64}
         schema |= {"real": pl.Float64, "flag": pl.Boolean, "moment": pl.Datetime("us")}
-        return pl.DataFrame(columns, schema={**schema, "kept": pl.Int64})
+        return pl.DataFrame(without_nan(whole.columns), schema={**schema, "kept": pl.Int64})
 
     return Engine("polars", frame, lambda table: table.to_dict(as_series=False))
 

@@ -14,13 +14,8 @@ from pathlib import Path
 
 END = "--end of the result--"
 # The settings of a server whose data nobody needs after the tests.
-SETTINGS = {
-    "listen_addresses": "",
-    "fsync": "off",
-    "max_connections": "10",
-    "shared_buffers": "16MB",
-    "autovacuum": "off",
-}
+SETTINGS = ["listen_addresses=", "fsync=off", "max_connections=10", "shared_buffers=16MB"]
+SETTINGS += ["autovacuum=off"]
 
 
 class QueryError(Exception):
@@ -31,19 +26,9 @@ class Session:
     """One `psql` process that runs statements and returns rows of text; None is NULL."""
 
     def __init__(self, program: Path, socket: Path, user: str | None) -> None:
-        command = [
-            str(program),
-            "-XqAt",
-            "--csv",
-            "-P",
-            "null=\\N",
-            "-h",
-            str(socket),
-            "-d",
-            "postgres",
-        ]
-        self._process = subprocess.Popen(
-            command,
+        options = ["-XqAt", "--csv", "-P", "null=\\N", "-h", str(socket), "-d", "postgres"]
+        self.process = subprocess.Popen(
+            [str(program), *options],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -56,19 +41,14 @@ class Session:
 
     def execute(self, statement: str) -> list[list[str | None]]:
         """Run one statement and return its rows."""
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
+        process = self.process
+        assert process.stdin and process.stdout  # noqa: PT018  # for the type checker
         process.stdin.write(f"{statement}\n;\n\\echo '{END}'\n")
         process.stdin.flush()
         lines = list(iter(process.stdout.readline, f"{END}\n"))
         if any(line.startswith("ERROR:") for line in lines):
             raise QueryError("".join(lines))
         return [[None if cell == "\\N" else cell for cell in row] for row in csv.reader(lines)]
-
-    def close(self) -> None:
-        """End the process."""
-        self._process.communicate()
 
 
 def programs() -> Path | None:
@@ -98,7 +78,7 @@ def cluster() -> Iterator[Session]:
     try:
         create = [folder / "initdb", "-D", base / "data", "-E", "UTF8", "--no-locale", "-N"]
         subprocess.run([*create, "-A", "trust"], check=True, user=user, cwd=base, stdout=-3)
-        options = [each for pair in SETTINGS.items() for each in ("-c", "=".join(pair))]
+        options = [each for setting in SETTINGS for each in ("-c", setting)]
         server = subprocess.Popen(
             [folder / "postgres", "-D", base / "data", "-k", base, *options],
             user=user,
@@ -113,7 +93,7 @@ def cluster() -> Iterator[Session]:
                     server.wait(0.1)
             session = Session(folder / "psql", base, user)
             yield session
-            session.close()
+            session.process.communicate()
         finally:
             server.terminate()
             server.wait(30)
