@@ -361,13 +361,15 @@ class OneHotMatrix:
         if output == "dense":
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
-        ones = np.ones(len(self)) if row_weights is None else row_weights
-        # With two or more categorical columns, the pairs also give the dense result's diagonal.
-        needs_diagonal = output == "csr" or len(self._layout.n_outputs) < 2
-        values = ones[:, None][:, : int(needs_diagonal)]
-        if self._numeric.shape[1]:
-            values = np.hstack([self._numeric * ones[:, None], values])
+        if row_weights is None:
+            row_weights = np.ones(len(self))
+        values = self._numeric * row_weights[:, None]
+        if output == "csr":  # a dense matrix gets its diagonal from pairs of columns
+            values = np.hstack([values, row_weights[:, None]])
         sums = self._sums(values, num_threads)
+        own = self._layout.numeric
+        inner = sums[own, : len(own)]
+        sums[own, : len(own)] = (inner + inner.T) / 2  # the halves are rounded differently
         build = dense_gram if output == "dense" else sparse_gram
         return build(self._layout, self._codes, row_weights, sums, num_threads)
 
