@@ -289,7 +289,7 @@ def sparse_gram(
         _block(every, layout.numeric, sums[:, :-1]),
         _block(layout.numeric, others, sums[others, :-1].T),
     ]
-    units = zip(*_units(layout, codes, 1, num_threads), strict=True)
+    units = zip(*_units(layout, codes, 0, num_threads), strict=True)
     for pair in combinations(units, 2):
         both, pair_codes = zip(*pair, strict=True)
         (i,), (j,) = both[0].columns, both[1].columns

@@ -354,11 +354,13 @@ def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
 
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
-) -> tuple[list[AnyArray], Sequence[Lut | None]]:
+) -> tuple[list[AnyArray], list[Lut | None]]:
     """Return the codes of the columns, and look-up tables to their positions in the matrix."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
-    luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
+    luts: list[Lut | None] = [
+        column.lut_from(start) for column, start in zip(columns, starts, strict=False)
+    ]
     return [column.codes for column in columns], luts
 
 

@@ -328,17 +328,17 @@ cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
 
 
 def encode_columns(
-    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
+    list codes, list tables, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads, bint is_cleared=False,
 ):
-    """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns.
+    """Write the rows of columns of codes into ``out``, a matrix of ``depth`` columns.
 
     ``is_cleared`` has the same meaning as in `encode`.
     """
     cdef MatrixJob job
     cdef ohf_fill fill
+    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
     cdef Py_ssize_t width = on.shape[0], n_chunks
-    columns.require(columns.n_columns, 4)
     if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("rows.encode_columns: the lengths differ")
     if depth > 0x7fffffff:

@@ -18,8 +18,7 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import planes, ragged, rows, simd, sparse
-from onehot_fast._kernels.code_columns import CodeColumns, recode
+from onehot_fast._kernels import rows, simd, sparse
 from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
@@ -134,27 +133,6 @@ def test_every_alignment(mode, depth, axis, width):
     """A buffer may start at any byte of a cache line."""
     for shift in (1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63):
         check(INT16, width, (257,), axis, depth, shift=shift)
-
-
-def test_kernels_refuse_codes_narrowed_for_another():
-    """One-byte codes read as four bytes would come from behind the block."""
-    out, on, off = np.zeros(200, np.uint8), np.ones(1, np.uint8), np.zeros(1, np.uint8)
-    offsets = np.arange(101)
-    narrow, wide = (CodeColumns([np.zeros(100, np.int8)], [None], n) for n in (1, 4))
-    calls = [
-        lambda: rows.encode_columns(narrow, out, 2, on, off, 1),
-        lambda: sparse.csr(narrow, np.zeros(100, np.int32), np.zeros(101, np.int32), 2, 1),
-        lambda: sparse.csc_counts(narrow, np.zeros((1, 2, 1), np.int32), 1),
-        lambda: recode(narrow, np.zeros(100, np.int8), 2, 1),
-        lambda: ragged.encode(offsets, narrow, out, 2, on, off, 1),
-        lambda: planes.encode_block(wide, out, 2, on, off, 1),
-        lambda: planes.encode_bits(wide, np.zeros((2, 13), np.uint8), 0, 1),
-    ]
-    for call in calls:
-        with pytest.raises(ValueError, match="do not fit the kernel"):
-            call()
-    with pytest.raises(ValueError, match="code_bytes must be 1 or 4, got 2"):
-        CodeColumns([np.zeros(1, np.int8)], [None], 2)
 
 
 @pytest.mark.parametrize("num_threads", [-1, 0])
