@@ -282,12 +282,8 @@ class OneHotMatrix:
         `y` has the shape (n_rows,) or (n_rows, k), and `out` (n_columns,) or (n_columns, k).
         """
         operand = _floats(y, "y", self.shape[0])
-        shape = self.shape[1], *operand.shape[1:]
-        result = None if out is None else _result(out, shape)
-        sums = self._sums(operand, num_threads).reshape(shape)
-        if result is None:
-            return sums
-        result[...] = sums
+        result = _result(out, (self.shape[1], *operand.shape[1:]))
+        result[...] = self._sums(operand, num_threads).reshape(result.shape)
         return result
 
     matmat = matvec
