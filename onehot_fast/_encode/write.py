@@ -65,13 +65,11 @@ def rows(
     _, on_value, off_value = resolve_values(on, off, dtype)
     out, is_zero = memory.allocate(shape, on_value.dtype)
     threads = parallel.resolve(num_threads, out.nbytes)
-    values = _bytes(on_value), _bytes(off_value)
+    values: Any = {"on": on_value, "off": off_value, "num_threads": threads, "zeroed": is_zero}
     if len(columns) == 1 and columns[0].lut is None and not others:
-        codes = columns[0].codes
-        dispatch.encode(codes, out, shape[1], 1, *values, num_threads=threads, zeroed=is_zero)
+        dispatch.encode(columns[0].codes, out, shape[1], 1, **values)
     elif columns:
-        parts = _codes_and_luts(columns, starts)
-        dispatch.encode_matrix(*parts, out, *values, threads, zeroed=is_zero)
+        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, **values)
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan
@@ -107,8 +105,7 @@ def columns(
     for column, start in zip(columns, starts, strict=False):
         part = out[start : start + column.n_outputs]
         threads = parallel.resolve(num_threads, part.nbytes)
-        values = _bytes(on_value), _bytes(off_value)
-        dispatch.encode_block(column.codes, column.lut, part, *values, threads)
+        dispatch.encode_block(column.codes, column.lut, part, on_value, off_value, threads)
         if column.nan_where_missing:
             part[:, column.rows_of_nan()] = np.nan
     return out
@@ -278,8 +275,7 @@ def multi_hot(
     threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
     out, is_zero = memory.allocate(shape, on.dtype)
     if not counts:
-        on_bytes, off_bytes = _bytes(on), _bytes(off)
-        dispatch.multi_hot(offsets, column.codes, column.lut, out, on_bytes, off_bytes, threads)
+        dispatch.multi_hot(offsets, column.codes, column.lut, out, on, off, threads)
         return out
     if not is_zero:
         out.fill(0)
@@ -332,10 +328,6 @@ def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
 
 def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
     return len(columns[0].codes) if columns else n_rows or 0
-
-
-def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
-    return value.reshape(1).view(np.uint8)
 
 
 def _codes_and_luts(

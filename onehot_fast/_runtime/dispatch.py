@@ -43,8 +43,8 @@ def encode(
     out: AnyArray,
     depth: int,
     inner: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     *,
     wrap: bool = False,
     ignore_index: int | None = None,
@@ -56,7 +56,15 @@ def encode(
     ``zeroed`` says that all bytes of ``out`` are 0, because the system has just allocated it.
     """
     if out.nbytes:
-        arguments = depth, inner, on, off, wrap, _bits(ignore_index), num_threads, zeroed
+        arguments = (
+            depth,
+            inner,
+            *_elements(on, off),
+            wrap,
+            _bits(ignore_index),
+            num_threads,
+            zeroed,
+        )
         rows.encode(indices.reshape(-1), _memory_of(out), *arguments)
 
 
@@ -93,37 +101,29 @@ def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
 
 
 def decode(
-    tensor: AnyArray,
-    out: npt.NDArray[np.int64],
-    depth: int,
-    inner: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8] | None,
-    default: int,
-    num_threads: int,
-) -> tuple[int, int, int]:
-    """Fill ``out`` with the hot position of each row; return the first row with each fault, or -1.
+    cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
+    """Return the hot position of each row of (outer, depth, inner); the first row with each fault.
 
     The faults are: no hot element; several hot elements; no hot element, but an element that is not
-    ``off`` (if ``off`` is None: elements that differ from each other).
+    ``off`` (if ``off`` is None: elements that differ from each other). -1 means no such row.
     """
-    if out.size == 0:
-        return -1, -1, -1
-    if depth == 0:
-        out.fill(default)
-        return 0, -1, -1
-    faults: tuple[int, int, int] = _decode.decode(
-        _memory_of(tensor), out.reshape(-1), depth, inner, on, off, default, num_threads
-    )
-    return faults
+    outer, depth, inner = cube.shape
+    out = np.full(outer * inner, default, np.int64)
+    if out.size == 0 or depth == 0:
+        return out, 0 if out.size else -1, -1, -1
+    zero = None if off is None else _memory_of(off)
+    elements = _memory_of(on), zero, default, num_threads
+    faults = _decode.decode(_memory_of(cube), out, depth, inner, *elements)
+    return out, *faults
 
 
 def encode_matrix(
     codes: list[AnyArray],
     tables: list[npt.NDArray[np.int32] | None],
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> None:
@@ -133,21 +133,23 @@ def encode_matrix(
     not codes. Without a table, a code is its own column. This applies to all functions below.
     """
     if out.nbytes:
-        arguments = _memory_of(out), out.shape[1], on, off, num_threads, zeroed
-        rows.encode_columns(codes, tables, *arguments)
+        elements = _elements(on, off)
+        arguments = out.shape[1], *elements, num_threads, zeroed
+        rows.encode_columns(codes, tables, _memory_of(out), *arguments)
 
 
 def encode_block(
     codes: AnyArray,
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
 ) -> None:
     """Fill the C-contiguous (columns, rows) ``out`` from one column of codes."""
     if out.nbytes:
-        planes.encode_block(codes, table, _memory_of(out), len(out), on, off, num_threads)
+        arguments = len(out), *_elements(on, off), num_threads
+        planes.encode_block(codes, table, _memory_of(out), *arguments)
 
 
 def encode_bits(
@@ -233,12 +235,13 @@ def multi_hot(
     codes: AnyArray,
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
 ) -> None:
     """Fill ``out``, of shape (rows, columns); row i has codes ``offsets[i]:offsets[i + 1]``."""
-    ragged.encode(offsets, codes, table, _memory_of(out), out.shape[1], on, off, num_threads)
+    arguments = out.shape[1], *_elements(on, off), num_threads
+    ragged.encode(offsets, codes, table, _memory_of(out), *arguments)
 
 
 def multi_hot_count(
@@ -283,6 +286,11 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
     """Return a contiguous array as a view of its bytes."""
     return out.reshape(-1).view(np.uint8)
+
+
+def _elements(on: AnyArray, off: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the bytes of two elements."""
+    return _memory_of(on), _memory_of(off)
 
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:
