@@ -66,14 +66,8 @@ class Digits(NamedTuple):
 class JointLayout:
     """The arrangement of the categorical and numeric columns of an implicit matrix.
 
-    Parameters
-    ----------
-    n_outputs : sequence of int
-        The number of outputs of each categorical column.
-    has_nan : sequence of bool
-        Whether a missing value makes all outputs of its column NaN, for each column.
-    numeric : sequence of int
-        The positions of the numeric columns among all outputs, in ascending order.
+    `has_nan` tells whether a missing value makes all outputs of its column NaN, and `numeric` has
+    the ascending positions of the numeric columns among all outputs.
     """
 
     def __init__(
