@@ -283,11 +283,11 @@ def sparse_gram(
         _block(every, layout.numeric, sums[:, :-1]),
         _block(layout.numeric, others, sums[others, :-1].T),
     ]
-    units = zip(*_units(layout, codes, 0, num_threads), strict=True)
-    for pair in combinations(units, 2):
-        both, pair_codes = zip(*pair, strict=True)
-        (i,), (j,) = both[0].columns, both[1].columns
-        shape = both[0].n_codes, both[1].n_codes
+    units, unit_codes = _units(layout, codes, 0, num_threads)
+    for a, b in combinations(range(len(units)), 2):
+        both, pair_codes = (units[a], units[b]), (unit_codes[a], unit_codes[b])
+        i, j = units[a].columns[0], units[b].columns[0]
+        shape = units[a].n_codes, units[b].n_codes
         if math.prod(shape) <= max(MAX_TABLE, n_rows):
             threads = parallel.resolve(num_threads, 8 * n_rows)
             [table] = sums_of_codes(both, pair_codes, weights[:, None], threads, paired=True)
@@ -329,8 +329,8 @@ def _units(
                 unit_codes.append(group_codes)
                 continue
             digits = dict(zip(group.columns, group.of_codes(), strict=True))
-            lut = np.ravel_multi_index([digits[i] for i in unit.columns], unit.radices)
-            lut = np.append(lut, 0).astype(np.int32)
+            joint = np.ravel_multi_index([digits[i] for i in unit.columns], unit.radices)
+            lut = np.append(joint, 0).astype(np.int32)
             unit_codes.append(dispatch.recode(group_codes, lut, threads))
     dtype = np.uint32 if any(unit.n_codes > 1 << 16 for unit in units) else np.uint16
     return units, [each.astype(dtype, copy=False) for each in unit_codes]
