@@ -308,7 +308,8 @@ def decode(
     ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
-    cdef Py_ssize_t n_chunks, width = on.shape[0]
+    cdef Py_ssize_t i, n_chunks, width = on.shape[0]
+    cdef int64_t[FAULTS] first = [-1, -1, -1]
     if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
         raise ValueError("decode.decode: the lengths differ")
     if out.shape[0] == 0:
@@ -331,7 +332,11 @@ def decode(
         job.off = &off[0]
     job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
     n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
-    faults = np.full((n_chunks, FAULTS), -1, np.int64)
+    faults = np.empty(n_chunks * FAULTS, np.int64)
     job.faults = <int64_t *> cnp.PyArray_DATA(faults)
+    memset(job.faults, 0xFF, n_chunks * FAULTS * sizeof(int64_t))
     for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
-    return tuple([next((row for row in rows if row >= 0), -1) for rows in faults.T.tolist()])
+    for i in range(n_chunks * FAULTS):
+        if first[i % FAULTS] < 0:
+            first[i % FAULTS] = job.faults[i]
+    return first[EMPTY], first[MULTIPLE], first[UNEVEN]

@@ -109,8 +109,9 @@ def decode(
     ``off`` (if ``off`` is None: elements that differ from each other). -1 means no such row.
     """
     outer, depth, inner = cube.shape
-    out = np.full(outer * inner, default, np.int64)
+    out = np.empty(outer * inner, np.int64)
     if out.size == 0 or depth == 0:
+        out.fill(default)
         return out, 0 if out.size else -1, -1, -1
     zero = None if off is None else _memory_of(off)
     elements = _memory_of(on), zero, default, num_threads
