@@ -282,12 +282,8 @@ class OneHotMatrix:
         `y` has the shape (n_rows,) or (n_rows, k), and `out` (n_columns,) or (n_columns, k).
         """
         operand = _floats(y, "y", self.shape[0])
-        shape = self.shape[1], *operand.shape[1:]
-        result = None if out is None else _result(out, shape)
-        sums = self._sums(operand, num_threads).reshape(shape)
-        if result is None:
-            return sums
-        result[...] = sums
+        result = _result(out, (self.shape[1], *operand.shape[1:]))
+        result[...] = self._sums(operand, num_threads).reshape(result.shape)
         return result
 
     matmat = matvec
@@ -361,13 +357,13 @@ class OneHotMatrix:
         if output == "dense":
             check_size((self.shape[1], self.shape[1]), np.float64)
         row_weights = self._weights(weights)
-        ones = np.ones(len(self)) if row_weights is None else row_weights
-        # With two or more categorical columns, the pairs also give the dense result's diagonal.
-        needs_diagonal = output == "csr" or len(self._layout.n_outputs) < 2
-        values = ones[:, None][:, : int(needs_diagonal)]
-        if self._numeric.shape[1]:
-            values = np.hstack([self._numeric * ones[:, None], values])
+        values = self._numeric * row_weights[:, None]
+        if output == "csr":  # a dense matrix gets its diagonal from pairs of columns
+            values = np.hstack([values, row_weights[:, None]])
         sums = self._sums(values, num_threads)
+        own = self._layout.numeric
+        inner = sums[own, : len(own)]
+        sums[own, : len(own)] = (inner + inner.T) / 2  # the halves are rounded differently
         build = dense_gram if output == "dense" else sparse_gram
         return build(self._layout, self._codes, row_weights, sums, num_threads)
 
@@ -381,16 +377,15 @@ class OneHotMatrix:
         row_weights = self._weights(weights)
         if axis == 1:
             sums = self.matvec(np.ones(self.shape[1]))
-            return sums if row_weights is None else sums * row_weights
-        sums = self.rmatvec(np.ones(len(self)) if row_weights is None else row_weights)
+            return sums if weights is None else sums * row_weights
+        sums = self.rmatvec(row_weights)
         return sums if axis == 0 else float(sums.sum())
 
     def mean(self, weights: npt.ArrayLike | None = None) -> Floats:
         """Return the mean of each column; for a one-hot column, the share of its category."""
         row_weights = self._weights(weights)
-        total = float(len(self)) if row_weights is None else row_weights.sum()
         with np.errstate(invalid="ignore", divide="ignore"):
-            return self.sum(0, row_weights) / total  # type: ignore[no-any-return]
+            return self.sum(0, row_weights) / row_weights.sum()  # type: ignore[no-any-return]
 
     def std(self, weights: npt.ArrayLike | None = None) -> Floats:
         """Return the population standard deviation (ddof=0) of each column."""
@@ -398,10 +393,10 @@ class OneHotMatrix:
         mean = self.mean(row_weights)
         variance = mean * (1 - mean)  # the variance of zeros and ones
         own = self._layout.numeric
-        ones = np.ones(len(self)) if row_weights is None else row_weights
         with np.errstate(invalid="ignore", divide="ignore"):
             # Square the deviations, not the values: a large mean would cancel all digits.
-            variance[own] = ones @ (self._numeric - mean[own]) ** 2 / ones.sum()
+            squares = (self._numeric - mean[own]) ** 2
+            variance[own] = row_weights @ squares / row_weights.sum()
         return np.sqrt(np.maximum(variance, 0))
 
     def group_sums(self, values: npt.ArrayLike) -> dict[str, Any]:
@@ -451,9 +446,11 @@ class OneHotMatrix:
             for i, position in enumerate(self._layout.numeric.tolist())
         ]
 
-    def _weights(self, weights: Any) -> Floats | None:
-        """Return the weights of rows as an array of float64, or None; raise if they are invalid."""
-        return None if weights is None else _floats(weights, "weights", len(self), is_vector=True)
+    def _weights(self, weights: Any) -> Floats:
+        """Return the weights of rows, by default ones; raise an error if they are invalid."""
+        if weights is None:
+            return np.ones(len(self))
+        return _floats(weights, "weights", len(self), is_vector=True)
 
     def _sums(self, values: Floats, num_threads: int | None) -> Floats:
         """Return the product ``X.T @ values``, of shape (n_columns, k)."""

@@ -16,7 +16,6 @@ from onehot_fast._arguments import fastpath, scatter
 from onehot_fast._arguments.choices import check_choice, check_options, max_positional, with_article
 from onehot_fast._arguments.elements import as_element
 from onehot_fast._arguments.indices import (
-    Policy,
     as_array,
     as_contiguous,
     as_indices,
@@ -39,8 +38,6 @@ from onehot_fast._runtime import dispatch, memory, parallel
 
 __all__ = ["decode", "empty", "infer_shape", "one_hot"]
 
-# The bytes of False and True.
-_FALSE, _TRUE = np.zeros(1, np.uint8), np.ones(1, np.uint8)
 _BLOCK = 1 << 18  # the number of elements that one NumPy call searches
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -236,7 +233,24 @@ def one_hot(
     zeroed = False
     if cells is None:
         cells, zeroed = _allocate(shape, element)
-    _write(cells, zeroed, array, n_classes, position, on, off, policy, threads)
+    is_plain = cells.flags.c_contiguous and not element.hasobject
+    target = cells
+    if not is_plain:  # the kernel writes a mask, and NumPy writes through it
+        target, zeroed = _allocate(shape, np.dtype(np.bool_))
+    dispatch.encode(
+        array,
+        target,
+        n_classes,
+        inner_size(array.shape, position),
+        on if is_plain else np.array(True),
+        off if is_plain else np.array(False),
+        wrap=policy.wrap,
+        ignore_index=policy.ignore_index,
+        num_threads=threads,
+        zeroed=zeroed,
+    )
+    if not is_plain:
+        scatter.fill(cells, target, on, off)
     return cells if out is None else out
 
 
@@ -244,38 +258,6 @@ def _allocate(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[npt.NDArray
     """Check the size, then return memory for the result and whether the memory is all zeros."""
     check_size(shape, dtype)
     return memory.allocate(shape, dtype)
-
-
-def _write(
-    cells: npt.NDArray[Any],
-    zeroed: bool,
-    indices: npt.NDArray[Any],
-    depth: int,
-    axis: int,
-    on: npt.NDArray[Any],
-    off: npt.NDArray[Any],
-    policy: Policy,
-    num_threads: int,
-) -> None:
-    """Write the result with a kernel if its elements are contiguous bytes, else with NumPy."""
-    by_kernel = cells.flags.c_contiguous and not cells.dtype.hasobject
-    target = cells
-    if not by_kernel:
-        target, zeroed = _allocate(cells.shape, np.dtype(np.bool_))
-    dispatch.encode(
-        indices,
-        target,
-        depth,
-        inner_size(indices.shape, axis),
-        on.reshape(1).view(np.uint8) if by_kernel else _TRUE,
-        off.reshape(1).view(np.uint8) if by_kernel else _FALSE,
-        wrap=policy.wrap,
-        ignore_index=policy.ignore_index,
-        num_threads=num_threads,
-        zeroed=zeroed,
-    )
-    if not by_kernel:
-        scatter.fill(cells, target, on, off)
 
 
 @max_positional(2, "pass the options after decode(tensor, axis) by keyword")
@@ -420,17 +402,8 @@ def _find(
     check_size(shape, np.int64)
     if not cells.flags.c_contiguous:
         check_size(cells.shape, cells.dtype)  # `as_contiguous` will copy the cells
-    cells = as_contiguous(cells)
-    if scatter.is_needed(cells.dtype):
-        cube = cells.reshape(math.prod(shape[:axis]), depth, inner)
-        classes, empty, several, uneven = scatter.decode(cube, on, None, default)
-    else:
-        classes = np.empty(shape, np.int64)
-        threads = parallel.resolve(None, cells.nbytes)
-        element = on.reshape(1).view(np.uint8)
-        empty, several, uneven = dispatch.decode(
-            cells, classes, depth, inner, element, None, default, threads
-        )
+    cube = as_contiguous(cells).reshape(math.prod(shape[:axis]), depth, inner)
+    classes, empty, several, uneven = scatter.decode(cube, on, None, default)
     return classes.reshape(shape), empty, several, uneven
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arguments.elements import parts_of, value_bytes
 from onehot_fast._arguments.indices import as_array
+from onehot_fast._runtime import dispatch, parallel
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
@@ -84,7 +85,7 @@ def fill(out: AnyArray, is_on: npt.NDArray[np.bool_], on: AnyArray, off: AnyArra
     out[is_on] = on
 
 
-def is_needed(dtype: np.dtype[Any]) -> bool:
+def _is_needed(dtype: np.dtype[Any]) -> bool:
     """Tell whether the dtype has references, fields or padding, so bytes cannot be compared."""
     return dtype.hasobject or dtype.names is not None or value_bytes(dtype) is not None
 
@@ -92,10 +93,13 @@ def is_needed(dtype: np.dtype[Any]) -> bool:
 def decode(
     cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int
 ) -> tuple[npt.NDArray[np.int64], int, int, int]:
-    """Return the classes of a tensor of shape (outer, depth, inner), and the first row per fault.
+    """Return the classes of a contiguous tensor of shape (outer, depth, inner), and the faults.
 
-    `dispatch.decode` describes the faults; -1 means that no row has the fault.
+    `dispatch.decode` describes the faults.
     """
+    if not _is_needed(cube.dtype):
+        threads = parallel.resolve(None, cube.nbytes)
+        return dispatch.decode(cube, on, off, default, threads)
     is_on = _equals(cube, on)
     count = is_on.sum(axis=1)
     first = is_on.argmax(axis=1) if cube.shape[1] else count

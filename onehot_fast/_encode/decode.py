@@ -17,7 +17,6 @@ from onehot_fast._arguments.values import resolve_values
 from onehot_fast._categories.categories import Categories
 from onehot_fast._categories.keys import as_array, is_missing
 from onehot_fast._encode.table_layout import Decoded, EncodedLayout, Part, PassThrough
-from onehot_fast._runtime import dispatch, parallel
 from onehot_fast._schema.column_schema import ColumnSchema, Special
 from onehot_fast._schema.schema import Schema, categorical_schema, categories_of_outputs
 from onehot_fast.table import Table, column_position
@@ -166,20 +165,13 @@ def classes_of(
     may contain 0, null, and NaN if missing values are propagated or `nan_is_null`.
     """
     width = column.n_outputs
-    classes = np.full(n_rows, ZERO_ROW, np.int64)
     if not width or not n_rows:
+        classes = np.full(n_rows, ZERO_ROW, np.int64)
         _check_zero_rows(column, classes)
         return classes
     _, on, off = resolve_values(1, 0, cells.dtype)
-    if scatter.is_needed(cells.dtype):
-        cube = cells.reshape(n_rows // inner, width, inner)
-        classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
-    else:
-        threads = parallel.resolve(None, cells.nbytes)
-        one, zero = (each.reshape(1).view(np.uint8) for each in (on, off))
-        _, several, uneven = dispatch.decode(
-            cells, classes, width, inner, one, zero, ZERO_ROW, threads
-        )
+    cube = cells.reshape(n_rows // inner, width, inner)
+    classes, _, several, uneven = scatter.decode(cube, on, off, ZERO_ROW)
     _check_single(column, several)
     rows = cells if inner == 1 and cells.shape == (n_rows, width) else cells.T
     if column.propagates_missing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -169,10 +169,17 @@ class EncodedLayout:
         index_of = {position: i for i, position in enumerate(schema.positions_in(names))}
         schema.check_names(names[i] for i in self.order.positions if i not in index_of)
         self.columns: list[PassThrough | OutputRange] = []
-        for is_encoded, run in groupby(self.order.positions, index_of.__contains__):
+
+        def kind(position: int) -> tuple[bool, Any]:
+            index = index_of.get(position, -1)
+            return (True, schema.columns[index].options.dtype) if index >= 0 else (False, None)
+
+        for (is_encoded, dtype), run in groupby(self.order.positions, kind):
             if is_encoded:
                 indices = [index_of[position] for position in run]
-                self.columns += _same_dtype(schema, indices[0], indices[-1] + 1)
+                first, stop = indices[0], indices[-1] + 1
+                names_of_range = schema.names[schema.starts[first] : schema.starts[stop]]
+                self.columns.append(OutputRange(slice(first, stop), names_of_range, dtype))
             else:
                 self.columns += map(PassThrough, run)
         self.matrix_columns: list[PassThrough | OutputRange] = [
@@ -284,13 +291,3 @@ def categorical_parts(
         else:
             parts.append(PassThrough(position))
     return parts
-
-
-def _same_dtype(schema: Schema, first: int, stop: int) -> Iterator[OutputRange]:
-    """Yield the ranges of adjacent columns of one dtype, which share a block of memory."""
-    for i in range(first + 1, stop + 1):
-        dtypes = [schema.columns[j].options.dtype for j in (first, min(i, stop - 1))]
-        if i == stop or dtypes[0] != dtypes[1]:
-            names = schema.names[schema.starts[first] : schema.starts[i]]
-            yield OutputRange(slice(first, i), names, dtypes[0])
-            first = i

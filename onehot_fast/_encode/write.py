@@ -19,7 +19,7 @@ from onehot_fast._arguments.shapes import check_size
 from onehot_fast._arguments.values import resolve_values
 from onehot_fast._runtime import dispatch, memory, parallel
 from onehot_fast._runtime.registry import library
-from onehot_fast._schema.coded_column import FEW_CODES, CodedColumn, Lut
+from onehot_fast._schema.coded_column import CodedColumn, Lut
 from onehot_fast._schema.schema import Schema
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -63,20 +63,13 @@ def rows(
     shape = _n_rows(columns, n_rows), starts[-1]
     _check_room(len(columns) + len(others), shape, np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
-    if shape[0] * len(columns) <= FEW_CODES:
-        out = _filled(shape, off, off_value)
-        for row, output in _cells(columns, starts):
-            out[row, output] = on_value
-    else:
-        out, is_zero = memory.allocate(shape, on_value.dtype)
-        threads = parallel.resolve(num_threads, out.nbytes)
-        values = _bytes(on_value), _bytes(off_value)
-        if len(columns) == 1 and columns[0].lut is None and not others:
-            codes = columns[0].codes
-            dispatch.encode(codes, out, shape[1], 1, *values, num_threads=threads, zeroed=is_zero)
-        else:
-            parts = _codes_and_luts(columns, starts)
-            dispatch.encode_matrix(*parts, out, *values, threads, zeroed=is_zero)
+    out, is_zero = memory.allocate(shape, on_value.dtype)
+    threads = parallel.resolve(num_threads, out.nbytes)
+    values: Any = {"on": on_value, "off": off_value, "num_threads": threads, "zeroed": is_zero}
+    if len(columns) == 1 and columns[0].lut is None and not others:
+        dispatch.encode(columns[0].codes, out, shape[1], 1, **values)
+    elif columns:
+        dispatch.encode_matrix(*_codes_and_luts(columns, starts), out, **values)
     for column, start in zip(columns, starts, strict=False):
         if column.nan_where_missing:
             out[column.rows_of_nan(), start : start + column.n_outputs] = np.nan
@@ -108,21 +101,11 @@ def columns(
     shape = starts[-1], _n_rows(columns, n_rows)
     _check_room(len(columns), shape[::-1], np.dtype(dtype))
     _, on_value, off_value = resolve_values(on, off, dtype)
-    is_few = shape[1] * len(columns) <= FEW_CODES
-    if is_few:
-        out = _filled(shape, off, off_value)
-        for row, output in _cells(columns, starts):
-            out[output, row] = on_value
-    else:
-        out, _ = memory.allocate(shape, on_value.dtype)
+    out, _ = memory.allocate(shape, on_value.dtype)
     for column, start in zip(columns, starts, strict=False):
-        if is_few and not column.nan_where_missing:
-            continue
         part = out[start : start + column.n_outputs]
-        if not is_few:
-            threads = parallel.resolve(num_threads, part.nbytes)
-            values = _bytes(on_value), _bytes(off_value)
-            dispatch.encode_block(column.codes, column.lut, part, *values, threads)
+        threads = parallel.resolve(num_threads, part.nbytes)
+        dispatch.encode_block(column.codes, column.lut, part, on_value, off_value, threads)
         if column.nan_where_missing:
             part[:, column.rows_of_nan()] = np.nan
     return out
@@ -139,12 +122,6 @@ def bits(
     n_bytes = -(-n_rows // 8)
     shape = starts[-1], bytes_of_bits(n_rows)
     check_size(shape, np.uint8)
-    if n_rows * len(columns) <= FEW_CODES:
-        parallel.resolve(num_threads, 0)
-        few: npt.NDArray[np.uint8] = _filled(shape, 0, np.zeros((), np.uint8))
-        for row, output in _cells(columns, starts):
-            few[output, row >> 3] |= 1 << (row & 7)
-        return few
     out, _ = memory.allocate(shape, np.dtype(np.uint8))
     out[:, n_bytes:] = 0
     for column, start in zip(columns, starts, strict=False):
@@ -166,12 +143,23 @@ def sparse_parts(
     dtype: npt.DTypeLike,
     *,
     n_rows: int | None = None,
+    others: Others = (),
     num_threads: int | None = None,
 ) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of the one-hot matrix as canonical CSR or CSC."""
-    starts = _starts(columns)
-    shape = _n_rows(columns, n_rows), starts[-1]
-    return _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
+    """Return ``(data, indices, indptr)`` of the one-hot matrix as canonical CSR or CSC.
+
+    The columns of `others` are left empty.
+    """
+    starts, n_rows = _starts(columns, others), _n_rows(columns, n_rows)
+    n_codes = n_rows * len(columns)
+    is_csc = form == "csc"
+    n_groups, n_positions = (starts[-1], n_rows) if is_csc else (n_rows, starts[-1])
+    _check_sparse_size(n_codes, n_groups, n_positions, dtype)
+    if not columns:
+        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
+    threads = parallel.resolve(num_threads, 4 * n_codes)
+    build = dispatch.csc if is_csc else dispatch.csr
+    return build(*_codes_and_luts(columns, starts), starts[-1], dtype, threads)
 
 
 def sparse_array(
@@ -189,7 +177,9 @@ def sparse_array(
     """
     starts = _starts(columns, others)
     shape = _n_rows(columns, n_rows), starts[-1]
-    parts = _sparse(form, columns, starts, shape, np.dtype(dtype), num_threads)
+    parts = sparse_parts(
+        form, columns, dtype, n_rows=n_rows, others=others, num_threads=num_threads
+    )
     nan = np.array(np.nan)
     cells = [
         (column.rows_of_nan(), output, nan)
@@ -285,8 +275,7 @@ def multi_hot(
     threads = parallel.resolve(num_threads, check_size(shape, on.dtype))
     out, is_zero = memory.allocate(shape, on.dtype)
     if not counts:
-        on_bytes, off_bytes = _bytes(on), _bytes(off)
-        dispatch.multi_hot(offsets, column.codes, column.lut, out, on_bytes, off_bytes, threads)
+        dispatch.multi_hot(offsets, column.codes, column.lut, out, on, off, threads)
         return out
     if not is_zero:
         out.fill(0)
@@ -302,8 +291,8 @@ def multi_hot_csr(
     counts: bool = False,
 ) -> SparseParts:
     """Return ``(data, indices, indptr)`` of the matrix of `multi_hot`."""
-    n_ons, width = int(offsets[-1]) - int(offsets[0]), column.n_outputs
-    _check_sparse_size(n_ons, len(offsets), width, dtype, counted=True)
+    n_codes, width = max(int(offsets[-1]) - int(offsets[0]), 0), column.n_outputs
+    _check_sparse_size(n_codes, len(offsets) - 1, width, dtype, n_counts=n_codes)
     return dispatch.multi_hot_csr(offsets, column.codes, column.lut, width, dtype, counts)
 
 
@@ -321,13 +310,6 @@ def _small(
         return None
     codes, n_outputs = columns[0].codes, columns[0].n_outputs
     return fastpath.one_hot_small(codes, n_outputs, on, off, 0.0, axis, np.dtype(dtype), None)
-
-
-def _filled(shape: tuple[int, int], off: Any, off_value: AnyArray) -> AnyArray:
-    out, is_zero = memory.allocate(shape, off_value.dtype)
-    if not (is_zero and type(off) is int and off == 0):
-        out[...] = off_value
-    return out
 
 
 def _starts(columns: Sequence[CodedColumn], others: Others = ()) -> list[int]:
@@ -348,80 +330,34 @@ def _n_rows(columns: Sequence[CodedColumn], n_rows: int | None) -> int:
     return len(columns[0].codes) if columns else n_rows or 0
 
 
-def _bytes(value: AnyArray) -> npt.NDArray[np.uint8]:
-    return value.reshape(1).view(np.uint8)
-
-
 def _codes_and_luts(
     columns: Sequence[CodedColumn], starts: Sequence[int]
-) -> tuple[list[AnyArray], Sequence[Lut | None]]:
+) -> tuple[list[AnyArray], list[Lut | None]]:
     """Return the codes of the columns, and look-up tables to their positions in the matrix."""
     if len(columns) == 1 and starts[0] == 0 and starts[1] == columns[0].n_outputs:
         return [columns[0].codes], [columns[0].lut]
-    luts = [column.lut_from(start) for column, start in zip(columns, starts, strict=False)]
+    luts: list[Lut | None] = [
+        column.lut_from(start) for column, start in zip(columns, starts, strict=False)
+    ]
     return [column.codes for column in columns], luts
 
 
-def _cells(columns: Sequence[CodedColumn], starts: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the row and the position in the matrix of each nonzero element, by column."""
-    cells = []
-    for column, first in zip(columns, starts, strict=False):
-        lut, n_outputs = column.lut, column.n_outputs
-        last = 0 if lut is None else len(lut) - 1
-        for row, code in enumerate(column.codes.tolist()):
-            output = code if lut is None else lut.item(code if 0 <= code < last else last)
-            if 0 <= output < n_outputs:
-                cells.append((row, first + output))
-    return cells
-
-
-def _sparse(
-    form: str,
-    columns: Sequence[CodedColumn],
-    starts: Sequence[int],
-    shape: tuple[int, int],
-    dtype: np.dtype[Any],
-    num_threads: int | None,
-) -> SparseParts:
-    n_codes = shape[0] * len(columns)
-    is_csr = form != "csc"
-    n_groups, n_positions = shape if is_csr else shape[::-1]
-    _check_sparse_size(n_codes, n_groups + 1, n_positions, dtype)
-    if not columns:
-        return np.empty(0, dtype), np.empty(0, np.int32), np.zeros(n_groups + 1, np.int32)
-    threads = parallel.resolve(num_threads, 4 * n_codes)
-    if is_csr and n_codes <= FEW_CODES:
-        return _few_csr_parts(columns, starts, shape, dtype)
-    build = dispatch.csr if is_csr else dispatch.csc
-    return build(*_codes_and_luts(columns, starts), shape[1], dtype, threads)
-
-
-def _few_csr_parts(
-    columns: Sequence[CodedColumn],
-    starts: Sequence[int],
-    shape: tuple[int, int],
-    dtype: np.dtype[Any],
-) -> SparseParts:
-    """Return ``(data, indices, indptr)`` of a CSR matrix of few elements."""
-    position = np.int32 if shape[1] <= INT32_MAX else np.int64
-    cells = sorted(_cells(columns, starts))
-    indptr = np.zeros(shape[0] + 1, position)
-    for row, _ in cells:
-        indptr[row + 1] += 1
-    indices = np.array([output for _, output in cells], position)
-    return np.ones(len(cells), dtype), indices, np.cumsum(indptr, dtype=position)
+def _sparse_arrays(
+    n_ones: int, n_groups: int, n_positions: int, dtype: npt.DTypeLike
+) -> tuple[int, int, int]:
+    """Return the sizes of data, indices and indptr in bytes."""
+    position = 4 if max(n_ones, n_positions) <= INT32_MAX else 8
+    return n_ones * np.dtype(dtype).itemsize, n_ones * position, (n_groups + 1) * position
 
 
 def _check_sparse_size(
-    n_ons: int, n_ends: int, n_positions: int, dtype: npt.DTypeLike, counted: bool = False
+    n_ones: int, n_groups: int, n_positions: int, dtype: npt.DTypeLike, n_counts: int = 0
 ) -> None:
     """Raise an error if a sparse result, including its counts, exceeds the free memory."""
-    position = 4 if max(n_ons, n_positions) <= INT32_MAX else 8
-    n_ons = max(n_ons, 0)
-    arrays = n_ons * np.dtype(dtype).itemsize, n_ons * position, n_ends * position
+    arrays = _sparse_arrays(n_ones, n_groups, n_positions, dtype)
     # Skip the check if all buffers are recycled: querying the free memory takes 0.3 ms.
     if max(arrays) > MAX_BYTES or not all(memory.is_kept(n_bytes) for n_bytes in arrays):
-        check_size((sum(arrays) + 8 * n_ons * counted,), np.uint8)
+        check_size((sum(arrays) + 8 * n_counts,), np.uint8)
 
 
 def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
@@ -430,11 +366,9 @@ def _check_room(n_columns: int, shape: tuple[int, int], dtype: np.dtype[Any]) ->
         check_size(shape, dtype)
     except MemoryError as error:
         elements, n_codes = shape[0] * shape[1], shape[0] * n_columns
-        position = 4 if max(n_codes, *shape) <= INT32_MAX else 8
-        sparse = n_codes * (dtype.itemsize + position)
         smaller = {
-            "output='csr' or .onehot.to_csr()": sparse + (shape[0] + 1) * position,
-            "output='csc' or .onehot.to_csc()": sparse + (shape[1] + 1) * position,
+            "output='csr' or .onehot.to_csr()": sum(_sparse_arrays(n_codes, *shape, dtype)),
+            "output='csc' or .onehot.to_csc()": sum(_sparse_arrays(n_codes, *shape[::-1], dtype)),
             "dtype=bool": elements,
         }
         n_bytes = elements * dtype.itemsize
@@ -492,6 +426,4 @@ def _sparse_bytes(schema: Schema, n_rows: int, n_groups: int, n_positions: int) 
     per_row = sum(
         c.n_outputs if c.propagates_missing else min(1, c.n_outputs) for c in schema.columns
     )
-    elements = n_rows * per_row
-    position = 4 if max(elements, n_positions) <= INT32_MAX else 8
-    return elements * (schema.dtype.itemsize + position) + (n_groups + 1) * position
+    return sum(_sparse_arrays(n_rows * per_row, n_groups, n_positions, schema.dtype))

@@ -15,7 +15,11 @@ class CodeColumns:
     ) -> CodeColumns: ...
 
 def recode(
-    columns: CodeColumns, out: npt.NDArray[np.int32], span: int, num_threads: int
+    codes: npt.NDArray[Any],
+    table: npt.NDArray[np.int32],
+    out: npt.NDArray[np.int32],
+    span: int,
+    num_threads: int,
 ) -> None: ...
 
 __test__: dict[Any, Any]

@@ -56,8 +56,6 @@ cdef class CodeColumns:
         class, and a negative code has no class.
         """
         cdef Py_ssize_t i
-        if code_bytes not in (1, 4):
-            raise ValueError(f"code_bytes must be 1 or 4, got {code_bytes}")
         self.code_bytes = code_bytes
         self.policy = policy_of(INT64_MAX, False, None)
         self.n_columns = len(codes)
@@ -75,12 +73,6 @@ cdef class CodeColumns:
     def __dealloc__(self):
         free(self.items)
         free(self.tables)
-
-    cdef int require(self, Py_ssize_t max_columns, int code_bytes) except -1:
-        """Raise an error unless there are at most ``max_columns`` columns and codes have ``code_bytes`` bytes."""
-        if self.n_columns > max_columns or self.code_bytes != code_bytes:
-            raise ValueError(f"{self.n_columns} columns of codes of {self.code_bytes} bytes do not fit the kernel")
-        return 0
 
     cdef int describe(self, Py_ssize_t i, cnp.ndarray codes, object table) except -1:
         """Check one column and store a pointer to its memory."""
@@ -146,13 +138,13 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         row += count
 
 
-def recode(CodeColumns columns, code_t[::1] out, Py_ssize_t span, int num_threads):
+def recode(cnp.ndarray codes, cnp.ndarray table, code_t[::1] out, Py_ssize_t span, int num_threads):
     """Fill ``out`` with the table's entry for each code of one column, or -1 if there is none.
 
-    The codes have four bytes. Entries are below ``span``, and must fit the dtype of ``out``.
+    Entries are below ``span``, and must fit the dtype of ``out``.
     """
     cdef Job job
-    columns.require(1, 4)
+    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     if out.shape[0] != columns.n_rows:
         raise ValueError("recode: the lengths differ")
     if span > <Py_ssize_t> 1 << (8 * sizeof(code_t) - 1):

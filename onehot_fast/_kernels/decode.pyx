@@ -10,10 +10,15 @@ scores.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
+cimport numpy as cnp
+
+import numpy as np
+
 from onehot_fast._kernels.chunks cimport for_each_chunk
+
+cnp.import_array()
 
 # The integer types as which elements are compared.
 ctypedef fused word_t:
@@ -26,6 +31,11 @@ cdef enum:
     TILE = 1024
     WINDOW = 255             # the number of classes that one byte can distinguish; 0 means no class
     CHUNK_BYTES = 1 << 20
+    # The faults of a row, in the order in which `decode` returns them.
+    EMPTY = 0
+    MULTIPLE
+    UNEVEN
+    FAULTS
 
 cdef struct Found:
     Py_ssize_t position      # the first hot element of the row, -1 if there is none
@@ -41,9 +51,7 @@ cdef struct Job:
     uint64_t on_word         # the on value as such an integer
     int64_t default
     const unsigned char *off     # the expected element of a row without a hot one; NULL: the row's first element
-    Py_ssize_t *empty        # for each chunk, the first row with each fault, or -1
-    Py_ssize_t *multiple
-    Py_ssize_t *uneven
+    int64_t *faults          # for each chunk, the first row with each fault, or -1
 
 
 cdef Found find_word(const word_t *row, Py_ssize_t depth, word_t on) noexcept nogil:
@@ -87,19 +95,6 @@ cdef Found find_bytes(
     return found
 
 
-cdef Found find_row(const Job *job, const unsigned char *row) noexcept nogil:
-    """Find the hot elements of a contiguous row."""
-    if job.is_words and job.depth < 0x7fffffff:
-        if job.width == 1:
-            return find_word(<const uint8_t *> row, job.depth, <uint8_t> job.on_word)
-        if job.width == 2:
-            return find_word(<const uint16_t *> row, job.depth, <uint16_t> job.on_word)
-        if job.width == 4:
-            return find_word(<const uint32_t *> row, job.depth, <uint32_t> job.on_word)
-        return find_word(<const uint64_t *> row, job.depth, job.on_word)
-    return find_bytes(row, job.depth, job.width, job.on, job.width)
-
-
 cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noexcept nogil:
     """Tell whether the elements of a row without a hot element, ``step`` bytes apart, are all as expected."""
     cdef Py_ssize_t i
@@ -114,16 +109,15 @@ cdef bint is_even(const Job *job, const unsigned char *row, Py_ssize_t step) noe
     return True
 
 
-cdef void note(const Job *job, Py_ssize_t chunk, Py_ssize_t at, Found found) noexcept nogil:
+cdef void note(const Job *job, int64_t *faults, Py_ssize_t at, Found found) noexcept nogil:
     """Write the index of one row, and store the first row with each fault."""
     job.out[at] = job.default if found.position < 0 else found.position
-    if found.position < 0:
-        if job.empty[chunk] < 0:
-            job.empty[chunk] = at
-        if found.uneven and job.uneven[chunk] < 0:
-            job.uneven[chunk] = at
-    if found.multiple and job.multiple[chunk] < 0:
-        job.multiple[chunk] = at
+    if found.position < 0 and faults[EMPTY] < 0:
+        faults[EMPTY] = at
+    if found.uneven and faults[UNEVEN] < 0:
+        faults[UNEVEN] = at
+    if found.multiple and faults[MULTIPLE] < 0:
+        faults[MULTIPLE] = at
 
 
 cdef void mark_plane(
@@ -144,20 +138,6 @@ cdef void mark_plane(
         first[i] |= hit & ~seen & label
 
 
-cdef void mark_class(
-    const Job *job, const unsigned char *plane, Py_ssize_t n, uint8_t label, uint8_t *first, uint8_t *several,
-) noexcept nogil:
-    """Call `mark_plane` with the integer type of the elements."""
-    if job.width == 1:
-        mark_plane(<const uint8_t *> plane, n, <uint8_t> job.on_word, label, first, several)
-    elif job.width == 2:
-        mark_plane(<const uint16_t *> plane, n, <uint16_t> job.on_word, label, first, several)
-    elif job.width == 4:
-        mark_plane(<const uint32_t *> plane, n, <uint32_t> job.on_word, label, first, several)
-    else:
-        mark_plane(<const uint64_t *> plane, n, job.on_word, label, first, several)
-
-
 cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, uint8_t *unequal) noexcept nogil:
     """Set ``unequal`` to 1 where the elements of two classes differ."""
     cdef Py_ssize_t i
@@ -170,26 +150,17 @@ cdef void mark_unequal(const word_t *plane, const word_t *first, Py_ssize_t n, u
             unequal[i] |= rest != 0
 
 
-cdef void mark_uneven(const Job *job, const unsigned char *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
+cdef void mark_uneven(const Job *job, const word_t *planes, Py_ssize_t n, uint8_t *uneven) noexcept nogil:
     """Set ``uneven`` to 1 for rows whose elements are not all as expected without a hot element."""
-    cdef Py_ssize_t i, _label, plane_bytes = job.inner * job.width
-    cdef const unsigned char *plane = planes
+    cdef Py_ssize_t i
     for i in range(n):
-        uneven[i] = job.off != NULL and memcmp(planes + i * job.width, job.off, job.width) != 0
-    for _label in range(1, job.depth):
-        plane += plane_bytes
-        if job.width == 1:
-            mark_unequal(plane, planes, n, uneven)
-        elif job.width == 2:
-            mark_unequal(<const uint16_t *> plane, <const uint16_t *> planes, n, uneven)
-        elif job.width == 4:
-            mark_unequal(<const uint32_t *> plane, <const uint32_t *> planes, n, uneven)
-        else:
-            mark_unequal(<const uint64_t *> plane, <const uint64_t *> planes, n, uneven)
+        uneven[i] = job.off != NULL and memcmp(planes + i, job.off, job.width) != 0
+    for i in range(1, job.depth):
+        mark_unequal(planes + i * job.inner, planes, n, uneven)
 
 
 cdef void mark_window(
-    const Job *job, const unsigned char *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
+    const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t label, int64_t *position,
     uint8_t *empty, uint8_t *several,
 ) noexcept nogil:
     """Process at most 255 classes from ``label``, which one byte can distinguish."""
@@ -197,7 +168,7 @@ cdef void mark_window(
     cdef Py_ssize_t i, n_labels = min(job.depth - label, <Py_ssize_t> WINDOW)
     memset(first, 0, n)
     for i in range(n_labels):
-        mark_class(job, planes + i * job.inner * job.width, n, <uint8_t> (i + 1), first, several)
+        mark_plane(planes + i * job.inner, n, <word_t> job.on_word, <uint8_t> (i + 1), first, several)
     if label == 0:
         for i in range(n):
             position[i] = <int64_t> first[i] - 1
@@ -211,7 +182,7 @@ cdef void mark_window(
             empty[i] = 0
 
 
-cdef bint note_first(Py_ssize_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
+cdef bint note_first(int64_t *first, const uint8_t *faults, Py_ssize_t n, Py_ssize_t at) noexcept nogil:
     """Store the position of the first fault in a tile, if it is the first so far; tell whether there is one."""
     cdef uint8_t found = 0
     cdef Py_ssize_t i
@@ -226,64 +197,87 @@ cdef bint note_first(Py_ssize_t *first, const uint8_t *faults, Py_ssize_t n, Py_
 
 
 cdef void decode_tile(
-    const Job *job, Py_ssize_t chunk, Py_ssize_t group, Py_ssize_t begin, Py_ssize_t n,
+    const Job *job, const word_t *planes, Py_ssize_t n, Py_ssize_t at, int64_t *faults,
 ) noexcept nogil:
-    """Decode ``n`` neighbouring positions of one group of planes."""
+    """Decode ``n`` neighbouring positions of one group of planes, the rows from ``at``."""
     cdef uint8_t empty[TILE]
     cdef uint8_t several[TILE]
     cdef uint8_t uneven[TILE]
-    cdef Py_ssize_t plane_bytes = job.inner * job.width, i, label = 0, at = group * job.inner + begin
-    cdef const unsigned char *tensor = job.tensor + group * job.depth * plane_bytes + begin * job.width
+    cdef Py_ssize_t i, label = 0, n_empty = 0
     cdef int64_t *position = job.out + at
-    cdef Py_ssize_t n_empty = 0
     cdef bint is_few
-    cdef Found found
-    if not job.is_words:
-        for i in range(n):
-            found = find_bytes(tensor + i * job.width, job.depth, plane_bytes, job.on, job.width)
-            found.uneven = found.position < 0 and not is_even(job, tensor + i * job.width, plane_bytes)
-            note(job, chunk, at + i, found)
-        return
     memset(several, 0, n)
     while label < job.depth:
-        mark_window(job, tensor + label * plane_bytes, n, label, position, empty, several)
+        mark_window(job, planes + label * job.inner, n, label, position, empty, several)
         label += WINDOW
-    note_first(&job.multiple[chunk], several, n, at)
-    if note_first(&job.empty[chunk], empty, n, at):
+    note_first(&faults[MULTIPLE], several, n, at)
+    if note_first(&faults[EMPTY], empty, n, at):
         for i in range(n):
             n_empty += empty[i]
         # Compare few rows one by one: 1.4 ms instead of 1.8 ms for 0.1 % of 262,144 rows of 21 float32.
         is_few = n_empty <= n // 64
         if not is_few:
-            mark_uneven(job, tensor, n, uneven)
+            mark_uneven(job, planes, n, uneven)
         for i in range(n):
             if not empty[i]:
                 uneven[i] = 0
                 continue
             position[i] = job.default
             if is_few:
-                uneven[i] = not is_even(job, tensor + i * job.width, plane_bytes)
-        note_first(&job.uneven[chunk], uneven, n, at)
+                uneven[i] = not is_even(job, <const unsigned char *> (planes + i), job.inner * job.width)
+        note_first(&faults[UNEVEN], uneven, n, at)
+
+
+cdef void decode_words(
+    const Job *job, const word_t *tensor, Py_ssize_t group, Py_ssize_t end, int64_t *faults,
+) noexcept nogil:
+    """Decode groups of elements that are read as integers."""
+    cdef Found found
+    cdef Py_ssize_t begin
+    cdef const word_t *row
+    for group in range(group, end):
+        row = tensor + group * job.depth * job.inner
+        if job.inner == 1:
+            found = find_word(row, job.depth, <word_t> job.on_word)
+            found.uneven = found.position < 0 and not is_even(job, <const unsigned char *> row, job.width)
+            note(job, faults, group, found)
+        else:
+            begin = 0
+            while begin < job.inner:
+                decode_tile(
+                    job, row + begin, min(job.inner - begin, <Py_ssize_t> TILE), group * job.inner + begin, faults,
+                )
+                begin += TILE
+
+
+cdef void decode_bytes(const Job *job, Py_ssize_t group, Py_ssize_t end, int64_t *faults) noexcept nogil:
+    """Decode groups of elements of any width."""
+    cdef Found found
+    cdef Py_ssize_t i, step = job.inner * job.width
+    cdef const unsigned char *tensor
+    for group in range(group, end):
+        tensor = job.tensor + group * job.depth * step
+        for i in range(job.inner):
+            found = find_bytes(tensor + i * job.width, job.depth, step, job.on, job.width)
+            found.uneven = found.position < 0 and not is_even(job, tensor + i * job.width, step)
+            note(job, faults, group * job.inner + i, found)
 
 
 cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
     """Decode one chunk of groups."""
     cdef const Job *job = <const Job *> any_job
-    cdef Found found
-    cdef Py_ssize_t group, begin, row_bytes = job.depth * job.width
-    job.empty[chunk] = -1
-    job.multiple[chunk] = -1
-    job.uneven[chunk] = -1
-    for group in range(chunk * job.chunk_groups, min((chunk + 1) * job.chunk_groups, job.n_groups)):
-        if job.inner == 1:
-            found = find_row(job, job.tensor + group * row_bytes)
-            found.uneven = found.position < 0 and not is_even(job, job.tensor + group * row_bytes, job.width)
-            note(job, chunk, group, found)
-        else:
-            begin = 0
-            while begin < job.inner:
-                decode_tile(job, chunk, group, begin, min(job.inner - begin, <Py_ssize_t> TILE))
-                begin += TILE
+    cdef int64_t *faults = job.faults + chunk * FAULTS
+    cdef Py_ssize_t begin = chunk * job.chunk_groups, end = min(begin + job.chunk_groups, job.n_groups)
+    if not job.is_words:
+        decode_bytes(job, begin, end, faults)
+    elif job.width == 1:
+        decode_words(job, <const uint8_t *> job.tensor, begin, end, faults)
+    elif job.width == 2:
+        decode_words(job, <const uint16_t *> job.tensor, begin, end, faults)
+    elif job.width == 4:
+        decode_words(job, <const uint32_t *> job.tensor, begin, end, faults)
+    else:
+        decode_words(job, <const uint64_t *> job.tensor, begin, end, faults)
 
 
 cdef uint64_t word_of(const unsigned char *element, Py_ssize_t width) noexcept nogil:
@@ -303,19 +297,6 @@ cdef uint64_t word_of(const unsigned char *element, Py_ssize_t width) noexcept n
     return element[0]
 
 
-cdef tuple first_faults(const Job *job, Py_ssize_t n_chunks):
-    """Return the first row with each fault of `decode`, or -1."""
-    cdef Py_ssize_t chunk, empty = -1, multiple = -1, uneven = -1
-    for chunk in range(n_chunks):
-        if empty < 0:
-            empty = job.empty[chunk]
-        if multiple < 0:
-            multiple = job.multiple[chunk]
-        if uneven < 0:
-            uneven = job.uneven[chunk]
-    return empty, multiple, uneven
-
-
 def decode(
     const unsigned char[::1] tensor, int64_t[::1] out, Py_ssize_t depth, Py_ssize_t inner,
     const unsigned char[::1] on, const unsigned char[::1] off, int64_t default, int num_threads,
@@ -327,7 +308,8 @@ def decode(
     ``off`` (if ``off`` is None: not all equal).
     """
     cdef Job job
-    cdef Py_ssize_t n_chunks, width = on.shape[0]
+    cdef Py_ssize_t i, n_chunks, width = on.shape[0]
+    cdef int64_t[FAULTS] first = [-1, -1, -1]
     if inner < 1 or depth < 1 or out.shape[0] % inner != 0 or out.shape[0] * depth * width != tensor.shape[0]:
         raise ValueError("decode.decode: the lengths differ")
     if out.shape[0] == 0:
@@ -338,7 +320,7 @@ def decode(
     job.width = width
     job.depth = depth
     # For NumPy, texts of 8 bytes are aligned at any address, and complex64 at multiples of 4 bytes.
-    job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0
+    job.is_words = width in (1, 2, 4, 8) and <uintptr_t> job.tensor % width == 0 and depth < 0x7fffffff
     job.on_word = word_of(job.on, width)
     job.inner = inner
     job.n_groups = out.shape[0] // inner
@@ -350,13 +332,11 @@ def decode(
         job.off = &off[0]
     job.chunk_groups = max(CHUNK_BYTES // (depth * inner * width), <Py_ssize_t> 1)
     n_chunks = (job.n_groups + job.chunk_groups - 1) // job.chunk_groups
-    job.empty = <Py_ssize_t *> malloc(3 * n_chunks * sizeof(Py_ssize_t))
-    if job.empty == NULL:
-        raise MemoryError("decode: cannot allocate the results of the chunks")
-    job.multiple = job.empty + n_chunks
-    job.uneven = job.multiple + n_chunks
-    try:
-        for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
-        return first_faults(&job, n_chunks)
-    finally:
-        free(job.empty)
+    faults = np.empty(n_chunks * FAULTS, np.int64)
+    job.faults = <int64_t *> cnp.PyArray_DATA(faults)
+    memset(job.faults, 0xFF, n_chunks * FAULTS * sizeof(int64_t))
+    for_each_chunk(run_chunk, &job, n_chunks, job.chunk_groups * depth * inner * width, num_threads)
+    for i in range(n_chunks * FAULTS):
+        if first[i % FAULTS] < 0:
+            first[i % FAULTS] = job.faults[i]
+    return first[EMPTY], first[MULTIPLE], first[UNEVEN]

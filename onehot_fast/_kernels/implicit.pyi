@@ -14,7 +14,6 @@ class Groups:
 def multiply(
     codes: list[npt.NDArray[Any]],
     tables: list[_Floats],
-    first_codes: list[int],
     out: _Floats,
     is_added: bool,
     num_threads: int,
@@ -22,17 +21,10 @@ def multiply(
 def add_up(
     codes: list[npt.NDArray[Any]],
     n_codes: list[int],
+    is_paired: bool,
     values: _Floats,
     bins: _Floats,
     block_rows: int,
-    num_threads: int,
-    n_lanes: int = 1,
-) -> None: ...
-def count_pairs(
-    codes: list[npt.NDArray[Any]],
-    n_codes: list[int],
-    weights: _Floats | None,
-    bins: _Floats,
-    block_rows: int,
+    n_lanes: int,
     num_threads: int,
 ) -> None: ...

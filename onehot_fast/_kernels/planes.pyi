@@ -1,10 +1,11 @@
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels.code_columns import CodeColumns
-
 def encode_block(
-    columns: CodeColumns,
+    codes: npt.NDArray[Any],
+    table: npt.NDArray[np.int32] | None,
     out: npt.NDArray[np.uint8],
     depth: int,
     on: npt.NDArray[np.uint8],
@@ -12,7 +13,8 @@ def encode_block(
     num_threads: int,
 ) -> None: ...
 def encode_bits(
-    columns: CodeColumns,
+    codes: npt.NDArray[Any],
+    table: npt.NDArray[np.int32] | None,
     out: npt.NDArray[np.uint8],
     result_bytes: int,
     num_threads: int,

@@ -104,12 +104,12 @@ cdef int encode_planes(
 
 
 def encode_block(
-    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
+    codes, table, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads,
 ):
-    """Write the ``depth`` planes of a single column of one-byte codes."""
+    """Write the ``depth`` planes of a single column."""
+    cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Py_ssize_t width = on.shape[0]
-    columns.require(1, 1)
     if columns.n_rows * depth * width != out.shape[0] or out.shape[0] == 0:
         raise ValueError("planes.encode_block: the lengths differ")
     run(columns.items, 1, depth, columns.n_rows, &out[0], width, &on[0], &off[0], num_threads)
@@ -150,16 +150,16 @@ cdef void run_bit_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
         begin += BIT_TILE
 
 
-def encode_bits(CodeColumns columns, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
-    """Write the bits of class ``j`` of a single column of one-byte codes to row ``j`` of ``out``.
+def encode_bits(codes, table, unsigned char[:, ::1] out, Py_ssize_t result_bytes, int num_threads):
+    """Write the bits of class ``j`` of a single column to row ``j`` of ``out``.
 
     If a row is longer than its bits, the remaining bytes keep their values. ``result_bytes`` is the size of the
     whole result; ``out`` may be a part of it. Rows of a large result bypass the caches if they begin at a cache
     line.
     """
     cdef BitsJob job
+    cdef CodeColumns columns = CodeColumns([codes], [table], 1)
     cdef Py_ssize_t n_bytes = (columns.n_rows + 7) // 8
-    columns.require(1, 1)
     if out.shape[1] < n_bytes or out.shape[0] == 0 or n_bytes == 0:
         raise ValueError("planes.encode_bits: the shapes do not agree")
     job.microkernels = microkernels()

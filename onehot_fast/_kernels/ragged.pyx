@@ -78,14 +78,14 @@ cdef void run_chunk(const void *any_job, Py_ssize_t chunk) noexcept nogil:
 
 
 def encode(
-    const int64_t[::1] offsets, CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth,
+    const int64_t[::1] offsets, codes, table, unsigned char[::1] out, Py_ssize_t depth,
     const unsigned char[::1] on, const unsigned char[::1] off, int num_threads,
 ):
     """Write rows of ``depth`` elements: ``on`` at every code of the row, else ``off``."""
     cdef Job job
     cdef ohf_fill fill
+    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
     cdef Py_ssize_t width = on.shape[0]
-    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
     job.n_rows = offsets.shape[0] - 1
     if job.n_rows * depth * width != out.shape[0] or off.shape[0] != width:
@@ -106,11 +106,11 @@ def encode(
     )
 
 
-def count(const int64_t[::1] offsets, CodeColumns columns, number_t[:, ::1] out):
+def count(const int64_t[::1] offsets, codes, table, number_t[:, ::1] out):
     """Add 1 to the element of every code of a row."""
-    cdef int32_t codes[CODES]
+    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
+    cdef int32_t block[CODES]
     cdef Py_ssize_t row, at, end, n, i, depth = out.shape[1]
-    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
     if out.shape[0] != offsets.shape[0] - 1:
         raise ValueError("ragged.count: the lengths do not agree")
@@ -120,10 +120,10 @@ def count(const int64_t[::1] offsets, CodeColumns columns, number_t[:, ::1] out)
             end = offsets[row + 1]
             while at < end:
                 n = min(end - at, <Py_ssize_t> CODES)
-                read(columns.items, at, n, 0, depth, codes)
+                read(columns.items, at, n, 0, depth, block)
                 for i in range(n):
-                    if codes[i] >= 0:
-                        out[row, codes[i]] += 1
+                    if block[i] >= 0:
+                        out[row, block[i]] += 1
                 at += n
 
 
@@ -170,16 +170,16 @@ cdef Py_ssize_t merge_row(position_t *columns, Py_ssize_t n, position_t *to, int
 
 
 def csr(
-    const int64_t[::1] offsets, CodeColumns columns, position_t[::1] indices, position_t[::1] indptr,
+    const int64_t[::1] offsets, codes, table, position_t[::1] indices, position_t[::1] indptr,
     int64_t[::1] counts, Py_ssize_t n_columns,
 ):
     """Fill canonical CSR: ``indptr`` (rows + 1), ``indices`` and ``counts`` (at least one element for every code).
 
     Return the number of stored elements.
     """
-    cdef int32_t codes[CODES]
+    cdef CodeColumns columns = CodeColumns([codes], [table], 4)
+    cdef int32_t block[CODES]
     cdef Py_ssize_t row, at, end, n, i, begin, total = 0, room = indices.shape[0]
-    columns.require(1, 4)
     check_offsets(offsets, columns.n_rows)
     if (
         indptr.shape[0] != offsets.shape[0]
@@ -194,10 +194,10 @@ def csr(
             begin = total
             while at < end:
                 n = min(end - at, <Py_ssize_t> CODES)
-                read(columns.items, at, n, 0, n_columns, codes)
+                read(columns.items, at, n, 0, n_columns, block)
                 for i in range(n):
-                    if codes[i] >= 0:
-                        indices[total] = codes[i]
+                    if block[i] >= 0:
+                        indices[total] = block[i]
                         total += 1
                 at += n
             if total > begin:

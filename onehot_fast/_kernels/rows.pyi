@@ -3,8 +3,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from onehot_fast._kernels.code_columns import CodeColumns
-
 def encode(
     indices: npt.NDArray[Any],
     out: npt.NDArray[np.uint8],
@@ -18,7 +16,8 @@ def encode(
     is_cleared: bool = False,
 ) -> None: ...
 def encode_columns(
-    columns: CodeColumns,
+    codes: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int32] | None],
     out: npt.NDArray[np.uint8],
     depth: int,
     on: npt.NDArray[np.uint8],

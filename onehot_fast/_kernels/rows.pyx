@@ -243,23 +243,15 @@ cdef void read_columns(const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, i
         read(&job.sources[column], row, count, 0, job.fill.depth, codes + column * job.step)
 
 
-cdef void scatter_read(
-    const MatrixJob *job, const int32_t *codes, Py_ssize_t count, unsigned char *block,
-) noexcept nogil:
-    """Store the hot elements of rows from their codes."""
-    cdef Py_ssize_t column
-    for column in range(job.n_columns):
-        job.microkernels.rows_scatter(codes + column * job.step, count, job.fill, block, NULL)
-
-
 cdef void scatter(
     const MatrixJob *job, Py_ssize_t row, Py_ssize_t count, int32_t *codes, unsigned char *block,
 ) noexcept nogil:
-    """Store the hot elements of rows column by column, because the codes of all columns do not fit a block."""
+    """Store the hot elements of rows; read their codes first if the codes of all columns do not fit a block."""
     cdef Py_ssize_t column
     for column in range(job.n_columns):
-        read(&job.sources[column], row, count, 0, job.fill.depth, codes)
-        job.microkernels.rows_scatter(codes, count, job.fill, block, NULL)
+        if job.step == 0:
+            read(&job.sources[column], row, count, 0, job.fill.depth, codes)
+        job.microkernels.rows_scatter(codes + column * job.step, count, job.fill, block, NULL)
 
 
 cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) noexcept nogil:
@@ -279,12 +271,11 @@ cdef void stream_chunk(const MatrixJob *job, Py_ssize_t begin, Py_ssize_t end) n
         stop = (there + job.row_bytes - 1) // job.row_bytes
         rows = block + (row * job.row_bytes - begin)
         if job.step == 0:
-            scatter(job, row, stop - row, codes, rows)
-        else:
-            if stop > known:
-                first, known = row, min(row + job.step, job.n_rows)
-                read_columns(job, first, known - first, codes)
-            scatter_read(job, codes + (row - first), stop - row, rows)
+            first = row
+        elif stop > known:
+            first, known = row, min(row + job.step, job.n_rows)
+            read_columns(job, first, known - first, codes)
+        scatter(job, row, stop - row, codes + (row - first), rows)
         job.microkernels.move(job.out + begin, block, there - begin, job.fill)
         if block != scratch:   # only the first window begins within a cache line
             job.microkernels.fill(scratch, 64, job.fill)
@@ -301,16 +292,13 @@ cdef void write_matrix_chunk(const MatrixJob *job, Py_ssize_t row, Py_ssize_t en
     while row < end:
         to = job.out + row * job.row_bytes
         if job.step == 0:
-            count = min(at_once, <Py_ssize_t> MATRIX_CODES, end - row)
-            job.microkernels.fill(to, count * job.row_bytes, job.fill)
-            scatter(job, row, count, codes, to)
-        else:
-            if row == known:
-                first, known = row, min(row + job.step, end)
-                read_columns(job, first, known - first, codes)
-            count = min(at_once, known - row)
-            job.microkernels.fill(to, count * job.row_bytes, job.fill)
-            scatter_read(job, codes + (row - first), count, to)
+            first, known = row, min(row + MATRIX_CODES, end)
+        elif row == known:
+            first, known = row, min(row + job.step, end)
+            read_columns(job, first, known - first, codes)
+        count = min(at_once, known - row)
+        job.microkernels.fill(to, count * job.row_bytes, job.fill)
+        scatter(job, row, count, codes + (row - first), to)
         row += count
 
 
@@ -328,17 +316,17 @@ cdef Py_ssize_t whole_lines(Py_ssize_t n_bytes) noexcept nogil:
 
 
 def encode_columns(
-    CodeColumns columns, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
+    list codes, list tables, unsigned char[::1] out, Py_ssize_t depth, const unsigned char[::1] on,
     const unsigned char[::1] off, int num_threads, bint is_cleared=False,
 ):
-    """Write the rows of ``columns`` (of four-byte codes) into ``out``, a matrix of ``depth`` columns.
+    """Write the rows of columns of codes into ``out``, a matrix of ``depth`` columns.
 
     ``is_cleared`` has the same meaning as in `encode`.
     """
     cdef MatrixJob job
     cdef ohf_fill fill
+    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
     cdef Py_ssize_t width = on.shape[0], n_chunks
-    columns.require(columns.n_columns, 4)
     if columns.n_rows * depth * width != out.shape[0] or off.shape[0] != width or out.shape[0] == 0:
         raise ValueError("rows.encode_columns: the lengths differ")
     if depth > 0x7fffffff:

@@ -1,5 +1,5 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Scans of the indices: the first index that a policy rejects, the largest index, and counts.
+"""Scans of the indices: the first index that a policy rejects, and counts.
 
 Each scan reads the indices once, without a copy and without the GIL. A vectorised reduction finds the first block
 with a rejected index, and only this block is searched.
@@ -95,33 +95,6 @@ def first_invalid(
                         break
             begin += BLOCK
     return found
-
-
-def maximum(const index_t[::1] indices, ignored):
-    """Return the largest index, truncated, or None if all indices are skipped.
-
-    The ignored index is skipped, and floats outside the range of int64 are skipped.
-    """
-    cdef bint has_ignored = ignored is not None, found = False
-    cdef uint64_t ignored_bits = 0 if ignored is None else <uint64_t> ignored
-    cdef index_t largest = 0, index
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(indices.shape[0]):
-            index = indices[i]
-            if index_t is float or index_t is double:
-                if not (index >= -TWO_63 and index < TWO_63):
-                    continue
-                if has_ignored and <uint64_t> <int64_t> index == ignored_bits:
-                    continue
-            elif has_ignored and <uint64_t> index == ignored_bits:
-                continue
-            if not found or index > largest:
-                largest = index
-                found = True
-    if not found:
-        return None
-    return int(largest)
 
 
 cdef inline void add_one(index_t index, uint64_t last, int64_t *counts) noexcept nogil:

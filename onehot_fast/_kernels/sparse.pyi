@@ -1,19 +1,28 @@
 from typing import Any, Final
 
+import numpy as np
 import numpy.typing as npt
-
-from onehot_fast._kernels.code_columns import CodeColumns
 
 GROUP_PARTS: Final[int]
 
 def csr(
-    columns: CodeColumns,
+    codes: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int32] | None],
     indices: npt.NDArray[Any],
     indptr: npt.NDArray[Any],
     n_columns: int,
     num_threads: int,
 ) -> int: ...
-def csc_counts(columns: CodeColumns, counts: npt.NDArray[Any], num_threads: int) -> None: ...
+def csc_counts(
+    codes: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int32] | None],
+    counts: npt.NDArray[Any],
+    num_threads: int,
+) -> None: ...
 def csc_rows(
-    columns: CodeColumns, places: npt.NDArray[Any], indices: npt.NDArray[Any], num_threads: int
+    codes: list[npt.NDArray[Any]],
+    tables: list[npt.NDArray[np.int32] | None],
+    places: npt.NDArray[Any],
+    indices: npt.NDArray[Any],
+    num_threads: int,
 ) -> None: ...

@@ -125,7 +125,7 @@ cdef Py_ssize_t write_rows(
     """Write the columns of rows [begin, end); return the end of the written positions."""
     cdef int32_t codes[CODES]
     cdef Py_ssize_t n_columns = job.n_columns, step = max(<Py_ssize_t> CODES // n_columns, <Py_ssize_t> 1)
-    cdef Py_ssize_t place = begin * n_columns, row = begin, count, column, n, first
+    cdef Py_ssize_t place = begin * n_columns, row = begin, count, column
     while row < end:
         if position_t is int32_t:
             if job.shifted != NULL:
@@ -137,16 +137,11 @@ cdef Py_ssize_t write_rows(
             for column in range(n_columns):
                 read(&job.sources[column], row, count, 0, job.span, codes + column * step)
             place = write_block(job, codes, step, count, indices, indptr + row + 1, place)
-        elif count:
-            first = 0
-            while first < n_columns:   # one row, as many of its columns as fit in a block
-                n = min(n_columns - first, <Py_ssize_t> CODES)
-                for column in range(n):
-                    read(&job.sources[first + column], row, 1, 0, job.span, codes + column)
-                for column in range(n):
-                    indices[place] = codes[column]
-                    place += codes[column] >= 0
-                first += n
+        elif count:     # one row, code by code
+            for column in range(n_columns):
+                read(&job.sources[column], row, 1, 0, job.span, codes)
+                indices[place] = codes[0]
+                place += codes[0] >= 0
             indptr[row + 1] = <position_t> place
         row += count
     return place
@@ -183,16 +178,17 @@ cdef Py_ssize_t close_gaps(
 
 
 def csr(
-    CodeColumns columns, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns, int num_threads,
+    list codes, list tables, position_t[::1] indices, position_t[::1] indptr, Py_ssize_t n_columns,
+    int num_threads,
 ):
     """Fill ``indptr`` (rows + 1) and ``indices`` (rows * sources); return the number of stored elements.
 
-    The codes have four bytes; ``n_columns`` is the number of columns of the whole matrix.
+    ``n_columns`` is the number of columns of the whole matrix.
     """
     cdef Job job
+    cdef CodeColumns columns = CodeColumns(codes, tables, 4)
     cdef ohf_shifted shifted[MAX_COLUMNS]
     cdef Py_ssize_t total
-    columns.require(columns.n_columns, 4)
     if indptr.shape[0] != columns.n_rows + 1 or indices.shape[0] != columns.n_rows * columns.n_columns:
         raise ValueError("sparse.csr: the lengths differ")
     indptr[0] = 0
@@ -358,7 +354,6 @@ cdef int run_groups(
 ) except -1:
     """Process all parts, in parallel by groups."""
     cdef PartsJob job
-    columns.require(columns.n_columns, 4)
     if places.shape[2] not in (1, LANES):
         raise ValueError(f"sparse.csc: groups are of {LANES} parts, or of one")
     job.group_parts = places.shape[2]
@@ -377,16 +372,18 @@ cdef int run_groups(
     )
 
 
-def csc_counts(CodeColumns columns, position_t[:, :, ::1] counts, int num_threads):
+def csc_counts(list codes, list tables, position_t[:, :, ::1] counts, int num_threads):
     """Add the number of ones in each column of each part to ``counts`` (groups, columns, parts of a group).
 
-    Part ``i`` begins at row ``i * n_rows // n_parts`` and ends where the next part begins. Codes have four bytes.
+    Part ``i`` begins at row ``i * n_rows // n_parts`` and ends where the next part begins.
     """
     if counts.shape[0] and counts.shape[1]:
-        run_groups(columns, counts, <position_t *> NULL, 0, num_threads)
+        run_groups(CodeColumns(codes, tables, 4), counts, <position_t *> NULL, 0, num_threads)
 
 
-def csc_rows(CodeColumns columns, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads):
+def csc_rows(
+    list codes, list tables, position_t[:, :, ::1] places, position_t[::1] indices, int num_threads,
+):
     """Write the rows of each column; ``places`` has the first position of each part, and then its end."""
     if indices.shape[0] and places.shape[0] and places.shape[1]:
-        run_groups(columns, places, &indices[0], indices.shape[0], num_threads)
+        run_groups(CodeColumns(codes, tables, 4), places, &indices[0], indices.shape[0], num_threads)

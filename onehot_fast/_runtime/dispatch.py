@@ -6,7 +6,6 @@ Kernels do not know the dtype of a result, only the width of its elements in byt
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +14,6 @@ import numpy.typing as npt
 from onehot_fast._kernels import chunks, planes, ragged, rows, scan, simd, sparse
 from onehot_fast._kernels import decode as _decode
 from onehot_fast._kernels.code_columns import INDEX_DTYPES as INDEX_DTYPES
-from onehot_fast._kernels.code_columns import CodeColumns
 from onehot_fast._kernels.code_columns import recode as _recode
 from onehot_fast._runtime import memory, parallel
 from onehot_fast._version import __version__
@@ -45,8 +43,8 @@ def encode(
     out: AnyArray,
     depth: int,
     inner: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     *,
     wrap: bool = False,
     ignore_index: int | None = None,
@@ -58,7 +56,15 @@ def encode(
     ``zeroed`` says that all bytes of ``out`` are 0, because the system has just allocated it.
     """
     if out.nbytes:
-        arguments = depth, inner, on, off, wrap, _bits(ignore_index), num_threads, zeroed
+        arguments = (
+            depth,
+            inner,
+            *_elements(on, off),
+            wrap,
+            _bits(ignore_index),
+            num_threads,
+            zeroed,
+        )
         rows.encode(indices.reshape(-1), _memory_of(out), *arguments)
 
 
@@ -80,44 +86,45 @@ def first_invalid(
 
 
 def maximum(indices: AnyArray, ignore_index: int | None) -> int | None:
-    """Return the largest index that is not ignored, or None if all are ignored."""
-    find = scan.maximum[_C_TYPES[indices.dtype]]
-    largest: int | None = find(indices.reshape(-1), _bits(ignore_index))
-    return largest
+    """Return the largest index, truncated, or None; ignored and too large ones do not count."""
+    if not indices.size:
+        return None
+    largest, limit = indices.max(), 2.0**63
+    is_float = indices.dtype.kind == "f"
+    if (not is_float or -limit <= largest < limit) and int(largest) != ignore_index:
+        return int(largest)
+    if is_float:
+        indices = indices[(indices >= -limit) & (indices < limit)].astype(np.int64)
+    if ignore_index is not None:
+        indices = indices[indices != ignore_index]
+    return int(indices.max()) if indices.size else None
 
 
 def decode(
-    tensor: AnyArray,
-    out: npt.NDArray[np.int64],
-    depth: int,
-    inner: int,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8] | None,
-    default: int,
-    num_threads: int,
-) -> tuple[int, int, int]:
-    """Fill ``out`` with the hot position of each row; return the first row with each fault, or -1.
+    cube: AnyArray, on: AnyArray, off: AnyArray | None, default: int, num_threads: int
+) -> tuple[npt.NDArray[np.int64], int, int, int]:
+    """Return the hot position of each row of (outer, depth, inner); the first row with each fault.
 
     The faults are: no hot element; several hot elements; no hot element, but an element that is not
-    ``off`` (if ``off`` is None: elements that differ from each other).
+    ``off`` (if ``off`` is None: elements that differ from each other). -1 means no such row.
     """
-    if out.size == 0:
-        return -1, -1, -1
-    if depth == 0:
+    outer, depth, inner = cube.shape
+    out = np.empty(outer * inner, np.int64)
+    if out.size == 0 or depth == 0:
         out.fill(default)
-        return 0, -1, -1
-    faults: tuple[int, int, int] = _decode.decode(
-        _memory_of(tensor), out.reshape(-1), depth, inner, on, off, default, num_threads
-    )
-    return faults
+        return out, 0 if out.size else -1, -1, -1
+    zero = None if off is None else _memory_of(off)
+    elements = _memory_of(on), zero, default, num_threads
+    faults = _decode.decode(_memory_of(cube), out, depth, inner, *elements)
+    return out, *faults
 
 
 def encode_matrix(
-    codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32] | None],
+    codes: list[AnyArray],
+    tables: list[npt.NDArray[np.int32] | None],
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
     zeroed: bool = False,
 ) -> None:
@@ -127,22 +134,23 @@ def encode_matrix(
     not codes. Without a table, a code is its own column. This applies to all functions below.
     """
     if out.nbytes:
-        columns = CodeColumns(list(codes), list(tables), 4)
-        rows.encode_columns(columns, _memory_of(out), out.shape[1], on, off, num_threads, zeroed)
+        elements = _elements(on, off)
+        arguments = out.shape[1], *elements, num_threads, zeroed
+        rows.encode_columns(codes, tables, _memory_of(out), *arguments)
 
 
 def encode_block(
     codes: AnyArray,
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
 ) -> None:
     """Fill the C-contiguous (columns, rows) ``out`` from one column of codes."""
     if out.nbytes:
-        columns = CodeColumns([codes], [table], 1)
-        planes.encode_block(columns, _memory_of(out), len(out), on, off, num_threads)
+        arguments = len(out), *_elements(on, off), num_threads
+        planes.encode_block(codes, table, _memory_of(out), *arguments)
 
 
 def encode_bits(
@@ -158,41 +166,38 @@ def encode_bits(
     result; ``out`` may be a part of it.
     """
     if out.nbytes:
-        columns = CodeColumns([codes], [table], 1)
-        planes.encode_bits(columns, out, result_bytes or out.nbytes, num_threads)
+        planes.encode_bits(codes, table, out, result_bytes or out.nbytes, num_threads)
 
 
 def csr(
-    codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32] | None],
+    codes: list[AnyArray],
+    tables: list[npt.NDArray[np.int32] | None],
     n_columns: int,
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones."""
-    columns = CodeColumns(list(codes), list(tables), 4)
     room = len(codes) * len(codes[0])
     position = _position_dtype(room, n_columns)
     indices, _ = memory.allocate((room,), position)
     indptr, _ = memory.allocate((len(codes[0]) + 1,), position)
     n_bytes = indices.nbytes + indptr.nbytes + room * np.dtype(data_dtype).itemsize
-    total = sparse.csr(columns, indices, indptr, n_columns, num_threads)
+    total = sparse.csr(codes, tables, indices, indptr, n_columns, num_threads)
     return _ones(total, data_dtype, n_bytes), indices[:total], indptr
 
 
 def csc(
-    codes: Sequence[AnyArray],
-    tables: Sequence[npt.NDArray[np.int32] | None],
+    codes: list[AnyArray],
+    tables: list[npt.NDArray[np.int32] | None],
     n_columns: int,
     data_dtype: npt.DTypeLike,
     num_threads: int = 1,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSC matrix of ones."""
-    columns = CodeColumns(list(codes), list(tables), 4)
     position = _position_dtype(len(codes) * len(codes[0]), len(codes[0]))
     groups, parts = _groups(len(codes[0]), n_columns, num_threads)
     counts = np.zeros((groups, n_columns, parts), position)
-    sparse.csc_counts(columns, counts, num_threads)
+    sparse.csc_counts(codes, tables, counts, num_threads)
     # The row numbers of a column are stored part after part.
     in_order = counts.transpose(1, 0, 2).reshape(n_columns, groups * parts)
     ends = in_order.cumsum(dtype=position).reshape(in_order.shape)
@@ -201,7 +206,7 @@ def csc(
     indices, _ = memory.allocate((int(indptr[-1]),), position)
     places = np.ascontiguousarray(places)
     ends_of_parts = places + counts
-    sparse.csc_rows(columns, places, indices, num_threads)
+    sparse.csc_rows(codes, tables, places, indices, num_threads)
     if not np.array_equal(places, ends_of_parts):  # some rows were not written
         raise RuntimeError("another thread changed the codes while they were read")
     data = _ones(len(indices), data_dtype, indices.nbytes * 2)
@@ -214,7 +219,7 @@ def recode(
     """Return the table's entry for each code, or -1, in the smallest dtype that fits."""
     span = int(table.max()) + 1
     out, _ = memory.allocate((len(codes),), np.min_scalar_type(-max(span, 1)))
-    _recode(CodeColumns([codes], [table], 4), out, span, num_threads)
+    _recode(codes, table, out, span, num_threads)
     return out
 
 
@@ -231,13 +236,13 @@ def multi_hot(
     codes: AnyArray,
     table: npt.NDArray[np.int32] | None,
     out: AnyArray,
-    on: npt.NDArray[np.uint8],
-    off: npt.NDArray[np.uint8],
+    on: AnyArray,
+    off: AnyArray,
     num_threads: int = 1,
 ) -> None:
     """Fill ``out``, of shape (rows, columns); row i has codes ``offsets[i]:offsets[i + 1]``."""
-    columns = CodeColumns([codes], [table], 4)
-    ragged.encode(offsets, columns, _memory_of(out), out.shape[1], on, off, num_threads)
+    arguments = out.shape[1], *_elements(on, off), num_threads
+    ragged.encode(offsets, codes, table, _memory_of(out), *arguments)
 
 
 def multi_hot_count(
@@ -247,7 +252,7 @@ def multi_hot_count(
     out: AnyArray,
 ) -> None:
     """Add 1 to the element of ``out``, of shape (rows, columns), for every code of a row."""
-    ragged.count(offsets, CodeColumns([codes], [table], 4), out)
+    ragged.count(offsets, codes, table, out)
 
 
 def multi_hot_csr(
@@ -259,14 +264,13 @@ def multi_hot_csr(
     count: bool,
 ) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Return ``(data, indices, indptr)`` of the CSR matrix of ones, or of counts."""
-    columns = CodeColumns([codes], [table], 4)
     # The clipping is only for the allocation: the kernel rejects offsets outside the codes.
     room = min(max(int(offsets[-1]) - int(offsets[0]), 0), len(codes))
     position = _position_dtype(room, n_columns)
     indices = np.empty(room, position)
     indptr = np.empty(len(offsets), position)
     counts = np.empty(room, np.int64)
-    total = ragged.csr(offsets, columns, indices, indptr, counts, n_columns)
+    total = ragged.csr(offsets, codes, table, indices, indptr, counts, n_columns)
     data = counts[:total].astype(data_dtype) if count else _ones(total, data_dtype, 0)
     return data, indices[:total], indptr
 
@@ -283,6 +287,11 @@ def _groups(n_rows: int, n_columns: int, num_threads: int) -> tuple[int, int]:
 def _memory_of(out: AnyArray) -> npt.NDArray[np.uint8]:
     """Return a contiguous array as a view of its bytes."""
     return out.reshape(-1).view(np.uint8)
+
+
+def _elements(on: AnyArray, off: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the bytes of two elements."""
+    return _memory_of(on), _memory_of(off)
 
 
 def _position_dtype(*largest: int) -> np.dtype[Any]:

@@ -81,19 +81,6 @@ cdef class Cache:
     cdef FreeBlock blocks[MAX_BLOCKS]
     cdef Py_ssize_t n_blocks, live, hits, misses
     cdef size_t n_bytes, n_steady_bytes, limit
-    cdef bint has_limit
-
-    cdef int find_limit(self) except -1:
-        """Set the default limit of kept bytes, if no limit is set."""
-        cdef size_t limit
-        if not self.has_limit:
-            limit = min((system.total_memory() or 0) // 16, <object> SIZE_MAX)
-            ohf_lock()
-            if not self.has_limit:
-                self.limit = limit
-                self.has_limit = True
-            ohf_unlock()
-        return 0
 
     cdef void drop(self, Py_ssize_t at) noexcept nogil:
         """Unmap one free block."""
@@ -119,17 +106,6 @@ cdef class Cache:
                 if best < 0 or self.blocks[i].size <= self.blocks[best].size:
                     best = i
         return best
-
-    cdef void *take(self, size_t *size) noexcept nogil:
-        """Remove and return the best-fitting free block, or NULL; set ``size`` to the size of the block."""
-        cdef Py_ssize_t best = self.best_fit(size[0])
-        cdef void *address
-        if best < 0:
-            return NULL
-        address = self.blocks[best].address
-        size[0] = self.blocks[best].size
-        self.forget(best)
-        return address
 
     cdef void keep(self, void *address, size_t size, bint was_reused) noexcept nogil:
         """Keep a block, and unmap others if the limit requires it; unmap the block if it is too large."""
@@ -208,20 +184,22 @@ cdef size_t mapped_size(size_t n_bytes) noexcept:
     return (n_bytes + page - 1) // page * page
 
 
-cdef Block large_block(size_t n_bytes, bint *fresh):
-    """Return a block of reused or fresh memory; set ``fresh`` if it is fresh, and so all zeros."""
+cdef Block large_block(size_t n_bytes):
+    """Return a block of reused memory, or of fresh memory, which is all zeros."""
     cdef Block block = Block.__new__(Block)
     cdef size_t size = mapped_size(n_bytes)
-    cdef void *address
-    cache.find_limit()
+    cdef Py_ssize_t place
+    cdef void *address = NULL
     ohf_lock()
     cache.age(ohf_seconds())
-    address = cache.take(&size)
-    cache.hits += address != NULL
-    cache.misses += address == NULL
+    place = cache.best_fit(size)
+    block.was_reused = place >= 0
+    if block.was_reused:
+        address, size = cache.blocks[place].address, cache.blocks[place].size
+        cache.forget(place)
+    cache.hits += block.was_reused
+    cache.misses += not block.was_reused
     ohf_unlock()
-    fresh[0] = address == NULL
-    block.was_reused = address != NULL
     if address == NULL:
         address = ohf_pages_map(size)
     if address == NULL:
@@ -238,8 +216,13 @@ cdef Block large_block(size_t n_bytes, bint *fresh):
     return block
 
 
-cdef object array_over(Block block, int ndim, const Py_ssize_t *shape, cnp.dtype dtype):
-    """Make the array that owns a block."""
+cdef object new_array(
+    int ndim, Py_ssize_t *shape, object dtype, Py_ssize_t n_bytes, bint *is_fresh=NULL,
+):
+    """Make an uninitialised array of ``n_bytes`` > 0 bytes; tell whether its memory is fresh."""
+    cdef Block block = small_block(n_bytes) if n_bytes < LARGE else large_block(n_bytes)
+    if is_fresh != NULL:
+        is_fresh[0] = n_bytes >= LARGE and not block.was_reused
     Py_INCREF(dtype)   # PyArray_NewFromDescr steals it
     array = PyArray_NewFromDescr(
         <PyTypeObject *> cnp.ndarray, dtype, ndim, <const cnp.npy_intp *> shape, NULL, block.data,
@@ -248,14 +231,6 @@ cdef object array_over(Block block, int ndim, const Py_ssize_t *shape, cnp.dtype
     Py_INCREF(block)   # and this steals the base
     cnp.PyArray_SetBaseObject(array, block)
     return array
-
-
-cdef object new_array(int ndim, Py_ssize_t *shape, object dtype, Py_ssize_t n_bytes):
-    """Make an uninitialised array of ``n_bytes`` > 0 bytes."""
-    cdef bint fresh
-    if n_bytes < LARGE:
-        return array_over(small_block(n_bytes), ndim, shape, dtype)
-    return array_over(large_block(n_bytes, &fresh), ndim, shape, dtype)
 
 
 def allocate(tuple shape, cnp.dtype dtype):
@@ -290,9 +265,7 @@ def allocate(tuple shape, cnp.dtype dtype):
         n_bytes *= dims[i]
     if n_bytes == 0:
         return np.empty(shape, dtype), False
-    if n_bytes < LARGE:
-        return array_over(small_block(n_bytes), ndim, dims, dtype), False
-    array = array_over(large_block(n_bytes, &fresh), ndim, dims, dtype)
+    array = new_array(ndim, dims, dtype, n_bytes, &fresh)
     return array, bool(fresh)
 
 
@@ -348,7 +321,6 @@ def cache_info():
     """
     cdef Py_ssize_t n_blocks, live, hits, misses
     cdef size_t n_bytes, limit
-    cache.find_limit()
     ohf_lock()
     n_blocks, n_bytes, limit = cache.n_blocks, cache.n_bytes, cache.limit
     live, hits, misses = cache.live, cache.hits, cache.misses
@@ -383,7 +355,6 @@ def empty_cache():
 def set_limit(size_t n_bytes):
     """Set the limit of kept bytes, unmap the blocks above it, and return the previous limit."""
     cdef size_t before
-    cache.find_limit()
     ohf_lock()
     before = cache.limit
     cache.limit = n_bytes
@@ -401,17 +372,16 @@ def set_idle_seconds(double seconds, double steady_seconds=1.0):
     return before
 
 
-def _read_environment():
-    """Set the limit of kept bytes from ``ONEHOT_FAST_CACHE_MB``."""
+def _default_limit():
+    """Return the limit in ``ONEHOT_FAST_CACHE_MB``, or a sixteenth of the machine's memory."""
     text = os.environ.get("ONEHOT_FAST_CACHE_MB")
     if not text:
-        return
+        return min((system.total_memory() or 0) // 16, SIZE_MAX)
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
         raise ValueError(f"ONEHOT_FAST_CACHE_MB = {text!r} must be a whole number of MiB, 0 to keep nothing")
-    cache.limit = int(text) << 20
-    cache.has_limit = True
+    return int(text) << 20
 
 
-_read_environment()
+cache.limit = _default_limit()
 if ohf_lock_over_forks():
     raise MemoryError("cannot allocate the handlers that run at a fork")

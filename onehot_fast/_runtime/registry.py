@@ -83,29 +83,23 @@ def _release(version: str) -> tuple[int, ...]:
 
 def reader_of(source: object) -> str | None:
     """Return the name of the integration that reads an object, or None."""
-    return _reader_of_type(type(source))  # type: ignore[arg-type]
-
-
-@lru_cache(maxsize=256)
-def _reader_of_type(source: type) -> str | None:
-    """Return the name of the integration that reads objects of a type."""
-    name = _named_in(READERS, source)
-    if name is not None or _named_in(ENGINES, source) is not None:
-        return name
-    has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
-    return "arrow" if has_arrow_capsule and exists("arrow") else None
+    return _reader_and_engine(type(source))[0]  # type: ignore[arg-type]
 
 
 def engine_of(source: object) -> ModuleType | None:
     """Return the integration module of an engine's table, or None for other objects."""
-    name = _engine_of_type(type(source))  # type: ignore[arg-type]
+    name = _reader_and_engine(type(source))[1]  # type: ignore[arg-type]
     return None if name is None else integration(name)
 
 
 @lru_cache(maxsize=256)
-def _engine_of_type(source: type) -> str | None:
-    """Return the name of the engine whose tables have this type, or None."""
-    return _named_in(ENGINES, source)
+def _reader_and_engine(source: type) -> tuple[str | None, str | None]:
+    """Return the names of the integration and of the engine that read objects of a type."""
+    name, engine = _named_in(READERS, source), _named_in(ENGINES, source)
+    has_arrow_capsule = any(hasattr(source, method) for method in ARROW_METHODS)
+    if name is None and engine is None and has_arrow_capsule and exists("arrow"):
+        name = "arrow"
+    return name, engine
 
 
 def _named_in(integrations: dict[str, str], source: type) -> str | None:

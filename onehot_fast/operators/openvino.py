@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 import numpy as np
@@ -100,13 +101,15 @@ def one_hot(
     where = f"OneHot-{version}"
     indices = as_array(indices)
     check_type("indices", indices, INDICES, where)
-    size = _depth(depth, where)
+    size = _scalar("depth", depth, INDICES, where)
+    if size <= 0:
+        raise ValueError(f"{where}: depth must be at least 1, got {size}")
     on, off = _of_one_dtype(
-        _value("on_value", on_value, where), _value("off_value", off_value, where)
+        _scalar("on_value", on_value, VALUES, where), _scalar("off_value", off_value, VALUES, where)
     )
     return tensor.one_hot(
         indices,
-        size,
+        int(size),
         on_value=on,
         off_value=off,
         axis=axis,
@@ -126,28 +129,15 @@ def _negative_indices(mode: str, version: int) -> Literal["ignore", "normalize"]
     return policy
 
 
-def _depth(data: npt.ArrayLike, where: str) -> int:
-    """Return the depth as a positive int, or raise an error."""
-    depth = as_array(data, "depth")
-    check_type("depth", depth, INDICES, where)
-    _check_scalar("depth", depth, where)
-    if depth <= 0:
-        raise ValueError(f"{where}: depth must be at least 1, got {depth}")
-    return int(depth)
-
-
-def _value(name: str, data: npt.ArrayLike, where: str) -> npt.NDArray[Any]:
-    """Return one of the two values as a 0-D array."""
-    value = as_array(data, name)
-    check_type(name, value, VALUES, where)
-    _check_scalar(name, value, where)
-    return value
-
-
-def _check_scalar(name: str, array: npt.NDArray[Any], where: str) -> None:
-    """Raise ValueError unless an input is 0-D."""
+def _scalar(
+    name: str, data: npt.ArrayLike, accepted: Collection[str], where: str
+) -> npt.NDArray[Any]:
+    """Return an input as a 0-D array of one of the accepted types, or raise an error."""
+    array = as_array(data, name)
+    check_type(name, array, accepted, where)
     if array.shape != ():
         raise ValueError(f"{where}: {name} must be a scalar of shape (), got shape {array.shape}")
+    return array
 
 
 def _of_one_dtype(

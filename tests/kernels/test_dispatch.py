@@ -18,8 +18,7 @@ import pytest
 import strategies
 
 import onehot_fast
-from onehot_fast._kernels import planes, ragged, rows, simd, sparse
-from onehot_fast._kernels.code_columns import CodeColumns, recode
+from onehot_fast._kernels import rows, simd, sparse
 from onehot_fast._runtime import dispatch
 
 WIDTHS = (1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 64)
@@ -116,45 +115,20 @@ def test_every_writer(mode, shift, num_threads, shape, axis):
         check(INT16, width, shape, axis, DEPTH, shift=shift, num_threads=num_threads)
 
 
-@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
-def test_every_row_length(mode, width):
-    for depth in (*range(1, 18), 21, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 1025, 5003):
+LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300)
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 12, 16])
+def test_every_length_and_alignment(mode, width):
+    """Of a row and of a run; and a buffer may start at any byte of a cache line."""
+    for length in LENGTHS:
+        check(INT16, width, (131,), -1, length, shift=width)
+        check(INT16, width, (5, length), 1, 9)
+    for depth in (1025, 5003):
         check(INT16, width, (131,), -1, depth, shift=width)
-
-
-@pytest.mark.parametrize("width", [1, 2, 4, 12, 16])
-def test_every_inner_length(mode, width):
-    for inner in (1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 129, 200):
-        check(INT16, width, (5, inner), 1, 9)
-
-
-@pytest.mark.parametrize("width", [1, 4, 16])
-@pytest.mark.parametrize(("depth", "axis"), [(5, -1), (150, -1), (5, 0)])
-def test_every_alignment(mode, depth, axis, width):
-    """A buffer may start at any byte of a cache line."""
     for shift in (1, 2, 4, 8, 15, 16, 17, 32, 33, 48, 63):
-        check(INT16, width, (257,), axis, depth, shift=shift)
-
-
-def test_kernels_refuse_codes_narrowed_for_another():
-    """One-byte codes read as four bytes would come from behind the block."""
-    out, on, off = np.zeros(200, np.uint8), np.ones(1, np.uint8), np.zeros(1, np.uint8)
-    offsets = np.arange(101)
-    narrow, wide = (CodeColumns([np.zeros(100, np.int8)], [None], n) for n in (1, 4))
-    calls = [
-        lambda: rows.encode_columns(narrow, out, 2, on, off, 1),
-        lambda: sparse.csr(narrow, np.zeros(100, np.int32), np.zeros(101, np.int32), 2, 1),
-        lambda: sparse.csc_counts(narrow, np.zeros((1, 2, 1), np.int32), 1),
-        lambda: recode(narrow, np.zeros(100, np.int8), 2, 1),
-        lambda: ragged.encode(offsets, narrow, out, 2, on, off, 1),
-        lambda: planes.encode_block(wide, out, 2, on, off, 1),
-        lambda: planes.encode_bits(wide, np.zeros((2, 13), np.uint8), 0, 1),
-    ]
-    for call in calls:
-        with pytest.raises(ValueError, match="do not fit the kernel"):
-            call()
-    with pytest.raises(ValueError, match="code_bytes must be 1 or 4, got 2"):
-        CodeColumns([np.zeros(1, np.int8)], [None], 2)
+        for depth, axis in [(5, -1), (150, -1), (5, 0)]:
+            check(INT16, width, (257,), axis, depth, shift=shift)
 
 
 @pytest.mark.parametrize("num_threads", [-1, 0])

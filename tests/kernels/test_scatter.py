@@ -116,11 +116,8 @@ def test_padding_never_counts():
 @pytest.mark.parametrize("dtype", ["f4", object])
 @pytest.mark.parametrize(
     ("rows", "fault"),
-    [
-        ([[1, 0], [1, 1], [0, 0]], "more than one element equal to on_value"),
-        ([[1, 0], [0, 0], [1, 1]], "no element equal to on_value = 1"),
-    ],
+    [([[1, 0], [1, 1], [0, 0]], "more than one"), ([[1, 0], [0, 0], [1, 1]], "no")],
 )
 def test_first_fault_in_c_order(dtype, rows, fault):
-    with pytest.raises(ValueError, match=rf"tensor\[1, :\] has {fault}"):
+    with pytest.raises(ValueError, match=rf"tensor\[1, :\] has {fault} element equal to on_value"):
         onehot_fast.decode(np.array(rows, dtype), default="error")

@@ -88,34 +88,22 @@ def test_matrix(mode, width, drawn):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("has_table", [True, False])
 @few
 @given(drawn=columns())
-def test_block(mode, width, drawn):
-    """One column becomes planes."""
-    codes, tables, _ = drawn
+def test_block(mode, has_table, width, drawn):
+    """One column becomes planes; without a table, the codes are the columns."""
+    codes, table = drawn[0][0], drawn[1][0]
+    if not has_table:
+        table = np.append(np.arange(len(table) - 1, dtype=np.int32), np.int32(-1))
     on, off = elements(width)
-    n_columns = int(tables[0].max()) + 1
-    out = np.zeros((n_columns, len(codes[0])), f"V{width}")
+    n_columns = int(table.max()) + 1
+    out = np.zeros((n_columns, len(codes)), f"V{width}")
 
-    dispatch.encode_block(codes[0], tables[0], out, on, off, num_threads=2)
+    dispatch.encode_block(codes, table if has_table else None, out, on, off, num_threads=2)
 
-    is_on = nonzeros(codes[:1], tables[:1], n_columns).T
+    is_on = nonzeros([codes], [table], n_columns).T
     assert np.where(is_on[..., None], on, off).astype(np.uint8).tobytes() == out.tobytes()
-
-
-@few
-@given(drawn=columns())
-def test_block_without_table(mode, drawn):
-    """Without a table the codes are the columns, and a missing code has none."""
-    codes, tables, _ = drawn
-    on, off = elements(1)
-    identity = np.append(np.arange(len(tables[0]) - 1, dtype=np.int32), np.int32(-1))
-    out = np.zeros((len(identity) - 1, len(codes[0])), np.uint8)
-
-    dispatch.encode_block(codes[0], None, out, on, off)
-
-    is_on = nonzeros(codes[:1], [identity], len(out)).T
-    assert np.array_equal(np.where(is_on, on, off), out)
 
 
 @few
@@ -257,21 +245,22 @@ def test_count(drawn, n_codes):
     assert counts.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize("last", [2**30, 2**31 - 2, 2**31 - 1])
-def test_the_highest_columns(mode, last):
-    """A table may name columns up to the last that 32 bits can count."""
-    table = np.array([last, 0, -1], np.int32)
-
-    assert dispatch.recode(np.array([0, 1, -1, 9]), table).tolist() == [last, 0, -1, -1]
-
-
 @pytest.mark.parametrize(
     ("last", "dtype"),
-    [(-1, "i1"), (127, "i1"), (128, "i2"), (2**15 - 1, "i2"), (2**15, "i4"), (2**31 - 1, "i4")],
+    [
+        (-1, "i1"),
+        (127, "i1"),
+        (128, "i2"),
+        (2**15 - 1, "i2"),
+        (2**15, "i4"),
+        (2**31 - 2, "i4"),
+        (2**31 - 1, "i4"),
+    ],
 )
 def test_recode_takes_as_few_bytes_as_hold_the_codes(mode, last, dtype):
     """The highest column decides; no code is cut."""
-    places = dispatch.recode(np.tile([0, 1], 5000), np.array([last, -1, -1], np.int32))
+    codes, table = np.tile([0, 1, -1, 9], 5000), np.array([last, min(last, 0), -1], np.int32)
+    places = dispatch.recode(codes, table)
 
     assert places.dtype == dtype
-    assert places.tolist() == [last, -1] * 5000
+    assert places.tolist() == [last, min(last, 0), -1, -1] * 5000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ def test_every_key_has_its_type() -> None:
         "simd": str, "simd_variants": tuple,
         "stream_bytes": int, "num_threads": int,
     }  # fmt: skip
+    assert INFO["openmp"] is (INFO["openmp_version"] > 0)
+    assert INFO["openmp"] or INFO["num_threads"] == 1
+    maps = Path("/proc/self/maps")
+    if INFO["openmp"] and maps.exists():
+        assert re.search(r"libgomp|libomp", maps.read_text("utf-8"))
 
 
 @pytest.mark.parametrize(
@@ -69,20 +75,6 @@ def test_an_unknown_variant_ends_the_import() -> None:
     assert refused.returncode == 1
     assert "'mmx' is not available here: choose one of" in refused.stderr
     assert "plain" in refused.stderr
-
-
-def test_openmp_tells_one_story() -> None:
-    """OpenMP is there with a date and maybe threads, or absent with neither."""
-    assert INFO["openmp"] is (INFO["openmp_version"] > 0)
-    assert INFO["openmp"] or INFO["num_threads"] == 1
-
-
-@pytest.mark.skipif(not INFO["openmp"], reason="built without OpenMP")
-@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="no /proc")
-def test_openmp_is_really_linked() -> None:
-    maps = Path("/proc/self/maps").read_text(encoding="utf-8")
-
-    assert "libgomp" in maps or "libomp" in maps
 
 
 @pytest.mark.parametrize("pyx", PYX, ids=lambda pyx: pyx.stem)

@@ -49,8 +49,11 @@ def test_callers_do_not_disturb_each_other(name, axis, num_threads):
     expected = [oracle.one_hot(each, 21, on, off, axis) for each in indices for _ in range(REPEATS)]
     options = {"on_value": on, "off_value": off, "axis": axis, "num_threads": num_threads}
     actual = in_threads(lambda number: onehot_fast.one_hot(indices[number], 21, **options))
+    decoded = in_threads(lambda n: onehot_fast.decode(expected[n * REPEATS], axis, on_value=on))
 
     oracle.assert_same(np.stack(actual), np.stack(expected))
+    classes = np.where(indices < 21, indices, -1).astype(np.int64)
+    oracle.assert_same(np.stack(decoded), np.repeat(classes, REPEATS, axis=0))
 
 
 @pytest.mark.parametrize("num_threads", [None, 1, 2])
@@ -68,15 +71,6 @@ def test_callers_share_the_indices_of_large_work(reuse, axis, num_threads):
         return result.tobytes() == expected.tobytes()
 
     assert in_threads(call) == [True] * (N_CALLERS * REPEATS)
-
-
-@pytest.mark.parametrize("num_threads", [None, 1, 2])
-def test_callers_decode(num_threads):
-    indices = np.random.default_rng(3).integers(-1, 21, (N_CALLERS, 2049))
-    tensors = [oracle.one_hot(each, 21, *np.float32([1, 0])) for each in indices]
-    actual = in_threads(lambda number: onehot_fast.decode(tensors[number]))
-
-    oracle.assert_same(np.stack(actual), np.repeat(indices, REPEATS, axis=0))
 
 
 def test_an_error_in_one_caller_is_its_own():
@@ -199,36 +193,33 @@ print(*first(map(attempt, range(N_ATTEMPTS))))
     assert run(program) == "1.0 0.0"
 
 
-CALL = """
-def call():
-    onehot_fast.one_hot(indices, 100, off_value=2, num_threads=2)
-def attempt(_):
-    return interrupted(call, lambda: onehot_fast.cache_info().n_live, error)
-"""
+HANDLERS = {
+    "KeyboardInterrupt": ("", "1 0"),
+    "LookupError": (
+        """
+def handler(*_):
+    raise LookupError("handled")
+signal.signal(signal.SIGINT, handler)
+""",
+        "handled 1 0",
+    ),
+}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
-def test_ctrl_c_leaves_no_memory_behind():
-    program = f"""{INTERRUPTED}{CALL}
-error = KeyboardInterrupt
+@pytest.mark.parametrize("error", HANDLERS)
+def test_the_error_of_a_signal_leaves_no_memory_behind(error):
+    handler, expected = HANDLERS[error]
+    program = f"""{INTERRUPTED}{handler}
+def call():
+    onehot_fast.one_hot(indices, 100, off_value=2, num_threads=2)
+def attempt(_):
+    return interrupted(call, lambda: onehot_fast.cache_info().n_live, {error})
 # While the error is handled its traceback holds the frame, and the frame the result.
 print(*first(map(attempt, range(N_ATTEMPTS))), onehot_fast.cache_info().n_live)
 """
 
-    assert run(program).split() == ["1", "0"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such signals on this system")
-def test_the_error_of_a_signal_handler_is_raised():
-    program = f"""{INTERRUPTED}{CALL}
-error = LookupError
-def handler(*_):
-    raise LookupError("handled")
-signal.signal(signal.SIGINT, handler)
-print(first(map(attempt, range(N_ATTEMPTS)))[0])
-"""
-
-    assert run(program) == "handled"
+    assert run(program).strip() == expected
 
 
 def encode_slices(number):

@@ -29,41 +29,34 @@ OLD_NAMES = ("limit_in_bytes", "usage_in_bytes")
 TOP, TOP_V1 = "sys/fs/cgroup", "sys/fs/cgroup/memory"
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        pytest.param({"proc/meminfo": MEMINFO}, 4 * MIB, id="no groups"),
-        pytest.param({"proc/meminfo": MEMINFO + "SwapFree: 1024 kB\n"}, 5 * MIB, id="swap"),
-        pytest.param(V2 | group(f"{TOP}/app/job", 3 * MIB, MIB), 2 * MIB, id="v2"),
-        pytest.param(V2 | group(f"{TOP}/app", 3 * MIB, MIB), 2 * MIB, id="v2 parent"),
-        pytest.param(V2 | group(TOP, 3 * MIB, MIB), 2 * MIB, id="v2 in a container"),
-        pytest.param(V2 | group(f"{TOP}/app/job", "max", MIB), 4 * MIB, id="v2 without limit"),
-        pytest.param(V2 | group(f"{TOP}/app/job", MIB, 2 * MIB), 0, id="v2 beyond its limit"),
-        pytest.param(V2 | group(f"{TOP}/app/job", 99 * MIB, 0), 4 * MIB, id="v2 above the machine"),
-        pytest.param(
-            V2 | group(TOP, 2 * MIB, 2 * MIB, stat=f"anon 7\ninactive_file {MIB}\n"),
-            MIB,
-            id="v2 page cache counts as free",
-        ),
-        pytest.param(
-            V2 | group(f"{TOP}/app", 3 * MIB, MIB) | group(f"{TOP}/app/job", 3 * MIB, 0),
-            2 * MIB,
-            id="v2 tightest of two",
-        ),
-        pytest.param(V1 | group(f"{TOP_V1}/box", 3 * MIB, MIB, OLD_NAMES), 2 * MIB, id="v1"),
-        pytest.param(V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 2 * MIB, id="v1 in a container"),
-        pytest.param(
-            V1 | group(f"{TOP_V1}/box", 2**63 - 4096, MIB, OLD_NAMES),
-            4 * MIB,
-            id="v1 without limit",
-        ),
-        pytest.param(
-            V1 | group(TOP_V1, MIB, MIB, OLD_NAMES, f"total_inactive_file {MIB // 2}\n"),
-            MIB // 2,
-            id="v1 page cache counts as free",
-        ),
-    ],
-)
+AVAILABLE = {
+    "no groups": ({"proc/meminfo": MEMINFO}, 4 * MIB),
+    "swap": ({"proc/meminfo": MEMINFO + "SwapFree: 1024 kB\n"}, 5 * MIB),
+    "v2": (V2 | group(f"{TOP}/app/job", 3 * MIB, MIB), 2 * MIB),
+    "v2 parent": (V2 | group(f"{TOP}/app", 3 * MIB, MIB), 2 * MIB),
+    "v2 in a container": (V2 | group(TOP, 3 * MIB, MIB), 2 * MIB),
+    "v2 without limit": (V2 | group(f"{TOP}/app/job", "max", MIB), 4 * MIB),
+    "v2 beyond its limit": (V2 | group(f"{TOP}/app/job", MIB, 2 * MIB), 0),
+    "v2 above the machine": (V2 | group(f"{TOP}/app/job", 99 * MIB, 0), 4 * MIB),
+    "v2 page cache counts as free": (
+        V2 | group(TOP, 2 * MIB, 2 * MIB, stat=f"anon 7\ninactive_file {MIB}\n"),
+        MIB,
+    ),
+    "v2 tightest of two": (
+        V2 | group(f"{TOP}/app", 3 * MIB, MIB) | group(f"{TOP}/app/job", 3 * MIB, 0),
+        2 * MIB,
+    ),
+    "v1": (V1 | group(f"{TOP_V1}/box", 3 * MIB, MIB, OLD_NAMES), 2 * MIB),
+    "v1 in a container": (V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 2 * MIB),
+    "v1 without limit": (V1 | group(f"{TOP_V1}/box", 2**63 - 4096, MIB, OLD_NAMES), 4 * MIB),
+    "v1 page cache counts as free": (
+        V1 | group(TOP_V1, MIB, MIB, OLD_NAMES, f"total_inactive_file {MIB // 2}\n"),
+        MIB // 2,
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), AVAILABLE.values(), ids=AVAILABLE)
 def test_available(files, expected, tmp_path):
     """The tightest of what the machine and each control group have left."""
     write(tmp_path, files)
@@ -71,15 +64,15 @@ def test_available(files, expected, tmp_path):
     assert expected == available_memory(str(tmp_path))
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        pytest.param({"proc/meminfo": MEMINFO}, 9999 * 1024, id="no groups"),
-        pytest.param(V2 | group(f"{TOP}/app/job", 3 * MIB, 3 * MIB), 3 * MIB, id="v2"),
-        pytest.param(V2 | group(f"{TOP}/app", 99 * MIB, MIB), 9999 * 1024, id="v2 above"),
-        pytest.param(V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 3 * MIB, id="v1"),
-    ],
-)
+TOTAL = {
+    "no groups": ({"proc/meminfo": MEMINFO}, 9999 * 1024),
+    "v2": (V2 | group(f"{TOP}/app/job", 3 * MIB, 3 * MIB), 3 * MIB),
+    "v2 above": (V2 | group(f"{TOP}/app", 99 * MIB, MIB), 9999 * 1024),
+    "v1": (V1 | group(TOP_V1, 3 * MIB, MIB, OLD_NAMES), 3 * MIB),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), TOTAL.values(), ids=TOTAL)
 def test_total(files, expected, tmp_path):
     write(tmp_path, files)
 
@@ -113,12 +106,6 @@ def test_unknown(tmp_path, monkeypatch):
     assert total_memory(str(tmp_path)) is None
 
 
-def test_this_machine():
-    free = available_memory()
-
-    assert free is None or free > 0
-
-
 OLD_CPU = "sys/fs/cgroup/cpu"
 
 
@@ -129,41 +116,38 @@ def old_quota(folder, quota, period=100_000):
     }
 
 
-@pytest.mark.parametrize(
-    ("files", "expected"),
-    [
-        pytest.param({}, None, id="nothing known"),
-        pytest.param(V2, None, id="v2 without the file"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "max 100000\n"}, None, id="v2 without quota"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "200000 100000\n"}, 2, id="v2"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "150000 100000\n"}, 2, id="v2 rounded up"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "1000 100000\n"}, 1, id="v2 nearly nothing"),
-        pytest.param(V2 | {f"{TOP}/app/cpu.max": "300000 100000\n"}, 3, id="v2 parent"),
-        pytest.param(V2 | {f"{TOP}/cpu.max": "50000 20000\n"}, 3, id="v2 in a container"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "\n"}, None, id="v2 empty"),
-        pytest.param(V2 | {f"{TOP}/app/job/cpu.max": "400000\n"}, None, id="v2 without period"),
-        pytest.param(
-            V2 | {f"{TOP}/app/cpu.max": "200000 100000", f"{TOP}/app/job/cpu.max": "max 100000"},
-            2,
-            id="v2 tightest of two",
-        ),
-        pytest.param(V1 | old_quota(OLD_CPU, 200_000), 2, id="v1"),
-        pytest.param(V1 | old_quota(OLD_CPU, 25_000, 10_000), 3, id="v1 rounded up"),
-        pytest.param(V1 | old_quota(OLD_CPU, -1), None, id="v1 without quota"),
-        pytest.param(
-            {"proc/self/cgroup": "5:cpu,cpuacct:/a/b\n0::/\n"}
-            | old_quota(f"{OLD_CPU}/a", 400_000)
-            | old_quota(f"{OLD_CPU}/a/b", 300_000),
-            3,
-            id="v1 tightest of two",
-        ),
-        pytest.param(
-            {"proc/self/cgroup": "5:cpuset:/a\n"} | old_quota("sys/fs/cgroup/cpuset/a", 100_000),
-            None,
-            id="v1 another controller",
-        ),
-    ],
-)
+QUOTA = {
+    "nothing known": ({}, None),
+    "v2 without the file": (V2, None),
+    "v2 without quota": (V2 | {f"{TOP}/app/job/cpu.max": "max 100000\n"}, None),
+    "v2": (V2 | {f"{TOP}/app/job/cpu.max": "200000 100000\n"}, 2),
+    "v2 rounded up": (V2 | {f"{TOP}/app/job/cpu.max": "150000 100000\n"}, 2),
+    "v2 nearly nothing": (V2 | {f"{TOP}/app/job/cpu.max": "1000 100000\n"}, 1),
+    "v2 parent": (V2 | {f"{TOP}/app/cpu.max": "300000 100000\n"}, 3),
+    "v2 in a container": (V2 | {f"{TOP}/cpu.max": "50000 20000\n"}, 3),
+    "v2 empty": (V2 | {f"{TOP}/app/job/cpu.max": "\n"}, None),
+    "v2 without period": (V2 | {f"{TOP}/app/job/cpu.max": "400000\n"}, None),
+    "v2 tightest of two": (
+        V2 | {f"{TOP}/app/cpu.max": "200000 100000", f"{TOP}/app/job/cpu.max": "max 100000"},
+        2,
+    ),
+    "v1": (V1 | old_quota(OLD_CPU, 200_000), 2),
+    "v1 rounded up": (V1 | old_quota(OLD_CPU, 25_000, 10_000), 3),
+    "v1 without quota": (V1 | old_quota(OLD_CPU, -1), None),
+    "v1 tightest of two": (
+        {"proc/self/cgroup": "5:cpu,cpuacct:/a/b\n0::/\n"}
+        | old_quota(f"{OLD_CPU}/a", 400_000)
+        | old_quota(f"{OLD_CPU}/a/b", 300_000),
+        3,
+    ),
+    "v1 another controller": (
+        {"proc/self/cgroup": "5:cpuset:/a\n"} | old_quota("sys/fs/cgroup/cpuset/a", 100_000),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), QUOTA.values(), ids=QUOTA)
 def test_quota(files, expected, tmp_path):
     """The tightest quota around this process counts, a part of a processor as a whole one."""
     write(tmp_path, files)
@@ -180,29 +164,25 @@ def test_quota(files, expected, tmp_path):
         (b"", None),
         (b"0.00 0.00 0.00\n", None),
         (b"0.00 0.00 0.00 ?/? 0\n", None),
+        (None, None),
     ],
 )
 def test_running(text, expected, monkeypatch):
-    """The fourth field is the number of running threads; unreadable text gives None."""
+    """The fourth field is the number of running threads; without the file it is unknown."""
     closed = []
+
+    def open_file(*_):
+        if text is None:
+            raise FileNotFoundError
+        return 99
+
     fake = SimpleNamespace(
-        O_RDONLY=os.O_RDONLY, open=lambda *_: 99, read=lambda *_: text, close=closed.append
+        O_RDONLY=os.O_RDONLY, open=open_file, read=lambda *_: text, close=closed.append
     )
     monkeypatch.setattr(system, "os", fake)
 
     assert running_threads() == expected
-    assert closed == [99]
-
-
-def test_running_is_unknown_without_proc(monkeypatch):
-    """Without the file nothing is claimed."""
-
-    def refuse(*_):
-        raise FileNotFoundError
-
-    monkeypatch.setattr(system, "os", SimpleNamespace(O_RDONLY=os.O_RDONLY, open=refuse))
-
-    assert running_threads() is None
+    assert closed == [99] * (text is not None)
 
 
 def test_no_path_names_a_server(monkeypatch):

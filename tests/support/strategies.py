@@ -184,16 +184,14 @@ class Opaque:
     """An object with nothing but its identity."""
 
 
+STRING = np.dtypes.StringDType()
 REFERENCE_VALUES = {
     "object": pair_of(None, "on", object),
     "identities": pair_of(Opaque(), Opaque(), object),
     "record of objects": pair_of((None, 1), ("x", 2), [("o", object), ("n", "i4")]),
+    "strings": pair_of("", "longer than the fifteen inline bytes ✓", STRING),
+    "null": pair_of(None, "on", np.dtypes.StringDType(na_object=None)),
 }
-if hasattr(getattr(np, "dtypes", None), "StringDType"):
-    STRING = np.dtypes.StringDType()
-    NULLABLE = np.dtypes.StringDType(na_object=None)
-    REFERENCE_VALUES["strings"] = pair_of("", "longer than the fifteen inline bytes ✓", STRING)
-    REFERENCE_VALUES["null"] = pair_of(None, "on", NULLABLE)
 
 VALUES = PLAIN_VALUES | REFERENCE_VALUES
 

@@ -74,7 +74,7 @@ def operand(data: st.DataObject, n: int) -> np.ndarray[Any, Any]:
 
 @given(data=st.data())
 @examples(1)
-def test_products_equal_those_of_the_dense_matrix(data: st.DataObject) -> None:
+def test_products_and_forms_equal_those_of_the_dense_matrix(data: st.DataObject) -> None:
     matrix, dense = data.draw(matrices(wide=True))
     x, y = operand(data, dense.shape[1]), operand(data, dense.shape[0])
 
@@ -83,13 +83,6 @@ def test_products_equal_those_of_the_dense_matrix(data: st.DataObject) -> None:
     np.testing.assert_array_equal(matrix.T @ y, dense.T @ y)
     np.testing.assert_array_equal(y.T @ matrix, y.T @ dense)
     np.testing.assert_array_equal(x.T @ matrix.T, x.T @ dense.T)
-
-
-@given(data=st.data())
-@examples(1)
-def test_forms_of_the_matrix_hold_the_same(data: st.DataObject) -> None:
-    matrix, dense = data.draw(matrices())
-
     np.testing.assert_array_equal(matrix.to_numpy(), dense)
     np.testing.assert_array_equal(matrix.to_csr().toarray(), dense)
     np.testing.assert_array_equal(matrix.to_csc().toarray(), dense)
@@ -108,6 +101,9 @@ def test_gram_equals_the_product(data: st.DataObject, is_weighted: bool) -> None
     np.testing.assert_array_equal(matrix.gram(weights), scaled.T @ dense)
     np.testing.assert_array_equal(sparse_result.toarray(), scaled.T @ dense)
     assert isinstance(sparse_result, sparse.csr_array)
+    parts = [matrix[: len(matrix) // 3], matrix[len(matrix) // 3 :]]
+    np.testing.assert_array_equal(sum(part.gram() for part in parts), dense.T @ dense)
+    np.testing.assert_array_equal(OneHotMatrix.vstack(parts).to_numpy(), dense)
 
 
 @given(data=st.data())
@@ -126,14 +122,9 @@ def test_sums_means_and_deviations_are_weighted(data: st.DataObject) -> None:
     np.testing.assert_allclose(matrix.mean(weights), np.average(dense, 0, weights), atol=1e-15)
     np.testing.assert_allclose(matrix.std(), dense.std(0), atol=1e-12)
     np.testing.assert_allclose(matrix.std(weights), deviation, atol=1e-12)
-
-
-def test_deviation_of_a_large_mean_keeps_its_digits() -> None:
-    numeric = 1e9 + np.arange(4.0)[:, None]
-
-    np.testing.assert_allclose(
-        OneHotMatrix.from_codes([], [], numeric=numeric).std(), numeric.std(0), rtol=1e-12
-    )
+    ramp = 1e9 + np.arange(4.0)[:, None]  # a large mean keeps its digits
+    deviation = OneHotMatrix.from_codes([], [], numeric=ramp).std()
+    np.testing.assert_allclose(deviation, ramp.std(0), rtol=1e-12)
 
 
 @given(data=st.data())
@@ -150,17 +141,6 @@ def test_rows_are_selected_as_in_numpy(data: st.DataObject) -> None:
     for rows in selections:
         chosen = dense[np.asarray(rows, np.intp)] if isinstance(rows, list) else dense[rows]
         np.testing.assert_array_equal(matrix[rows].to_numpy(), chosen)
-
-
-@given(data=st.data())
-@examples(0.5)
-def test_parts_of_rows_add_up(data: st.DataObject) -> None:
-    matrix, dense = data.draw(matrices())
-    cut = data.draw(st.integers(0, len(matrix)))
-    parts = [matrix[:cut], matrix[cut:]]
-
-    np.testing.assert_array_equal(OneHotMatrix.vstack(parts).to_numpy(), dense)
-    np.testing.assert_array_equal(sum(part.gram() for part in parts), matrix.gram())
 
 
 @pytest.fixture(scope="module")
@@ -200,14 +180,6 @@ def test_many_rows_equal_those_of_scipy(large: OneHotMatrix) -> None:
     )
 
 
-def test_codes_take_no_more_bytes_than_the_smallest_integers() -> None:
-    generator = np.random.default_rng(3)
-    sizes = [3, 12, 50, 100, 300]
-    matrix = OneHotMatrix.from_codes([generator.integers(0, n, 1000) for n in sizes], sizes)
-
-    assert matrix.nbytes <= 1000 * (4 * 1 + 2)
-
-
 def test_codes_may_change_while_they_are_read() -> None:
     """Codes are bounded by their look-up tables, whatever another thread writes meanwhile."""
     codes = np.zeros(200_000, np.int32)
@@ -235,13 +207,20 @@ def test_codes_may_change_while_they_are_read() -> None:
         thread.join()
 
 
-def test_the_matrix_keeps_no_memory_of_its_input() -> None:
-    codes, numeric = np.array([0, 1], np.uint8), np.ones((2, 1))
-    matrix = OneHotMatrix.from_codes([codes], [2], numeric=numeric)
-    codes[:] = 1
+def test_codes_are_small_copies() -> None:
+    """Columns of few categories share a code; the others take the smallest integers."""
+    code, numeric = np.array([0, 1], np.uint8), np.ones((2, 1))
+    names = ["Oslo", "Rome", "size"]
+    matrix = OneHotMatrix.from_codes([code], [2], numeric=numeric, column_names=names)
+    code[:] = 1
     numeric[:] = 5
 
     assert matrix.to_numpy().tolist() == [[1, 0, 1], [0, 1, 1]]
+    assert matrix.group_sums([1, 2]) == {"Oslo": 1.0, "Rome": 2.0, "size": 3.0}
+    assert matrix.group_sums(np.ones((2, 2)))["size"].tolist() == [2, 2]
+    codes = [np.zeros(1000, np.int8)] * 6
+    assert OneHotMatrix.from_codes(codes, [10] * 6).nbytes == 1000 * (2 + 2)
+    assert OneHotMatrix.from_codes(codes[:5], [3, 12, 50, 100, 300]).nbytes <= 1000 * (4 + 2)
 
 
 POLICIES: list[dict[str, Any]] = [
@@ -366,17 +345,6 @@ def test_errors_say_what_to_write(call: Any, error: type[Exception], message: st
         call(matrix)
 
 
-def test_group_sums_are_named() -> None:
-    matrix = OneHotMatrix.from_codes([[0, 1, 0]], [2], column_names=["Oslo", "Rome"])
-
-    assert matrix.group_sums([1, 2, 3]) == {"Oslo": 4.0, "Rome": 2.0}
-    by_name = matrix.group_sums(np.ones((3, 2)))
-    assert {name: sums.tolist() for name, sums in by_name.items()} == {
-        "Oslo": [2, 2],
-        "Rome": [1, 1],
-    }
-
-
 def test_a_gram_matrix_that_does_not_fit_is_not_allocated() -> None:
     matrix = OneHotMatrix.from_codes([[0]], [10_000_000])
 
@@ -396,13 +364,6 @@ def test_gram_of_many_categories_counts_the_pairs_that_occur() -> None:
         expected = csr.T @ csr.multiply(row_weights[:, None]).tocsr()
         difference = matrix.gram(w, output="csr") - expected
         assert abs(difference).max() < 1e-12
-
-
-def test_columns_of_few_categories_share_codes() -> None:
-    """Three columns of ten categories take two bytes, one column takes one."""
-    codes = [np.zeros(1000, np.int8)] * 6
-
-    assert OneHotMatrix.from_codes(codes, [10] * 6).nbytes == 1000 * (2 + 2)
 
 
 @pytest.mark.parametrize("missing", ["ignore", "propagate"])

@@ -100,22 +100,22 @@ def test_flat_column(output):
     assert dense(other, (2, 2)).tolist() == [[1, 0], [1, 0]]
 
 
-def test_rows_of_one_length():
-    """A matrix of classes may be filled up with negative ones, and have any strides."""
-    rows = np.array([[0, 2, -1], [1, 1, 1]], np.int16)
+@pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
+def test_rows_of_many_kinds(dtype):
+    """A row is any iterable but a text; a matrix is filled up with negative classes."""
+    rows = [(1,), {0}, range(2), np.array([2**64 - 1, 2], "u8"), (k for k in [1, 2]), np.nan]
+    matrix = np.array([[0, 2, -1], [1, 1, 1]], np.int16)
 
-    assert multi_hot(rows).tolist() == [[1, 0, 1], [0, 1, 0]]
-    assert multi_hot(rows[::-1, ::-1], 4).tolist() == [[0, 1, 0, 0], [1, 0, 1, 0]]
-    assert multi_hot(np.zeros((2, 0), int), 3).shape == (2, 3)
-
-
-def test_rows_of_many_kinds():
-    """A row is any iterable but a text."""
-    rows = [(1,), {0}, range(2), np.array([2]), (k for k in [1, 2]), np.nan]
-
-    assert multi_hot(rows, 3, dtype=int).tolist() == [
+    encoded = multi_hot(rows, 3, dtype=dtype)
+    assert encoded.dtype == dtype
+    assert encoded.tolist() == [
         [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1], [0, 0, 0],
     ]  # fmt: skip
+    assert multi_hot(matrix, out_of_range="error").tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert multi_hot(matrix[::-1, ::-1], 4).tolist() == [[0, 1, 0, 0], [1, 0, 1, 0]]
+    assert multi_hot(np.zeros((2, 0), int), 3).shape == (2, 3)
+    labels = multi_hot([["a", None]], categories=["a"], out_of_range="error")
+    assert labels.tolist() == [[1]]
 
 
 def test_lists_of_a_library(monkeypatch):
@@ -128,14 +128,6 @@ def test_lists_of_a_library(monkeypatch):
     )
 
     assert multi_hot(object()).tolist() == [[1, 1]]
-
-
-@pytest.mark.parametrize("dtype", [bool, np.complex64, ">i4"])
-def test_sets_of_any_dtype_with_one_and_zero(dtype):
-    encoded = multi_hot([[1, 1]], 2, dtype=dtype)
-
-    assert encoded.dtype == dtype
-    assert encoded.tolist() == [[0, 1]]
 
 
 @pytest.mark.parametrize(
@@ -182,23 +174,6 @@ def test_refusals(arguments, error, message):
         multi_hot(**arguments)
 
 
-def test_labels_beyond_int64():
-    assert multi_hot([np.array([2**64 - 1, 1], np.uint64)], 2).tolist() == [[0, 1]]
-
-
-def test_missing_elements_are_not_refused():
-    assert multi_hot([[0, -1]], 2, out_of_range="error").tolist() == [[1, 0]]
-    encoded = multi_hot([["a", None]], categories=["a"], out_of_range="error")
-    assert encoded.tolist() == [[1]]
-
-
-def test_memory_is_asked_for_before_it_is_allocated(monkeypatch):
-    monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 1 << 20)
-
-    with pytest.raises(MemoryError, match=r"the result needs 381\.5 MiB"):
-        multi_hot([[0]] * 1000, 100_000)
-
-
 @pytest.mark.parametrize("output", ["numpy", "csr"])
 def test_sizes_are_checked_with_all_that_is_allocated(monkeypatch, output):
     """Positions and counts of a sparse result count, and codes outside the offsets do not."""
@@ -207,7 +182,7 @@ def test_sizes_are_checked_with_all_that_is_allocated(monkeypatch, output):
     monkeypatch.setattr("onehot_fast._runtime.system.available_memory", lambda: 17 * n)
 
     assert multi_hot(codes, 2, offsets=np.zeros(9, int), output="csr").nnz == 0
-    with pytest.raises(MemoryError, match="the result needs"):
+    with pytest.raises(MemoryError, match=r"the result needs [\d.]+ [MG]iB"):
         multi_hot(codes, 5, offsets=np.arange(n + 1), output=output)
 
 

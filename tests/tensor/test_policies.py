@@ -181,17 +181,9 @@ def test_label_smoothing_of_a_depth_that_is_inferred():
         ({"label_smoothing": math.nan}, ValueError, "must be in"),
         ({"label_smoothing": "0.1"}, TypeError, "label_smoothing must be a float, got '0.1'"),
         ({"label_smoothing": True}, TypeError, "got True"),
-        (
-            {"label_smoothing": 0.1, "dtype": "uint8"},
-            TypeError,
-            "needs a float dtype, got uint8",
-        ),
+        ({"label_smoothing": 0.1, "dtype": "uint8"}, TypeError, "needs a float dtype, got uint8"),
         ({"label_smoothing": 0.1, "dtype": bool}, TypeError, "needs a float dtype"),
-        (
-            {"label_smoothing": 0.1, "on_value": 0.9},
-            TypeError,
-            "cannot be combined with on_value",
-        ),
+        ({"label_smoothing": 0.1, "on_value": 0.9}, TypeError, "cannot be combined with on_value"),
         ({"label_smoothing": 0.1, "off_value": 0.0}, TypeError, "cannot be combined with on_value"),
     ],
 )
