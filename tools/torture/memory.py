@@ -69,7 +69,7 @@ def main(seed: int) -> None:
                 os._exit(code)
         code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
         assert code in (RIGHT, REFUSED, ENDED), f"seed {seed}: {said}: {code}"
-        found["refused"] += code == REFUSED
+        found["rejected"] += code == REFUSED
         found["ended by GNU OpenMP"] += code == ENDED
         found["limit" if is_limit else "allocation"] += 1
     print(json.dumps(found))

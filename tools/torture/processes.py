@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import programs
 
 from torture.tensors import pick
 
-HANG = 300
 PRELUDE = """
 import os, random, signal, sys, threading, time
-from torture.works import as_bytes, works
+sys.path.append({tools!r})
+from torture.works import Checked, works
 draw = random.Random({seed})
 todo = works(0, draw.choice([50, 5_000, 100_000]), libraries=False)
-expected = {{name: as_bytes(work()) for name, work in todo.items()}}
-
-def check(name):
-    assert as_bytes(todo[name]()) == expected[name], name
+check = Checked(todo).check
 
 def work_for_ever():
     while True:
@@ -126,14 +121,11 @@ else:
 
 
 def case(seed: int) -> Counter[str]:
-    """Run one program to its end, which is the right one and quiet."""
-    rng = np.random.default_rng(seed)
-    name = pick(rng, [*PROGRAMS])
+    """Run one program to its end: its exit code is right, and it prints no error."""
+    name = pick(np.random.default_rng(seed), [*PROGRAMS])
     program, code = PROGRAMS[name]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE.format(seed=seed) + program],
-        cwd=Path(__file__).parents[1], env=os.environ, capture_output=True, text=True, timeout=HANG,
-    )  # fmt: skip
+    tools = str(Path(__file__).parents[1])
+    done = programs.start(PRELUDE.format(seed=seed, tools=tools) + program, "-W", "ignore")
     assert (done.returncode, done.stderr) == (code, ""), (name, done.returncode, done.stderr)
     n = int(done.stdout) if name == "signals" else 1
     return Counter({name: n})
