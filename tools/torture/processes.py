@@ -28,11 +28,10 @@ def start(n):
         threading.Thread(target=work_for_ever, daemon=True).start()
     time.sleep(draw.random() / 5)
 """
-# What a program does, and the exit code that is right for it.
+# Programs, and those of their exit codes that are not 0.
 PROGRAMS = {
     # The interpreter ends while daemon threads are inside calls and results are alive anywhere.
-    "end": (
-        """
+    "end": """
 kept = [work() for work in todo.values()]
 views = [memoryview(each) for each in kept if hasattr(each, "__array__") and each.dtype != object]
 cycle = [kept]; cycle.append(cycle)
@@ -43,13 +42,10 @@ class AtTheEnd:
 last = AtTheEnd()
 start(4)
 """,
-        0,
-    ),
-    "exit": ("start(4)\nsys.exit(3)", 3),
-    "killed": ("start(4)\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)", -signal.SIGTERM),
+    "exit": "start(4)\nsys.exit(3)",
+    "killed": "start(4)\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)",
     # A handler raises at random moments; the next call is right.
-    "signals": (
-        """
+    "signals": """
 class Rang(BaseException): pass
 is_armed = False
 def ring(*_):
@@ -70,11 +66,8 @@ while time.monotonic() < until:
 signal.setitimer(signal.ITIMER_REAL, 0)  # or it rings when the handler is gone
 print(n_rung)
 """,
-        0,
-    ),
     # Children of a fork beside threads do all works, and end as any process does.
-    "fork": (
-        """
+    "fork": """
 start(4)
 for _ in range(6):
     number = os.fork()
@@ -89,11 +82,8 @@ for _ in range(6):
     time.sleep(draw.random() / 20)
 os._exit(0)
 """,
-        0,
-    ),
     # A second interpreter imports the package or gets an error; the first one keeps working.
-    "interpreters": (
-        """
+    "interpreters": """
 try:
     import _xxsubinterpreters as interpreters
 except ImportError:
@@ -115,17 +105,16 @@ else:
     for name in todo:
         check(name)
 """,
-        0,
-    ),
 }
+CODES = {"exit": 3, "killed": -signal.SIGTERM}
 
 
 def case(seed: int) -> Counter[str]:
     """Run one program to its end: its exit code is right, and it prints no error."""
     name = pick(np.random.default_rng(seed), [*PROGRAMS])
-    program, code = PROGRAMS[name]
     tools = str(Path(__file__).parents[1])
-    done = programs.start(PRELUDE.format(seed=seed, tools=tools) + program, "-W", "ignore")
-    assert (done.returncode, done.stderr) == (code, ""), (name, done.returncode, done.stderr)
+    program = PRELUDE.format(seed=seed, tools=tools) + PROGRAMS[name]
+    done = programs.start(program, "-W", "ignore")
+    assert (done.returncode, done.stderr) == (CODES.get(name, 0), ""), (name, done)
     n = int(done.stdout) if name == "signals" else 1
     return Counter({name: n})

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,6 +23,7 @@ MODULES = {
     "numpy": "numpy", "lists": "numpy", "pandas": "pandas", "arrow": "pyarrow",
     "polars": "polars", "narwhals": "narwhals", "dask": "dask",
 }  # fmt: skip
+HAS_SKLEARN = find_spec("sklearn") and find_spec("pandas")
 INSTALLED = [name for name, module in MODULES.items() if find_spec(module)]
 # How often a library is chosen: Dask takes as long as all others together.
 SHARES = {"numpy": 1.0, "dask": 0.15}
@@ -51,17 +52,13 @@ def _floats(rng: np.random.Generator, most: int) -> list[Any]:
     return [pick(rng, special) for _ in range(int(rng.integers(1, 6)))] + [float(rng.random())]
 
 
-def _truths(rng: np.random.Generator, most: int) -> list[Any]:
-    return [True, False][int(rng.integers(2)) :]
-
-
 # Functions that make a pool of values, of a maximal number.
 KINDS: dict[str, Callable[[np.random.Generator, int], list[Any]]] = {
     "text": _texts,
     "dictionary": _texts,
     "integer": _integers,
     "float": _floats,
-    "truth": _truths,
+    "truth": lambda rng, most: [True, False][int(rng.integers(2)) :],
 }
 DTYPES = {"integer": np.int64, "float": np.float64, "truth": np.bool_}
 
@@ -123,7 +120,7 @@ def _compare(
     for other in [*encoders, back]:
         assert [*other.get_feature_names_out()] == names, (chosen, fitted, options)
         assert other == encoder, (chosen, fitted, options)
-    if n_values > 6 and _sklearn() is not None:
+    if n_values > 6 and HAS_SKLEARN:
         _to_sklearn(encoder, rows, kinds, wanted, found)
         _like_sklearn(rng, fitted, rows, kinds, found)
     for library in chosen:
@@ -218,23 +215,22 @@ def _to_sklearn(
     encoder: Encoder, rows: Any, kinds: Any, wanted: np.ndarray | None, found: Counter[str]
 ) -> None:
     """Compare with scikit-learn's own encoder, if it has these options."""
-    if any(map(_is_rejected_by_sklearn, rows.values())):
+    values = [value for column in rows.values() for value in column]
+    # scikit-learn rejects tables without rows and infinite values.
+    if not values or any(isinstance(v, float) and math.isinf(v) for v in values):
         return
-    try:
+    with suppress(ValueError):
         theirs = encoder.to_sklearn()
-    except ValueError:
-        found["to_sklearn rejected"] += 1
-        return
-    try:
-        actual = theirs.transform(make("pandas", rows, kinds))
-    except ValueError:
-        # Missing values that `fit` did not see are unknown values of scikit-learn's class.
-        has_missing = any(encoder_oracle.is_missing(v) for column in rows.values() for v in column)
-        assert wanted is None or has_missing, "scikit-learn rejects it"
-    else:
-        assert wanted is not None, "scikit-learn accepts it"
-        np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
-    found["to_sklearn"] += 1
+        found["to_sklearn"] += 1
+        try:
+            actual = theirs.transform(make("pandas", rows, kinds))
+        except ValueError:
+            # Missing values that `fit` did not see are unknown values of scikit-learn's class.
+            is_right = wanted is None or any(map(encoder_oracle.is_missing, values))
+            assert is_right, "scikit-learn rejects it"
+        else:
+            assert wanted is not None, "scikit-learn accepts it"
+            np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
 
 
 def _like_sklearn(
@@ -243,6 +239,8 @@ def _like_sklearn(
     """Compare the drop-in class with scikit-learn's encoder."""
     if not all(rows.values()):
         return
+    from sklearn import preprocessing
+
     from onehot_fast.integrations.sklearn import OneHotEncoder
 
     options = {
@@ -255,7 +253,7 @@ def _like_sklearn(
     }
     frames = [make("pandas", each, kinds) for each in (fitted, rows)]
     theirs, ours = (
-        _result(kind(**options), *frames) for kind in (_sklearn().OneHotEncoder, OneHotEncoder)
+        _result(kind(**options), *frames) for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
     )
     assert ours == theirs, (fitted, rows, options)
     found["as scikit-learn rejected" if isinstance(theirs, str) else "as scikit-learn"] += 1
@@ -277,32 +275,14 @@ def _result(encoder: Any, fitted: Any, rows: Any) -> Any:
     ]
 
 
-@cache
-def _sklearn() -> Any:
-    """Return the module with scikit-learn's encoders, or None."""
-    try:
-        import pandas  # noqa: F401
-        from sklearn import preprocessing
-    except ImportError:
-        return None
-    return preprocessing
-
-
-def _is_rejected_by_sklearn(rows: list[Any]) -> bool:
-    """Tell whether scikit-learn rejects a column: without rows, or with an infinite value."""
-    return not rows or any(isinstance(value, float) and math.isinf(value) for value in rows)
-
-
 def encoded_rows(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
     """Return the matrix of the oracle; None if it rejects a row."""
-    if any(
-        encoder_oracle.refused_row(rows[name], fitted[name], options) is not None for name in rows
-    ):
+    columns = [(rows[name], fitted[name], options) for name in rows]
+    if any(encoder_oracle.refused_row(*column) is not None for column in columns):
         return None
-    parts = [
-        np.array(encoder_oracle.encode(rows[name], fitted[name], options), np.float32).reshape(
-            len(rows[name]), len(encoder_oracle.labels(fitted[name], options))
-        )
-        for name in rows
-    ]
+    parts = []
+    for column in columns:
+        n_outputs = len(encoder_oracle.labels(*column[1:]))
+        encoded = np.array(encoder_oracle.encode(*column), np.float32)
+        parts.append(encoded.reshape(len(column[0]), n_outputs))
     return np.concatenate(parts, axis=1)
