@@ -70,7 +70,7 @@ def _originals() -> list[str]:
 
 
 def case(seed: int) -> Counter[str]:
-    """Read one changed document, and use what it gives."""
+    """Read one changed document, and use the encoder."""
     draw = random.Random(seed)
     text: Any = draw.choice(_originals())
     if draw.random() < 0.8:
@@ -108,7 +108,7 @@ def _use(encoder: Encoder) -> Counter[str]:
 
 
 def _changed(draw: random.Random, document: Any) -> Any:
-    """Return a document of which some parts are replaced, gone, twice or elsewhere."""
+    """Return a document with parts that are replaced, deleted, repeated or renamed."""
     places: list[tuple[Any, Any]] = []
 
     def walk(part: Any) -> None:

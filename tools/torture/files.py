@@ -1,4 +1,4 @@
-"""Damaged files, full disks and kills of the command: an exit code of its own, no rest.
+"""Damaged files, full disks and kills of the command: an exit code, and no leftovers.
 
 A mutant, and a file that does not fit on its disk, are read and written in this process, which
 notices a crash or a hang. A run that is killed has a process of its own and replaces an output.
@@ -26,7 +26,7 @@ NAMES = [
     "labels.parquet", "labels.arrow",
 ]  # fmt: skip
 OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "out.npz"]
-# Folders, and how they are asked for.
+# Folders, and the options that write them.
 FOLDERS = {"parts": ["--rows-per-file", "9000"], "by": ["--partition-by", "late"]}
 FORMATS = sorted({name.partition(".")[2] for name in NAMES})
 FAULTS = [*FORMATS, "kill", "no room"]
@@ -106,7 +106,7 @@ def _run(arguments: list[str]) -> tuple[int, str]:
 def changed_bytes(draw: random.Random, data: bytes) -> bytes:
     """Return a file that is cut, or has other bytes here and there, or parts of itself twice."""
     changed = bytearray(data)
-    # What describes a file is at its ends.
+    # The description of a file is at its ends.
     end = min(len(data), draw.choice([64, 1000, len(data)]))
     for _ in range(draw.choice([1, 1, 1, 3, 20])):
         at = draw.randrange(end) if draw.random() < 0.4 else len(data) - 1 - draw.randrange(end)
@@ -143,7 +143,7 @@ def _without_room(draw: random.Random, folder: Path) -> Counter[str]:
 
 
 def _target(draw: random.Random, folder: Path) -> tuple[Path, Path, list[str]]:
-    """Make a large input and an output that is there; return both, and how to ask for it."""
+    """Make a large input and an existing output; return both, and the options of the command."""
     source, name = folder / "plain.parquet", draw.choice([*OUTPUTS, *FOLDERS])
     source.write_bytes(_originals()["large.parquet"])
     out = folder / name
@@ -154,7 +154,7 @@ def _target(draw: random.Random, folder: Path) -> tuple[Path, Path, list[str]]:
 
 
 def _is_old(out: Path) -> bool:
-    """Tell whether an output is what was there before."""
+    """Tell whether an output is the old one."""
     if out.is_dir():
         return [path.name for path in out.iterdir()] == ["old.parquet"]
     return out.read_bytes() == OLD

@@ -25,7 +25,7 @@ ERRORS = (
 
 
 class Biter:
-    """An object whose special methods do, one call in some, something else than they should."""
+    """An object whose special methods sometimes raise, change the input, or return nonsense."""
 
     def __init__(self, draw: random.Random, victims: list[Any]) -> None:
         self.draw, self.victims = draw, victims
@@ -74,7 +74,7 @@ for name, usual in USUAL.items():
 
 
 class BitingText(str):
-    """A text that is not equal to itself for long."""
+    """A text that is equal to itself at random."""
 
     __slots__ = ()
 
@@ -86,7 +86,7 @@ class BitingText(str):
 
 
 class AsArray:
-    """What becomes an array in any way, of any kind."""
+    """An object that converts itself to an array."""
 
     def __init__(self, biter: Biter, array: Any) -> None:
         self.biter, self.array = biter, array

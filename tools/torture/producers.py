@@ -21,7 +21,7 @@ from torture.tensors import pick
 ROOM = 4096  # rows that every buffer has
 MOST = 64  # rows that a length may say
 NUMBERS = (-(2**63), -(2**31), -2, -1, 0, 1, 2, 3, 7, 8, 63, 64, 2**62, 2**63 - 1)
-# OverflowError is pyarrow's, of dates that Python has not.
+# pyarrow raises OverflowError for dates that Python cannot represent.
 ERRORS = (ValueError, TypeError, OSError, RuntimeError, MemoryError, OverflowError)
 WIDTHS = {"c": 1, "C": 1, "s": 2, "S": 2, "i": 4, "I": 4, "l": 8, "L": 8, "f": 4, "g": 8, "e": 2}
 WIDTHS |= {"tdD": 4, "tdm": 8, "tsu:": 8, "tsn:UTC": 8, "tDs": 8, "ttu": 8}
@@ -61,7 +61,7 @@ def _lie(rng: np.random.Generator, node: Any) -> None:
     if what < 5:
         field = pick(rng, ["length", "null_count", "offset", "n_buffers", "n_children"])
         value = pick(rng, NUMBERS)
-        # How many buffers an array of views has, its producer alone knows.
+        # Only the producer knows how many buffers an array of views has.
         if not (field == "n_buffers" and schema.format == b"vu" and 5 < value < ROOM):
             setattr(array, field, value)
     elif what == 5:
@@ -70,12 +70,12 @@ def _lie(rng: np.random.Generator, node: Any) -> None:
         schema.format = pick(rng, b" x +s u +w:-1 d:1 \xff n +us:".split(b" "))
     else:
         value = pick(rng, NUMBERS)
-        if not schema.n_children < value < ROOM:  # nor how many children
+        if not schema.n_children < value < ROOM:  # nor how many children there are
             schema.n_children = value
 
 
 def _bytes(rng: np.random.Generator, width: int) -> np.ndarray:
-    """Return a buffer of anything."""
+    """Return a buffer of random bytes."""
     wide = rng.integers(0, 256, ROOM * width + 16, np.uint8)
     if rng.random() < 0.5:
         wide[:] = wide % 3
@@ -83,7 +83,7 @@ def _bytes(rng: np.random.Generator, width: int) -> np.ndarray:
 
 
 def _offsets(rng: np.random.Generator, dtype: str, most: int) -> np.ndarray:
-    """Return offsets in order, or below the room in no order: whichever is last is believed."""
+    """Return offsets below a limit, in order or not: a reader must trust the last one."""
     values = rng.integers(0, most, ROOM + 1)
     if rng.random() < 0.6:
         values.sort()

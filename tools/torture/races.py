@@ -21,7 +21,7 @@ from onehot_fast import Column, Encoder, OneHotMatrix, decode, multi_hot, one_ho
 from torture import library
 
 N, DEPTH = 3000, 12
-# What another thread may bring about; everything else is a failure.
+# Errors that another thread may cause; every other one is a failure.
 ERRORS = (ValueError, RuntimeError, TypeError, IndexError, MemoryError)
 REPEATS = 12
 
@@ -32,7 +32,7 @@ class Shared:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
         self.contents: list[tuple[np.ndarray, list[np.ndarray]]] = []
-        # Which arrays are changed, from the one to before the other, and whether it is over.
+        # The first changed array, the end of the changed arrays, and whether to stop.
         self.range = (ctypes.c_size_t * 3)()
 
     def array(self, *contents: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def case(seed: int) -> Counter[str]:
         for _ in range(REPEATS):
             for position in rng.permutation(len(calls)):
                 n_made, (name, call, check) = calls[position]
-                # Mostly those made last before the call, which it reads: they change the faster.
+                # Mostly change only the last arrays, which the call reads: they change more often.
                 first = max(n_made - 2, 0) if rng.random() < 0.8 else 0
                 shared.range[:2] = first, n_made
                 try:
@@ -199,7 +199,7 @@ def _tables(shared: Shared) -> Iterator[Call]:
 
 
 def _columns(shared: Shared) -> Iterator[Call]:
-    """Yield encoders that learn values, and look them up, where the caller keeps them."""
+    """Yield encoders that learn values, and look them up, in memory of the caller."""
     rng = shared.rng
     contents = {
         "i8": (rng.integers(0, 50, N), rng.integers(-(2**63), 2**63 - 1, N)),

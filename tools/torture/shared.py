@@ -1,6 +1,6 @@
-"""Threads that share what may be shared: fitted encoders, a dictionary, parts of one output.
+"""Threads that share fitted encoders, a dictionary, and parts of one output.
 
-Nothing is made when they begin: hash tables, look-up tables, names and layouts are made by
+The threads begin with empty caches: hash tables, look-up tables, names and layouts are made by
 the first thread. ThreadSanitizer watches in ``.ci/variant thread``.
 """
 

@@ -55,7 +55,7 @@ class Soak(Checked):
             self.wrong.append(f"{name}: {error!r}")
 
     def fork(self) -> None:
-        """Let a child do all works that a child can do: those without other libraries."""
+        """Let a child do all works that need NumPy only."""
         number = os.fork()
         if number == 0:
             signal.alarm(CHILD_HANG)

@@ -77,7 +77,7 @@ def _tensors(rng: np.random.Generator, n: int) -> dict[str, Work]:
 
 
 def _tables(rng: np.random.Generator, n: int) -> dict[str, Work]:
-    """Return calls of one encoder, which has made nothing that it keeps."""
+    """Return calls of one encoder, whose caches are empty."""
     texts = np.array([f"category {i} {'x' * (i % 40)}" for i in range(500)], object)
     table = {
         "text": texts[rng.integers(0, 500, n)],
