@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from benchmarks.first_call import FIRST
 from benchmarks.floor import Floor, Parts, warm_buffer, zero_share
 from benchmarks.measure import Effort, Entry, Key, Record, clock, in_turns, summary
 from benchmarks.peers import CONTENDERS, Contender, Task, load
-from benchmarks.peers.forms import formers
+from benchmarks.peers.forms import Former, formers
 from benchmarks.peers.registry import OURSELVES, Call
 from benchmarks.workloads import WORKLOADS, Array, Work, Workload, check
 
@@ -55,6 +56,13 @@ class Session:
             except ImportError as error:
                 self.failures.append(f"{name}: not measured ({error})")
 
+    def has(self, workload: str, *names: str) -> bool:
+        """Tell whether libraries are imported; a workload without one is recorded as a failure."""
+        missing = ", ".join(sorted({*names} - self.libraries.keys()))
+        if missing:
+            self.failures.append(f"{workload}: not measured without {missing}")
+        return not missing
+
     @property
     def has_chart(self) -> bool:
         """Whether there is something to draw: peers with a floor."""
@@ -66,7 +74,19 @@ class Session:
         return sorted({1, self.threads})
 
 
-def build(contender: Contender, session: Session, task: Task) -> Call:
+def _checked(session: Session, key: Key, build: Callable[[], Call]) -> Iterator[Entry]:
+    """Yield the entry of a call whose result is right; record the failure of a peer."""
+    try:
+        call = build()
+    except Exception as error:
+        if key.library == OURSELVES:
+            raise
+        session.failures.append(f"{key.workload}, {key.name}: {error!r:.300}")
+    else:
+        yield Entry(key, clock(call))
+
+
+def build(contender: Contender, task: Task) -> Call:
     """Return the call of a contender after one result was checked."""
     call = contender.build(task)
     # A call that writes nothing must not pass with the output of the call before.
@@ -90,14 +110,7 @@ def _contender_entries(session: Session, work: Work, out: Array) -> Iterator[Ent
         for threads in counts:
             task = Task(work, out, threads, session.libraries[contender.library])
             key = Key(work.name, contender.name, contender.library, contender.mode, threads or 0)
-            try:
-                call = build(contender, session, task)
-            except Exception as error:
-                if ours:
-                    raise
-                session.failures.append(f"{work.name}, {contender.name}: {error!r:.300}")
-            else:
-                yield Entry(key, clock(call))
+            yield from _checked(session, key, partial(build, contender, task))
 
 
 def compare(session: Session, workload: Workload, progress: Callable[[int], None]) -> None:
@@ -116,8 +129,7 @@ def compare_written(
     session: Session, recipe: written.WrittenWork, progress: Callable[[int], None]
 ) -> None:
     """Measure results of tables, and the floor of their bytes."""
-    if missing := {"pandas", recipe.library} - session.libraries.keys():
-        session.failures.append(f"{recipe.name}: not measured without {', '.join(sorted(missing))}")
+    if not session.has(recipe.name, "pandas", recipe.library):
         return
     work = recipe.make(session.scale)
     result = work.call(1)()
@@ -169,8 +181,7 @@ def compare_frames(
 
     pandas makes the tables: without it there are none. Everybody uses the threads of his default.
     """
-    if "pandas" not in session.libraries:
-        session.failures.append(f"{workload.name}: not measured without pandas")
+    if not session.has(workload.name, "pandas"):
         return
     entries = list(_former_entries(session, workload.make(session.scale)))
     progress(len(entries) * (session.effort.rounds + 1))
@@ -184,8 +195,7 @@ def compare_frames(
 
 def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], None]) -> None:
     """Measure a workload of codes by us and by its peer, on one thread if that can be set."""
-    if missing := {"pandas", "pyarrow", work.peer} - session.libraries.keys():
-        session.failures.append(f"{work.name}: not measured without {', '.join(sorted(missing))}")
+    if not session.has(work.name, "pandas", "pyarrow", work.peer):
         return
     session.libraries["pyarrow"].set_cpu_count(1)
     ways = work.ways(session.libraries, session.scale)
@@ -203,18 +213,16 @@ def compare_codes(session: Session, work: CodesWork, progress: Callable[[int], N
 def _former_entries(session: Session, work: frames.FrameWork) -> Iterator[Entry]:
     """Yield an entry for each library whose result is right."""
     for former in formers(work.form):
-        if former.library not in session.libraries:
-            continue
-        try:
-            call = former.build(session.libraries[former.library], work)
-            frames.check(former.read(call(), work), work)
-        except Exception as error:
-            if former.library == OURSELVES:
-                raise
-            session.failures.append(f"{work.name}, {former.name}: {error!r:.300}")
-        else:
+        if former.library in session.libraries:
             key = Key(work.name, former.name, former.library, "table", 0)
-            yield Entry(key, clock(call))
+            yield from _checked(session, key, partial(_build_former, former, session, work))
+
+
+def _build_former(former: Former, session: Session, work: frames.FrameWork) -> Call:
+    """Return the call of a former after one result was checked."""
+    call = former.build(session.libraries[former.library], work)
+    frames.check(former.read(call(), work), work)
+    return call
 
 
 def _run(command: Sequence[str], scale: float) -> float:
@@ -245,7 +253,7 @@ def busy(session: Session, rows: int) -> None:
     contender = CONTENDERS[f"{OURSELVES} out="]
     entries = []
     for threads in (1, None, session.threads):
-        call = build(contender, session, Task(work, out, threads, session.libraries[OURSELVES]))
+        call = build(contender, Task(work, out, threads, session.libraries[OURSELVES]))
         key = Key(title, contender.name, OURSELVES, "busy", threads or 0)
         entries.append(Entry(key, clock(call)))
     with busy_process():

@@ -1,7 +1,4 @@
-"""The search of hypothesis and the marks of tests.
-
-`HYPOTHESIS_PROFILE=thorough pytest` searches much longer.
-"""
+"""Profiles of hypothesis, the `library` fixture, and the order and summary of tests."""
 
 from __future__ import annotations
 
@@ -18,16 +15,16 @@ from hypothesis import HealthCheck, settings
 from libraries import LIBRARIES, Library
 
 # A hostile array is slow to draw, unique values are drawn by rejection, and the machine may be
-# busy: none of this is a failure.
+# busy.
 COMMON = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
 }
 
-# Fewer, but others each time; `.ci/run` takes "ci", and "leg" in its side legs.
+# "dev" draws other examples in each run. `.ci/run` uses "ci", and "leg" in its side legs, where few
+# results can differ. `HYPOTHESIS_PROFILE=thorough pytest` searches much longer.
 settings.register_profile("dev", max_examples=30, **COMMON)
 settings.register_profile("ci", max_examples=80, derandomize=True, **COMMON)
-# In an environment where little can end otherwise; all are drawn in the main one.
 settings.register_profile("leg", max_examples=20, derandomize=True, **COMMON)
 settings.register_profile("thorough", max_examples=2000, **COMMON)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
@@ -35,7 +32,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 @pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call() -> Generator[None, Any, Any]:
-    """Skip what one feature needs a newer library for, and says so."""
+    """Skip a test if its feature needs a newer version of a library."""
     try:
         return (yield)
     except ImportError as error:
@@ -46,24 +43,21 @@ def pytest_pyfunc_call() -> Generator[None, Any, Any]:
 
 @pytest.fixture(scope="session", params=LIBRARIES)
 def library(request: pytest.FixtureRequest) -> Library:
-    """Return each library in turn: what all of them must do alike is one test."""
+    """Return each library: one test covers behaviour that all libraries share."""
     return LIBRARIES[request.param]()
 
 
 def pytest_collection_finish() -> None:
-    """Take what was collected out of the sight of the garbage collector.
-
-    Ten thousand tests are a million objects. Every `gc.collect()` in a test would visit them all.
-    """
+    """Hide the million objects of ten thousand tests from every `gc.collect()` in a test."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say once for each reason how many tests it kept from running, and in which files."""
+    """Print how many tests were skipped for each reason, and in which files."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for report in terminalreporter.stats.get("skipped", []):
-        # Of a mark and a call of skip() it is a triple; an xfail has its words elsewhere.
+        # A skip has a triple; an xfail keeps its reason elsewhere.
         where, _, reason = report.longrepr if isinstance(report.longrepr, tuple) else ("", 0, "")
         name = report.nodeid.split("::")[0] or where
         reasons[reason.removeprefix("Skipped: ")].append(Path(name).name)
@@ -76,13 +70,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         more = f" and {len(files) - 3} more" if len(files) > 3 else ""
         terminalreporter.write_line(f"{len(names):6}  {reason} ({', '.join(files[:3])}{more})")
     if chosen := terminalreporter.config.option.markexpr:
-        terminalreporter.write_line(f"  and all that is not '{chosen}'")
+        terminalreporter.write_line(f"  and the tests that -m '{chosen}' deselects")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes gigabytes, unless it is asked for by its mark.
+    """Leave out tests that need gigabytes, unless their mark is selected.
 
-    What needs a session of Spark comes first: one process makes one, and it is no tail.
+    Tests of Spark come first: its session takes long to start, and they would end last.
     """
     if "large" not in config.option.markexpr:
         items[:] = [item for item in items if item.get_closest_marker("large") is None]

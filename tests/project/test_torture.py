@@ -1,4 +1,4 @@
-"""A little of each fuzzer, always the same: ``make torture`` runs them for as long as one likes."""
+"""Some fixed cases of each fuzzer; ``make torture`` runs them for an hour."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ CASES = {
 @pytest.mark.long
 @pytest.mark.parametrize("part", CASES)
 def test_part(part):
-    """Nothing is wrong in its first cases, which run in a process of their own."""
+    """The first cases of each part pass, in a process of their own."""
     if part == "files":
         for library in ("pyarrow", "click", "rich"):
             pytest.importorskip(library)
     if part in ("memory", "races") and not shutil.which(sysconfig.get_config_var("CC").split()[0]):
         pytest.skip("no compiler")
     if part == "memory" and "libasan" in os.environ.get("LD_PRELOAD", ""):
-        pytest.skip("AddressSanitizer allocates itself")
+        pytest.skip("AddressSanitizer has an allocator of its own")
     done = subprocess.run(
         [sys.executable, "-m", "torture", "--only", part, "--seed=0", f"--cases={CASES[part]}"],
         cwd=TOOLS, capture_output=True, text=True, timeout=HANG,

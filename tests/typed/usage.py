@@ -1,5 +1,5 @@
 # pyright: reportUnnecessaryTypeIgnoreComment=true
-"""A program that mypy and pyright accept, but for the lines that say otherwise (`make types`)."""
+"""A program that mypy and pyright accept, except the marked lines (`make types`)."""
 
 from typing import Any, assert_type
 
@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 from scipy.sparse import csc_array, csr_array, csr_matrix
 
-import onehot_fast.integrations.polars as polars_door
+import onehot_fast.integrations.polars as polars_api
 from onehot_fast import Encoder, OneHotMatrix, decode, multi_hot, one_hot
 from onehot_fast.integrations import arrow
 from onehot_fast.integrations.pandas import FrameAccessor, OneHotAccessor, onehot
@@ -34,7 +34,7 @@ def tensors(out: npt.NDArray[np.int8]) -> None:
 
 
 def labels() -> None:
-    """`output` tells an array from a sparse one."""
+    """The type of the result depends on `output`."""
     assert_type(multi_hot([[0, 2], [1]]), AnyArray)
     assert_type(multi_hot([[0, 2], [1]], 3, output="csr"), csr_array)
     assert_type(multi_hot([[0, 2], [1]], 3, output="csc"), csc_array)
@@ -42,7 +42,7 @@ def labels() -> None:
 
 
 def encoder(frame: pd.DataFrame) -> None:
-    """Options are words that an editor completes; `output` names what comes back."""
+    """Options are literals that an editor completes; the type of a result depends on `output`."""
     fitted = Encoder(["size"], handle_unknown="ignore", drop={"size": "M"}).fit(frame)
     assert_type(fitted, Encoder)
     assert_type(fitted.transform(frame, "numpy"), AnyArray)
@@ -67,8 +67,8 @@ def encoder(frame: pd.DataFrame) -> None:
     fitted.transform(frame, output="xml")  # type: ignore[call-overload]
 
 
-def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
-    """What pandas adds at run time is here as a function and as classes."""
+def pandas_frames(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
+    """The accessors that pandas adds at run time are also a function and classes."""
     assert_type(onehot(frame), pd.DataFrame)
     assert_type(onehot(frame, ["size"], drop="first", sparse=True, num_threads=1), pd.DataFrame)
     assert_type(
@@ -90,19 +90,19 @@ def pandas_door(frame: pd.DataFrame, series: "pd.Series[str]") -> None:
     onehot([1, 2])  # type: ignore[call-overload]
 
 
-def polars_doors(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> None:
-    """As for pandas, lazily too."""
-    assert_type(polars_door.onehot(frame, ["size"], dtype=pl.UInt8, num_threads=1), pl.DataFrame)
-    assert_type(polars_door.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
-    assert_type(polars_door.onehot(series, prefix="is"), pl.DataFrame)
-    assert_type(polars_door.onehot(pl.col("size"), ["S", "M"], layout="struct"), pl.Expr)
-    assert_type(polars_door.onehot(pl.col("size"), num_threads=1), pl.Expr)
+def polars_frames(frame: pl.DataFrame, lazy: pl.LazyFrame, series: pl.Series) -> None:
+    """The same for polars, also for lazy frames."""
+    assert_type(polars_api.onehot(frame, ["size"], dtype=pl.UInt8, num_threads=1), pl.DataFrame)
+    assert_type(polars_api.onehot(lazy, categories={"size": ["S", "M"]}), pl.LazyFrame)
+    assert_type(polars_api.onehot(series, prefix="is"), pl.DataFrame)
+    assert_type(polars_api.onehot(pl.col("size"), ["S", "M"], layout="struct"), pl.Expr)
+    assert_type(polars_api.onehot(pl.col("size"), num_threads=1), pl.Expr)
     assert_type(SeriesNamespace(series).to_numpy(dtype=pl.UInt8), AnyArray)
     assert_type(LazyFrameNamespace(lazy).fit(["size"]), Encoder)
-    polars_door.onehot(pl.col("size"), ["S"], "list")  # type: ignore[call-overload]
+    polars_api.onehot(pl.col("size"), ["S"], "list")  # type: ignore[call-overload]
 
 
-def arrow_door(table: pa.Table, fitted: Encoder) -> None:
-    """Layouts are words, though the tables of pyarrow have no types."""
+def arrow_tables(table: pa.Table, fitted: Encoder) -> None:
+    """Layouts are literals; tables of pyarrow have no types."""
     assert_type(arrow.one_hot(table["size"], layout="columns"), arrow.OneHotArray)
     arrow.encode(table, fitted, layout="rows")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Fuzzers that run as long as you like: ``cd tools; python -m torture --minutes 10``.
+"""Fuzzers that run for any time: ``cd tools; python -m torture --minutes 10``.
 
 A part is a module with ``case(seed) -> Counter``: one case, made from its seed alone, which counts
 its calls and raises AssertionError if something is wrong. Cases run in processes of their own, so

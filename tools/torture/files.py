@@ -1,18 +1,16 @@
-"""Files that are not quite files, through the command: an exit code of its own, and no rest.
+"""Damaged files, full disks and kills of the command: an exit code, and no leftovers.
 
-A mutant is read in this process, where a crash is one and a hang is noticed; so is a file written
-where there is no room for it. A run that is killed is one of its own, on a target that is there
-already. ``TORTURE_FAULT`` says which of them, for `make faults`.
+A mutant, and a file that does not fit on its disk, are read and written in this process, which
+notices a crash or a hang. A run that is killed has a process of its own and replaces an output.
 """
 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
 import functools
 import io
-import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -22,18 +20,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
-
 NAMES = [
     "plain.parquet", "plain.arrow", "plain.arrows", "plain.csv", "plain.tsv.gz", "plain.arrows.zst",
     "encoded.parquet", "encoded.arrow", "encoded.arrows", "encoded.csv", "tensor.parquet",
     "labels.parquet", "labels.arrow",
 ]  # fmt: skip
 OUTPUTS = ["out.parquet", "out.arrow", "out.arrows", "out.csv", "out.csv.gz", "out.npz"]
-# Folders, and how they are asked for.
+# Folders, and the options that write them.
 FOLDERS = {"parts": ["--rows-per-file", "9000"], "by": ["--partition-by", "late"]}
 FORMATS = sorted({name.partition(".")[2] for name in NAMES})
 FAULTS = [*FORMATS, "kill", "no room"]
@@ -41,71 +34,79 @@ FAULTS = [*FORMATS, "kill", "no room"]
 BYTES = (b"\0", b"\xff", b"\x80", b'"', b"\n", b",", b"\xff" * 4, b"\0" * 8, b"\xff\xff\xff\x7f")
 ROWS = 60_000
 OLD = b"what was there before"
-SECONDS = 120
+ENCODER = "encoder.json"
+SECONDS = 120  # of a case
 KILLS = 0.04  # of the cases: a process of its own takes as long as many mutants
 NO_ROOM = 0.1
 
 
-def case(seed: int) -> Counter[str]:
-    """Give the command one mutant, no room, or kill it once."""
+def case(seed: int, fault: str = "") -> Counter[str]:
+    """Give the command a mutant, no room, or kill it."""
     draw = random.Random(seed)
-    fault, at = os.environ.get("TORTURE_FAULT"), draw.random()
-    if fault is None and at < KILLS + NO_ROOM:
+    at = draw.random()
+    if not fault and at < KILLS + NO_ROOM:
         fault = "kill" if at < KILLS else "no room"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if fault == "kill" and hasattr(signal, "SIGKILL"):
+        if fault == "kill":
             return _killed(draw, folder)
-        if fault == "no room" and resource is not None:
+        if fault == "no room":
             return _without_room(draw, folder)
         return _mutant(draw, folder, [n for n in NAMES if n.partition(".")[2] == fault] or NAMES)
 
 
 def _mutant(draw: random.Random, folder: Path, names: list[str]) -> Counter[str]:
-    """Read a changed file; the output is whole or is what was there, and nothing else is left."""
+    """Read a changed file."""
     name = draw.choice(names)
     source, out = folder / name, folder / draw.choice(OUTPUTS)
-    source.write_bytes(_changed(draw, _originals()[name]))
+    source.write_bytes(changed_bytes(draw, _originals()[name]))
     out.write_bytes(OLD)
     command = draw.choice(["encode", "encode", "decode", "inspect"])
     if command == "decode" and out.suffix == ".npz":
         command = "encode"
     columns = ["tags"] if name.startswith("labels") and draw.random() < 0.7 else ["carrier"]
-    chosen = draw.choice([[], ["-c", *columns]]) if command != "decode" else []
-    target = [] if command == "inspect" else ["-o", str(out), "--overwrite"]
-    encoder = folder / "encoder.json"
+    options = draw.choice([[], ["-c", *columns]]) if command != "decode" else []
+    options += [] if command == "inspect" else ["-o", str(out), "--overwrite"]
     if command == "decode" and draw.random() < 0.3:
-        encoder.write_bytes(_originals()["encoder.json"])
-        target += ["--encoder", str(encoder)]
-    code, said = _run([command, str(source), *chosen, *target])
-    left = {path.name for path in folder.iterdir()} - {encoder.name}
-    assert left == {source.name, out.name}, (left, code, said)
-    no_form = code == 8 and "cannot hold" in said  # as lists in CSV
-    assert no_form or code in (0, 3, 4, 5, 6, 7), (command, name, code, said)
-    assert said.count("\n") == (code > 0), (code, said)
-    assert code == 0 or out.read_bytes() == OLD, "the old output is gone"
-    if code == 0 and target:
+        encoder = folder / ENCODER
+        encoder.write_bytes(_originals()[ENCODER])
+        options += ["--encoder", str(encoder)]
+    code, error = _run([command, str(source), *options])
+    # Some formats cannot hold a table, for example CSV one of lists.
+    codes = (0, 3, 4, 5, 6, 7, 8) if "cannot hold" in error else (0, 3, 4, 5, 6, 7)
+    _check(code, error, codes, source, out, is_written=command != "inspect")
+    kind = f"{command} {name.partition('.')[2]}"
+    return Counter({kind: 1, f"exit {code}": 1, "rejected": int(code > 0)})
+
+
+def _check(
+    code: int, error: str, codes: tuple[int, ...], source: Path, out: Path, is_written: bool = True
+) -> None:
+    """Check the exit code and its message: the output is whole or the old one, nothing is left."""
+    assert code in codes, (code, error)
+    assert error.count("\n") == (code > 0), (code, error)
+    left = {path.name for path in out.parent.iterdir()} - {ENCODER}
+    assert left == {source.name, out.name}, (left, code, error)
+    if code == 0 and is_written:
         _read(out)
-    read = f"{command} {name.partition('.')[2]}"
-    return Counter({read: 1, f"exit {code}": 1, "refused": int(code > 0)})
+    else:
+        assert _is_old(out), "the old output is gone"
 
 
 def _run(arguments: list[str]) -> tuple[int, str]:
-    """Run the command here; end the process where it hangs."""
+    """Run the command here."""
     from onehot_fast.cli import main
 
-    said, out = io.StringIO(), io.TextIOWrapper(io.BytesIO(), "utf-8")
-    faulthandler.dump_traceback_later(SECONDS, exit=True)
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(out):
+    error, out = io.StringIO(), io.TextIOWrapper(io.BytesIO(), "utf-8")
+    with contextlib.redirect_stderr(error), contextlib.redirect_stdout(out):
         code = main([*arguments, "--quiet"])
-    faulthandler.cancel_dump_traceback_later()
-    return code, said.getvalue()
+    return code, error.getvalue()
 
 
-def _changed(draw: random.Random, data: bytes) -> bytes:
+def changed_bytes(draw: random.Random, data: bytes) -> bytes:
     """Return a file that is cut, or has other bytes here and there, or parts of itself twice."""
     changed = bytearray(data)
-    # What describes a file is at its ends.
+    # The description of a file is at its ends.
     end = min(len(data), draw.choice([64, 1000, len(data)]))
     for _ in range(draw.choice([1, 1, 1, 3, 20])):
         at = draw.randrange(end) if draw.random() < 0.4 else len(data) - 1 - draw.randrange(end)
@@ -129,26 +130,20 @@ def _changed(draw: random.Random, data: bytes) -> bytes:
 
 
 def _without_room(draw: random.Random, folder: Path) -> Counter[str]:
-    """Let no file become larger than some bytes: the output is whole, or what was there."""
+    """Limit the size of files."""
     source, out, options = _target(draw, folder)
     _, largest = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(10 ** (draw.random() * 6)), largest))
     try:
-        code, said = _run(["encode", str(source), *options])
+        code, error = _run(["encode", str(source), *options])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
-    assert code in (0, 8), (code, said)
-    assert said.count("\n") == (code > 0), (code, said)
-    assert {path.name for path in folder.iterdir()} == {source.name, out.name}
-    if code == 0:
-        _read(out)
-    else:
-        assert _is_old(out), "the old output is gone"
-    return Counter({f"no room, exit {code}": 1, "refused": int(code > 0)})
+    _check(code, error, (0, 8), source, out)
+    return Counter({f"no room, exit {code}": 1, "rejected": int(code > 0)})
 
 
 def _target(draw: random.Random, folder: Path) -> tuple[Path, Path, list[str]]:
-    """Make a large input and an output that is there; return both, and how to ask for it."""
+    """Make a large input and an existing output; return both, and the options of the command."""
     source, name = folder / "plain.parquet", draw.choice([*OUTPUTS, *FOLDERS])
     source.write_bytes(_originals()["large.parquet"])
     out = folder / name
@@ -159,7 +154,7 @@ def _target(draw: random.Random, folder: Path) -> tuple[Path, Path, list[str]]:
 
 
 def _is_old(out: Path) -> bool:
-    """Tell whether an output is what was there before."""
+    """Tell whether an output is the old one."""
     if out.is_dir():
         return [path.name for path in out.iterdir()] == ["old.parquet"]
     return out.read_bytes() == OLD
@@ -171,16 +166,14 @@ def _killed(draw: random.Random, folder: Path) -> Counter[str]:
     arguments = ["encode", str(source), *options, "--quiet"]
     command = [sys.executable, "-P", "-m", "onehot_fast.cli", *arguments]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    patience = time.monotonic() + SECONDS
     # Some are killed while they start, most after they have begun to write.
     begins = draw.random() < 0.8
     while begins and process.poll() is None and len([*folder.iterdir()]) == 2:
-        assert time.monotonic() < patience, "hangs"
         time.sleep(0.001)
     time.sleep(draw.random() * draw.choice([0.02, 0.1, 0.4]))
     process.kill()
-    _, said = process.communicate()
-    assert process.returncode in (0, -signal.SIGKILL), said
+    _, error = process.communicate()
+    assert process.returncode in (0, -signal.SIGKILL), error
     # Where names cannot be exchanged, the old folder has another name between two renames.
     aside = [path for path in folder.iterdir() if path.name.endswith(".onehot-fast-old")]
     is_old = _is_old(out if out.exists() else aside[0])
@@ -206,69 +199,68 @@ def _content(out: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in files}
 
 
-def _read(path: Path) -> Any:
-    """Read a file to its end, as its name says."""
+def _read(path: Path) -> None:
+    """Read an output to its end."""
     import pyarrow as pa
-    import pyarrow.csv
     import pyarrow.parquet
+    import scipy.sparse
 
     if path.is_dir():
         tables = [pa.parquet.read_table(one) for one in path.rglob("*.parquet")]
-        assert sum(len(table) for table in tables) == ROWS
-        return None
-    if path.suffix == ".npz":
-        return __import__("scipy.sparse").sparse.load_npz(path)
-    if path.suffix == ".parquet":
+        assert sum(map(len, tables)) == ROWS
+    elif path.suffix == ".npz":
+        scipy.sparse.load_npz(path)
+    elif path.suffix == ".parquet":
         try:
-            return pa.parquet.read_table(path).validate(full=True)
+            pa.parquet.read_table(path).validate(full=True)
         except pa.ArrowInvalid as error:
-            # A bit of a kept text, which neither pyarrow nor we look through.
+            # A damaged text in a copied column, which neither pyarrow nor the command checks.
             if "Invalid UTF8" not in str(error):
                 raise
-            return None
-    with pa.input_stream(str(path), compression="detect") as file:
+    else:
+        with pa.input_stream(str(path), compression="detect") as file:
+            content = file.read()
         if path.suffix == ".arrow":
-            return pa.ipc.open_file(pa.BufferReader(file.read())).read_all().validate(full=True)
-        if path.suffix == ".arrows":
-            return pa.ipc.open_stream(file).read_all().validate(full=True)
-        return file.read()
+            pa.ipc.open_file(content).read_all().validate(full=True)
+        elif path.suffix == ".arrows":
+            pa.ipc.open_stream(content).read_all().validate(full=True)
+
+
+def _table(rows: int) -> Any:
+    import pyarrow as pa
+
+    carriers = ["UA", "AA", None, "B6", "DL é"]
+    return pa.table(
+        {
+            "id": list(range(rows)),
+            "carrier": [carriers[row * 7 % 5] for row in range(rows)],
+            "dest": pa.array([f"D{row * row % 23:02}" for row in range(rows)]).dictionary_encode(),
+            "delay": [None if row % 11 == 0 else row / 3 for row in range(rows)],
+            "late": [row % 3 == 0 for row in range(rows)],
+            "tags": [["a", "b"][: row % 3] if row % 7 else None for row in range(rows)],
+        }
+    )
 
 
 @functools.cache
 def _originals() -> dict[str, bytes]:
     """Return the content of a file of each kind."""
-    import pyarrow as pa
-    import pyarrow.parquet
+    from pyarrow import parquet
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        carriers = ["UA", "AA", None, "B6", "DL é"]
-        for rows, stem in ((60, "small"), (ROWS, "large")):
-            dest = [f"D{row * row % 23:02}" for row in range(rows)]
-            table = pa.table(
-                {
-                    "id": list(range(rows)),
-                    "carrier": [carriers[row * 7 % 5] for row in range(rows)],
-                    "dest": pa.array(dest).dictionary_encode(),
-                    "delay": [None if row % 11 == 0 else row / 3 for row in range(rows)],
-                    "late": [row % 3 == 0 for row in range(rows)],
-                    "tags": [["a", "b"][: row % 3] if row % 7 else None for row in range(rows)],
-                }
-            )
-            place = folder / f"{stem}.parquet"
-            if stem == "large":
-                table = table.drop_columns("tags")
-            pa.parquet.write_table(table, place, row_group_size=max(20, rows // 12))
-        source, encoder = folder / "small.parquet", folder / "encoder.json"
-        plain = folder / "simple.parquet"  # CSV has no lists
-        pa.parquet.write_table(pa.parquet.read_table(source).drop_columns("tags"), plain)
+        small, large = _table(60), _table(ROWS).drop_columns("tags")
+        parquet.write_table(small, folder / "small.parquet", row_group_size=20)
+        parquet.write_table(small.drop_columns("tags"), folder / "simple.parquet")  # for CSV
+        parquet.write_table(large, folder / "large.parquet", row_group_size=ROWS // 12)
         for each in NAMES:
+            kind = each.partition(".")[0]
             # The encoded column of a plain file is not used later.
-            columns = "late" if each.startswith("plain") else "carrier,dest"
-            layout = "tensor" if each.startswith("tensor") else "columns"
-            columns = "late" if each.startswith("labels") else columns
-            how = ["-c", columns, "--layout", layout, "--save-encoder", str(encoder), "--overwrite"]
-            kept = source if each.startswith("labels") else plain
-            code, said = _run(["encode", str(kept), *how, "-o", str(folder / each)])
-            assert code == 0, said
+            columns = "carrier,dest" if kind in ("encoded", "tensor") else "late"
+            layout = "tensor" if kind == "tensor" else "columns"
+            source = folder / ("small.parquet" if kind == "labels" else "simple.parquet")
+            options = ["-c", columns, "--layout", layout, "--save-encoder", str(folder / ENCODER)]
+            out = ["-o", str(folder / each), "--overwrite"]
+            code, error = _run(["encode", str(source), *options, *out])
+            assert code == 0, error
         return {path.name: path.read_bytes() for path in folder.iterdir()}

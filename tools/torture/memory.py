@@ -27,7 +27,7 @@ from torture.works import Work, as_bytes, works
 
 TRIALS, CHILD_HANG, HANG = 25, 120, 500
 # Exit codes. GNU OpenMP ends the process if it cannot allocate its own few bytes.
-RIGHT, ENDED, REFUSED, WRONG, STAYS_WRONG = 0, 1, 70, 71, 72
+RIGHT, ENDED, REJECTED, WRONG, STAYS_WRONG = 0, 1, 70, 71, 72
 
 
 def case(seed: int) -> Counter[str]:
@@ -58,7 +58,7 @@ def main(seed: int) -> None:
             first, last = int(rng.integers(0, 24 << 20)), 0
         else:
             first, last = int(2 ** (rng.random() * 11)) - 1, int(pick(rng, [1, 1, 3, 3000]))
-        said = f"{name} {n} {'limit' if is_limit else 'allocations'} {first} {last}"
+        trial = f"{name} {n} {'limit' if is_limit else 'allocations'} {first} {last}"
         number = os.fork()
         if number == 0:
             signal.alarm(CHILD_HANG)
@@ -68,8 +68,8 @@ def main(seed: int) -> None:
             finally:
                 os._exit(code)
         code = os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
-        assert code in (RIGHT, REFUSED, ENDED), f"seed {seed}: {said}: {code}"
-        found["refused"] += code == REFUSED
+        assert code in (RIGHT, REJECTED, ENDED), f"seed {seed}: {trial}: {code}"
+        found["rejected"] += code == REJECTED
         found["ended by GNU OpenMP"] += code == ENDED
         found["limit" if is_limit else "allocation"] += 1
     print(json.dumps(found))
@@ -81,7 +81,7 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
     fail_after = ctypes.CDLL(None).fail_after
     good, bad, none = ctypes.c_long(first), ctypes.c_long(last), ctypes.c_long(0)
     result: Any = None
-    outcome, said = WRONG, None
+    outcome, wrong = WRONG, None
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     if not last:
         used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -90,13 +90,13 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
         fail_after(good, bad)
         result = work()
     except MemoryError:
-        outcome = REFUSED
+        outcome = REJECTED
     except SystemError as error:
         # The error of NumPy's Boolean selection without a buffer.
-        outcome = REFUSED if str(error) == "error return without exception set" else WRONG
-        said = None if outcome == REFUSED else error
+        outcome = REJECTED if str(error) == "error return without exception set" else WRONG
+        wrong = None if outcome == REJECTED else error
     except BaseException as error:
-        said = error
+        wrong = error
     while True:
         try:
             fail_after(none, none)
@@ -104,8 +104,8 @@ def _trial(work: Work, expected: bytes, first: int, last: int) -> int:
         except (MemoryError, ctypes.ArgumentError):  # of this call itself: fewer are left
             continue
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-    if said is not None:
-        print("raised", repr(said), repr(said.__cause__), file=sys.stderr, flush=True)
+    if wrong is not None:
+        print("raised", repr(wrong), repr(wrong.__cause__), file=sys.stderr, flush=True)
     if result is not None:
         outcome = RIGHT if as_bytes(result) == expected else WRONG
     result = None

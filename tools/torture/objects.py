@@ -6,6 +6,7 @@ import random
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,20 +18,14 @@ class BiteError(Exception):
     """What a biting object raises."""
 
 
-REFUSALS = (
-    BiteError,
-    ValueError,
-    TypeError,
-    RuntimeError,
-    IndexError,
-    OverflowError,
-    MemoryError,
+ERRORS = (
+    BiteError, ValueError, TypeError, RuntimeError, IndexError, OverflowError, MemoryError,
     AttributeError,
-)
+)  # fmt: skip
 
 
 class Biter:
-    """An object whose special methods do, one call in some, something else than they should."""
+    """An object whose special methods sometimes raise, change the input, or return nonsense."""
 
     def __init__(self, draw: random.Random, victims: list[Any]) -> None:
         self.draw, self.victims = draw, victims
@@ -52,50 +47,34 @@ class Biter:
         """Change the memory and the length of the input."""
         for victim in self.victims:
             if isinstance(victim, list):
-                self.draw.choice(
-                    [victim.clear, lambda v=victim: v.extend([self] * 50), victim.reverse]
-                )()
+                victim[:] = self.draw.choice([[], [*victim, *[self] * 50], victim[::-1]])
             elif isinstance(victim, dict):
                 victim[self.draw.randrange(99)] = self
             elif isinstance(victim, np.ndarray):
                 victim[: self.draw.randrange(1, 9)] = 7
 
-    def __hash__(self) -> int:
-        return self.bite(self.number)
-
     def __eq__(self, other: object) -> Any:
         return self.bite(isinstance(other, Biter) and self.number == other.number)
 
-    def __lt__(self, other: object) -> Any:
-        return self.bite(id(self) < id(other))
 
-    def __bool__(self) -> bool:
-        return self.bite(True)
-
-    def __index__(self) -> int:
-        return self.bite(self.number)
-
-    def __float__(self) -> float:
-        return self.bite(float(self.number))
-
-    def __len__(self) -> int:
-        return self.bite(3)
-
-    def __iter__(self) -> Any:
-        return iter(self.bite([self.number, self]))
-
-    def __getitem__(self, key: Any) -> Any:
-        return self.bite(self.number)
-
-    def __repr__(self) -> str:
-        return self.bite("Biter()")
-
-    def __str__(self) -> str:
-        return self.bite("b")
+USUAL: dict[str, Callable[..., Any]] = {
+    "__hash__": lambda biter: biter.number,
+    "__lt__": lambda biter, other: id(biter) < id(other),
+    "__bool__": lambda biter: True,
+    "__index__": lambda biter: biter.number,
+    "__float__": lambda biter: float(biter.number),
+    "__len__": lambda biter: 3,
+    "__getitem__": lambda biter, key: biter.number,
+    "__repr__": lambda biter: "Biter()",
+    "__str__": lambda biter: "b",
+    "__iter__": lambda biter: iter([biter.number, biter]),
+}
+for name, usual in USUAL.items():
+    setattr(Biter, name, lambda self, *others, f=usual: self.bite(f(self, *others)))
 
 
 class BitingText(str):
-    """A text that is not equal to itself for long."""
+    """A text that is equal to itself at random."""
 
     __slots__ = ()
 
@@ -107,7 +86,7 @@ class BitingText(str):
 
 
 class AsArray:
-    """What becomes an array in any way, of any kind."""
+    """An object that converts itself to an array."""
 
     def __init__(self, biter: Biter, array: Any) -> None:
         self.biter, self.array = biter, array
@@ -142,8 +121,8 @@ def case(seed: int) -> Counter[str]:
             warnings.simplefilter("ignore")
             try:
                 call()
-            except REFUSALS:
-                found["refused"] += 1
+            except ERRORS:
+                found["rejected"] += 1
         found[name] += 1
     return found
 
@@ -156,6 +135,7 @@ def _calls(
     wrapped = AsArray(one, array)
     known = Encoder(["c"], handle_unknown="ignore").fit({"c": ["a", "b"]})
     dtype = draw.choice([object, "f4", "S3", one])
+    biting = {"columns": [*biters], "prefix": one, "min_frequency": one}
     calls: list[tuple[str, Callable[[], Any]]] = [
         ("one_hot", lambda: one_hot(wrapped, 5)),
         ("one_hot", lambda: one_hot(array, one, axis=one)),
@@ -173,26 +153,20 @@ def _calls(
         ("fit", lambda: Encoder(["c", "d"]).fit_transform(table, "numpy")),
         ("fit", lambda: Encoder().fit(table).to_json()),
         ("fit", lambda: Encoder(["c"], categories={"c": [*biters]}, drop=one).fit(table)),
-        (
-            "fit",
-            lambda: Encoder([*biters], prefix=one, min_frequency=one).fit(
-                {b: ["a"] for b in biters}
-            ),
-        ),
+        ("fit", lambda: Encoder(**biting).fit({biter: ["a"] for biter in biters})),
         ("transform", lambda: known.transform(table, "csr")),
         ("transform", lambda: known.transform({"c": wrapped}, one)),
         ("inverse_transform", lambda: known.inverse_transform(wrapped)),
         ("check", lambda: known.check(table)),
     ]
-    try:
+    with suppress(ImportError):
         import pandas as pd
-    except ImportError:
-        pass
-    else:
+
+        import onehot_fast.integrations.pandas  # noqa: F401  the accessors
+
         calls += [
             ("pandas", lambda: Encoder(["c"]).fit_transform(pd.DataFrame({"c": objects}))),
             ("pandas", lambda: pd.Series(objects).onehot(prefix=one)),
         ]
-        import onehot_fast.integrations.pandas  # noqa: F401  the accessors
     draw.shuffle(calls)
     return calls

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import programs
 
 from torture.tensors import pick
 
-HANG = 300
 PRELUDE = """
 import os, random, signal, sys, threading, time
-from torture.works import as_bytes, works
+sys.path.append({tools!r})
+from torture.works import Checked, works
 draw = random.Random({seed})
 todo = works(0, draw.choice([50, 5_000, 100_000]), libraries=False)
-expected = {{name: as_bytes(work()) for name, work in todo.items()}}
-
-def check(name):
-    assert as_bytes(todo[name]()) == expected[name], name
+check = Checked(todo).check
 
 def work_for_ever():
     while True:
@@ -33,11 +28,10 @@ def start(n):
         threading.Thread(target=work_for_ever, daemon=True).start()
     time.sleep(draw.random() / 5)
 """
-# What a program does, and the exit code that is right for it.
+# Programs, and those of their exit codes that are not 0.
 PROGRAMS = {
     # The interpreter ends while daemon threads are inside calls and results are alive anywhere.
-    "end": (
-        """
+    "end": """
 kept = [work() for work in todo.values()]
 views = [memoryview(each) for each in kept if hasattr(each, "__array__") and each.dtype != object]
 cycle = [kept]; cycle.append(cycle)
@@ -48,13 +42,10 @@ class AtTheEnd:
 last = AtTheEnd()
 start(4)
 """,
-        0,
-    ),
-    "exit": ("start(4)\nsys.exit(3)", 3),
-    "killed": ("start(4)\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)", -signal.SIGTERM),
+    "exit": "start(4)\nsys.exit(3)",
+    "killed": "start(4)\nos.kill(os.getpid(), signal.SIGTERM)\ntime.sleep(60)",
     # A handler raises at random moments; the next call is right.
-    "signals": (
-        """
+    "signals": """
 class Rang(BaseException): pass
 is_armed = False
 def ring(*_):
@@ -75,11 +66,8 @@ while time.monotonic() < until:
 signal.setitimer(signal.ITIMER_REAL, 0)  # or it rings when the handler is gone
 print(n_rung)
 """,
-        0,
-    ),
     # Children of a fork beside threads do all works, and end as any process does.
-    "fork": (
-        """
+    "fork": """
 start(4)
 for _ in range(6):
     number = os.fork()
@@ -94,11 +82,8 @@ for _ in range(6):
     time.sleep(draw.random() / 20)
 os._exit(0)
 """,
-        0,
-    ),
     # A second interpreter imports the package or gets an error; the first one keeps working.
-    "interpreters": (
-        """
+    "interpreters": """
 try:
     import _xxsubinterpreters as interpreters
 except ImportError:
@@ -120,20 +105,16 @@ else:
     for name in todo:
         check(name)
 """,
-        0,
-    ),
 }
+CODES = {"exit": 3, "killed": -signal.SIGTERM}
 
 
 def case(seed: int) -> Counter[str]:
-    """Run one program to its end, which is the right one and quiet."""
-    rng = np.random.default_rng(seed)
-    name = pick(rng, [*PROGRAMS])
-    program, code = PROGRAMS[name]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PRELUDE.format(seed=seed) + program],
-        cwd=Path(__file__).parents[1], env=os.environ, capture_output=True, text=True, timeout=HANG,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (code, ""), (name, done.returncode, done.stderr)
+    """Run one program to its end: its exit code is right, and it prints no error."""
+    name = pick(np.random.default_rng(seed), [*PROGRAMS])
+    tools = str(Path(__file__).parents[1])
+    program = PRELUDE.format(seed=seed, tools=tools) + PROGRAMS[name]
+    done = programs.start(program, "-W", "ignore")
+    assert (done.returncode, done.stderr) == (CODES.get(name, 0), ""), (name, done)
     n = int(done.stdout) if name == "signals" else 1
     return Counter({name: n})

@@ -11,6 +11,8 @@ import ctypes
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from copy import copy
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,8 @@ from onehot_fast import Column, Encoder, OneHotMatrix, decode, multi_hot, one_ho
 from torture import library
 
 N, DEPTH = 3000, 12
-# What another thread may bring about; everything else is a failure.
-REFUSALS = (ValueError, RuntimeError, TypeError, IndexError, MemoryError)
+# Errors that another thread may cause; every other one is a failure.
+ERRORS = (ValueError, RuntimeError, TypeError, IndexError, MemoryError)
 REPEATS = 12
 
 
@@ -30,7 +32,7 @@ class Shared:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
         self.contents: list[tuple[np.ndarray, list[np.ndarray]]] = []
-        # Which arrays are changed, from the one to before the other, and whether it is over.
+        # The first changed array, the end of the changed arrays, and whether to stop.
         self.range = (ctypes.c_size_t * 3)()
 
     def array(self, *contents: np.ndarray) -> np.ndarray:
@@ -72,108 +74,55 @@ class _Changed(ctypes.Structure):
     )
 
 
+Call = tuple[str, Callable[[], Any], Callable[[Any], bool]]
+
+
 def case(seed: int) -> Counter[str]:
     """Call everything a few times over inputs that another thread changes."""
     rng = np.random.default_rng(seed)
     shared = Shared(rng)
-    calls = [
-        (len(shared.contents), call)
-        for kind in (_operator, _sparse, _columns, _arrow)
-        for call in kind(shared)
-    ]
+    kinds = (_operator, _ragged, _tables, _columns, _arrow)
+    calls = [(len(shared.contents), call) for kind in kinds for call in kind(shared)]
     found: Counter[str] = Counter()
     with shared.changing():
         for _ in range(REPEATS):
             for position in rng.permutation(len(calls)):
                 n_made, (name, call, check) = calls[position]
-                # Mostly those made last before the call, which it reads: they change the faster.
+                # Mostly change only the last arrays, which the call reads: they change more often.
                 first = max(n_made - 2, 0) if rng.random() < 0.8 else 0
                 shared.range[:2] = first, n_made
                 try:
                     result = call()
-                except REFUSALS:
-                    found["refused"] += 1
+                except ERRORS:
+                    found["rejected"] += 1
                 else:
                     assert check(result), name
                 found[name] += 1
     return found
 
 
-Call = tuple[str, Callable[[], Any], Callable[[Any], bool]]
-
-
-def _is_below(depth: int) -> Callable[[Any], bool]:
-    return lambda classes: bool((classes >= -1).all() and (classes < depth).all())
-
-
-def _operator(shared: Shared) -> Iterator[Call]:
-    """Yield calls of the operator over indices, tensors, values, offsets and flat elements."""
-    rng = shared.rng
-    for dtype in ("i1", "u2", "i4", "i8", "u8", "f8"):
-        good = rng.integers(0, DEPTH, N).astype(dtype)
-        bad = rng.integers(0, 2**63, N).astype(dtype) if dtype != "f8" else np.full(N, 1e300)
-        indices = shared.array(
-            good, bad, np.full(N, DEPTH, dtype), ~good if dtype != "f8" else -good
-        )
-        for axis, width in ((-1, "u1"), (-1, "f4"), (0, "u1"), (0, "V3")):
-            off, on = np.zeros((), width), np.frombuffer(b"\1" * np.dtype(width).itemsize, width)[0]
-            options = {"axis": axis, "on_value": on, "off_value": off, "dtype": width}
-            yield (
-                "one_hot",
-                lambda i=indices, o=options: one_hot(i, DEPTH, num_threads=2, **o),
-                lambda tensor: tensor.size == N * DEPTH,
-            )
-        yield (
-            "one_hot",
-            lambda i=indices: one_hot(i, DEPTH, out_of_range="error", negative_indices="normalize"),
-            lambda tensor: tensor.shape == (N, DEPTH),
-        )
-    for dtype, depth in (("u1", 4096), ("u2", 64), ("f4", 7), ("f8", 300), ("S3", 9), ("c16", 5)):
-        shape = (max(1, N // depth), depth)
-        ones = np.ones(shape, dtype)
-        tensor = shared.array(
-            ones, np.zeros(shape, dtype), np.eye(*shape, dtype="i1").astype(dtype)
-        )
-        on = ones.flat[0]
-        for axis in (0, 1):
-            yield (
-                "decode",
-                lambda t=tensor, a=axis, v=on: decode(t, a, on_value=v, multiple="first"),
-                _is_below(tensor.shape[axis]),
-            )
-    good = np.arange(N + 1)
-    bad = good.copy()
-    bad[1::2] = 2**40
-    offsets = shared.array(good, bad, good[::-1].copy(), np.full(N + 1, -1), np.zeros(N + 1, int))
-    codes = shared.array(rng.integers(0, DEPTH, N), rng.integers(-(2**63), 2**63 - 1, N))
-    for mode in ("set", "count"):
-        yield (
-            "multi_hot",
-            lambda m=mode: multi_hot(codes, DEPTH, offsets=offsets, mode=m),
-            lambda matrix: matrix.shape == (N, DEPTH),
-        )
-        yield (
-            "multi_hot csr",
-            lambda m=mode: multi_hot(codes, DEPTH, offsets=offsets, mode=m, output="csr"),
-            _is_sparse(N, DEPTH),
-        )
-
-
-def _is_sparse(n_rows: int, n_columns: int) -> Callable[[Any], bool]:
-    """Return the check of a sparse matrix: all positions are within it."""
+def has_shape(*shape: int) -> Callable[[Any], bool]:
+    """Return the check of a shape, and that all positions of a sparse matrix are within it."""
 
     def check(matrix: Any) -> bool:
-        size = n_columns if matrix.format == "csr" else n_rows
-        ends = matrix.indptr
+        if isinstance(matrix, np.ndarray):
+            return matrix.shape == shape
+        ends, positions = matrix.indptr, matrix.indices
+        n_vectors, size = shape if matrix.format == "csr" else shape[::-1]
         return bool(
-            matrix.shape == (n_rows, n_columns)
+            (matrix.shape, len(ends)) == (shape, n_vectors + 1)
             and (np.diff(ends) >= 0).all()
-            and ends[-1] == len(matrix.indices) == len(matrix.data)
-            and (matrix.indices >= 0).all()
-            and (matrix.indices < size).all()
+            and ends[-1] == len(positions) == len(matrix.data)
+            and (positions >= 0).all()
+            and (positions < size).all()
         )
 
     return check
+
+
+def _is_sparse(matrix: Any) -> bool:
+    """Check a matrix of any number of columns."""
+    return has_shape(N, matrix.shape[1])(matrix)
 
 
 def _is_consistent(matrix: OneHotMatrix) -> bool:
@@ -187,7 +136,44 @@ def _is_consistent(matrix: OneHotMatrix) -> bool:
     )
 
 
-def _sparse(shared: Shared) -> Iterator[Call]:
+def _operator(shared: Shared) -> Iterator[Call]:
+    """Yield calls of the operator over indices and tensors."""
+    rng = shared.rng
+    for dtype in ("i1", "u2", "i4", "i8", "u8", "f8"):
+        good = rng.integers(0, DEPTH, N).astype(dtype)
+        bad = rng.integers(0, 2**63, N).astype(dtype) if dtype != "f8" else np.full(N, 1e300)
+        negative = ~good if dtype != "f8" else -good
+        indices = shared.array(good, bad, np.full(N, DEPTH, dtype), negative)
+        for axis, width in ((-1, "u1"), (-1, "f4"), (0, "u1"), (0, "V3")):
+            off, on = np.zeros((), width), np.frombuffer(b"\1" * np.dtype(width).itemsize, width)[0]
+            options = {"axis": axis, "on_value": on, "off_value": off, "dtype": width}
+            check = has_shape(*((DEPTH, N) if axis == 0 else (N, DEPTH)))
+            yield "one_hot", partial(one_hot, indices, DEPTH, num_threads=2, **options), check
+        options = {"out_of_range": "error", "negative_indices": "normalize"}
+        yield "one_hot", partial(one_hot, indices, DEPTH, **options), has_shape(N, DEPTH)
+    for dtype, depth in (("u1", 4096), ("u2", 64), ("f4", 7), ("f8", 300), ("S3", 9), ("c16", 5)):
+        shape = (max(1, N // depth), depth)
+        ones, eye = np.ones(shape, dtype), np.eye(*shape, dtype="i1").astype(dtype)
+        tensor = shared.array(ones, np.zeros(shape, dtype), eye)
+        for axis in (0, 1):
+            call = partial(decode, tensor, axis, on_value=ones.flat[0], multiple="first")
+            yield "decode", call, lambda k, n=shape[axis]: ((k >= -1) & (k < n)).all()
+
+
+def _ragged(shared: Shared) -> Iterator[Call]:
+    """Yield encodings of flat elements between offsets."""
+    rng, good = shared.rng, np.arange(N + 1)
+    bad = good.copy()
+    bad[1::2] = 2**40
+    offsets = shared.array(good, bad, good[::-1].copy(), np.full(N + 1, -1), np.zeros(N + 1, int))
+    codes = shared.array(rng.integers(0, DEPTH, N), rng.integers(-(2**63), 2**63 - 1, N))
+    for mode in ("set", "count"):
+        call = partial(multi_hot, codes, DEPTH, offsets=offsets, mode=mode)
+        yield "multi_hot", call, has_shape(N, DEPTH)
+        yield "multi_hot csr", partial(call, output="csr"), has_shape(N, DEPTH)
+
+
+def _tables(shared: Shared) -> Iterator[Call]:
     """Yield encodings of coded columns, and what they are decoded from."""
     rng = shared.rng
     names = np.array([f"n{i}" for i in range(DEPTH)], object)
@@ -195,32 +181,25 @@ def _sparse(shared: Shared) -> Iterator[Call]:
     table = {}
     for name, dtype in (("a", "i1"), ("b", "i8")):
         good = rng.integers(0, DEPTH, N).astype(dtype)
-        bad = np.full(N, np.iinfo(dtype).max, dtype)
-        codes = shared.array(good, bad, -good - 1)
-        codes[:] = good
+        codes = shared.array(good, np.full(N, np.iinfo(dtype).max, dtype), -good - 1)
         table[name] = Column(codes, names, source="category")
+    shape = N, 2 * DEPTH
     for form in ("csr", "csc", "numpy"):
-        is_right = _is_sparse(N, 2 * DEPTH) if form != "numpy" else lambda matrix: len(matrix) == N
-        yield f"transform {form}", lambda f=form: encoder.transform(table, f), is_right
+        yield f"transform {form}", partial(encoder.transform, table, form), has_shape(*shape)
     codes = [table[name].codes for name in "ab"]
     numeric = shared.array(np.zeros((N, 2)), np.ones((N, 2)))
-    for name, make in (
-        ("implicit", lambda: encoder.transform(table, "implicit")),
-        ("from_codes", lambda: OneHotMatrix.from_codes(codes, [DEPTH] * 2, numeric=numeric)),
-    ):
-        yield name, make, _is_consistent
+    yield "implicit", partial(encoder.transform, table, "implicit"), _is_consistent
+    call = partial(OneHotMatrix.from_codes, codes, [DEPTH] * 2, numeric=numeric)
+    yield "from_codes", call, _is_consistent
     yield "fit", lambda: Encoder().fit(table), lambda fitted: fitted.n_features <= 2 * DEPTH
-    shape = N, 2 * DEPTH
     encoded = shared.array(np.ones(shape), np.zeros(shape), encoder.transform(table, "numpy"))
-    yield (
-        "inverse_transform",
-        lambda: encoder.inverse_transform(encoded),
-        lambda columns: set(columns["a"].tolist()) <= {*names.tolist(), None},
-    )
+    known = {*names.tolist(), None}
+    call = partial(encoder.inverse_transform, encoded)
+    yield "inverse_transform", call, lambda columns: set(columns["a"].tolist()) <= known
 
 
 def _columns(shared: Shared) -> Iterator[Call]:
-    """Yield encoders that learn values, and look them up, where the caller keeps them."""
+    """Yield encoders that learn values, and look them up, in memory of the caller."""
     rng = shared.rng
     contents = {
         "i8": (rng.integers(0, 50, N), rng.integers(-(2**63), 2**63 - 1, N)),
@@ -232,24 +211,15 @@ def _columns(shared: Shared) -> Iterator[Call]:
         "S40": (_texts(rng, "S40", 50), _texts(rng, "S40", N)),
     }
     for dtype, parts in contents.items():
-        values = shared.array(*(part.astype(dtype) for part in parts))
-        known = Encoder(["c"], handle_unknown="ignore").fit({"c": parts[0].astype(dtype)})
-        yield (
-            f"fit {dtype}",
-            lambda v=values: Encoder(["c"], handle_unknown="ignore").fit_transform(
-                {"c": v}, output="csr"
-            ),
-            lambda matrix: matrix.shape[0] == N and _is_sparse(*matrix.shape)(matrix),
-        )
-        yield (
-            f"transform {dtype}",
-            lambda v=values, e=known: e.transform({"c": v}, "csr"),
-            _is_sparse(N, known.n_features),
-        )
+        values = {"c": shared.array(*(part.astype(dtype) for part in parts))}
+        new = Encoder(["c"], handle_unknown="ignore")
+        known = copy(new).fit({"c": parts[0].astype(dtype)})
+        yield f"fit {dtype}", partial(new.fit_transform, values, output="csr"), _is_sparse
+        yield f"transform {dtype}", partial(known.transform, values, "csr"), _is_sparse
 
 
 def _texts(rng: np.random.Generator, dtype: str, n_distinct: int) -> np.ndarray:
-    """Return texts of any length, some with letters beyond ASCII and none that is no character."""
+    """Return texts of any length, some with letters beyond ASCII."""
     letter = "é" if dtype.startswith("U") else "e"
     width = np.dtype(dtype).itemsize // np.dtype(f"{dtype[0]}1").itemsize
     pool = [f"{i}{letter * int(rng.integers(0, width))}"[:width] for i in range(n_distinct)]
@@ -262,46 +232,25 @@ def _arrow(shared: Shared) -> Iterator[Call]:
         import pyarrow as pa
     except ImportError:
         return
-    rng = shared.rng
+    rng, new, strict = shared.rng, Encoder(["c"], handle_unknown="ignore"), Encoder(["c"])
     bits = shared.array(*(np.full(-(-N // 8), value, np.uint8) for value in (255, 0, 0x5A)))
     for kind, dtype in ((pa.int8(), "i1"), (pa.uint32(), "u4"), (pa.int64(), "i8")):
         good = rng.integers(0, 3, N).astype(dtype)
         data = shared.array(good, np.full(N, np.iinfo(dtype).max, dtype), ~good)
-        data[:] = good
-        words = pa.array(["a", "b", "c"])
-        for validity in (None, bits):
-            buffers = [None if validity is None else pa.py_buffer(validity), pa.py_buffer(data)]
-            plain = pa.Array.from_buffers(kind, N, buffers)
-            yield (
-                "arrow numbers",
-                lambda a=plain: Encoder(["c"], handle_unknown="ignore").fit({"c": a}),
-                lambda fitted: fitted.n_features <= 2 * N,
-            )
-            indices = pa.Array.from_buffers(kind, N, buffers)
-            coded = pa.DictionaryArray.from_arrays(indices, words, safe=False)
-            yield (
-                "arrow dictionary",
-                lambda a=coded: Encoder(["c"]).fit_transform({"c": a}, output="csr"),
-                lambda matrix: _is_sparse(*matrix.shape)(matrix),
-            )
-    text = np.frombuffer(("x" * 30 * N).encode(), np.uint8).copy()
+        for validity in (None, pa.py_buffer(bits)):
+            indices = pa.Array.from_buffers(kind, N, [validity, pa.py_buffer(data)])
+            call = partial(new.fit, {"c": indices})
+            yield "arrow numbers", call, lambda fitted: fitted.n_features <= 2 * N
+            coded = pa.DictionaryArray.from_arrays(indices, ["a", "b", "c"], safe=False)
+            call = partial(strict.fit_transform, {"c": coded}, output="csr")
+            yield "arrow dictionary", call, _is_sparse
+    text = np.frombuffer(b"x" * 30 * N, np.uint8)
     data = shared.array(text, np.full(len(text), ord("|"), np.uint8))
     steps = np.sort(rng.integers(0, len(text), N + 1)).astype(np.int32)
-    steps[-1] = len(text)
     wild = rng.integers(-5, len(text), N + 1).astype(np.int32)
-    wild[-1] = len(text)
-    offsets = shared.array(steps, wild)
-    offsets[:] = steps
-    strings = pa.Array.from_buffers(
-        pa.string(), N, [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    )
-    yield (
-        "arrow texts",
-        lambda: Encoder(["c"]).fit_transform({"c": strings}, output="csr"),
-        lambda matrix: _is_sparse(*matrix.shape)(matrix),
-    )
-    yield (
-        "arrow separated",
-        lambda: multi_hot(strings, sep="|", categories=["x", "xx"], output="csr"),
-        _is_sparse(N, 2),
-    )
+    steps[-1] = wild[-1] = len(text)
+    buffers = [None, *map(pa.py_buffer, (shared.array(steps, wild), data))]
+    strings = pa.Array.from_buffers(pa.string(), N, buffers)
+    yield "arrow texts", partial(strict.fit_transform, {"c": strings}, output="csr"), _is_sparse
+    call = partial(multi_hot, strings, sep="|", categories=["x", "xx"], output="csr")
+    yield "arrow separated", call, has_shape(N, 2)

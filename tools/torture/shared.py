@@ -1,38 +1,38 @@
-"""Threads that share what may be shared: a fitted encoder, a dictionary, parts of one output.
+"""Threads that share fitted encoders, a dictionary, and parts of one output.
 
-Nothing is built when they begin: hash tables, look-up tables, names and layouts are made by
+The threads begin with empty caches: hash tables, look-up tables, names and layouts are made by
 the first thread. ThreadSanitizer watches in ``.ci/variant thread``.
 """
 
 from __future__ import annotations
 
-import pickle
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from onehot_fast import Encoder, decode, multi_hot, one_hot
+from onehot_fast import one_hot
 from onehot_fast._categories.dictionary import Dictionary
 from torture.tensors import pick
-from torture.works import as_bytes
+from torture.works import as_bytes, works
 
-THREADS, REPEATS = 6, 3
-HANG = 300
+THREADS, REPEATS, HANG = 6, 3, 300
+Shared = Iterator[tuple[str, Callable[[int], tuple[Any, Any]]]]
 
 
 def case(seed: int) -> Counter[str]:
     """Let threads use new objects at the same moment."""
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
-    for call, name in [*_encoders(rng), *_dictionaries(rng), *_outputs(rng)]:
-        found[name] += _together(call, name)
+    for name, call in [*_works(rng, seed), *_dictionaries(rng), *_outputs(rng)]:
+        _together(name, call)
+        found[name] += THREADS * REPEATS
     return found
 
 
-def _together(call: Callable[[int], tuple[Any, Any]], name: str) -> int:
+def _together(name: str, call: Callable[[int], tuple[Any, Any]]) -> None:
     """Call from every thread after one barrier; all results are right."""
     barrier, wrong = threading.Barrier(THREADS, timeout=HANG), []
 
@@ -51,46 +51,28 @@ def _together(call: Callable[[int], tuple[Any, Any]], name: str) -> int:
     for thread in threads:
         thread.join()
     assert not wrong, (name, wrong)
-    return THREADS * REPEATS
 
 
-def _encoders(rng: np.random.Generator) -> Any:
-    """Yield uses of one new encoder."""
-    n, n_levels = int(pick(rng, [50, 3000])), int(pick(rng, [3, 700]))
-    texts = np.array([f"{i} {'y' * (i % 30)}" for i in range(n_levels)], object)
-    table = {
-        "text": texts[rng.integers(0, n_levels, n)],
-        "number": rng.integers(0, n_levels, n) * 2**33,
-        "float": rng.integers(0, 9, n) / 3,
-    }
-    known = Encoder([*table], dtype="f4", handle_unknown="ignore").fit(table)
-    written = pickle.dumps(known)
-    names = known.get_feature_names_out()
-    for form in ("numpy", "csr", "csc"):
-        expected = known.transform(table, form)
-        fresh = pickle.loads(written)
-        yield lambda _, e=fresh, f=form, x=expected: (e.transform(table, f), x), f"transform {form}"
-    fresh = pickle.loads(written)
-    yield lambda _: (fresh.get_feature_names_out(), names), "names"
-    dense, back = known.transform(table, "numpy"), pickle.loads(written)
-    decoded = known.inverse_transform(dense)
-    yield lambda _: (back.inverse_transform(dense), decoded), "inverse"
-    unfitted = known.to_json()
-    yield lambda _: (Encoder([*table], dtype="f4").fit(table).n_features, known.n_features), "fit"
-    yield lambda _: (Encoder.from_json(unfitted).to_json(), unfitted), "JSON"
+def _works(rng: np.random.Generator, seed: int) -> Shared:
+    """Yield calls whose results are those of equal objects, in any order."""
+    n = int(pick(rng, [50, 3000]))
+    alone, shared = (works(seed, n, libraries=False) for _ in range(2))
+    for name in rng.permutation([*shared]).tolist():
+        result = alone[name]()
+        yield name, lambda _, work=shared[name], result=result: (work(), result)
 
 
-def _dictionaries(rng: np.random.Generator) -> Any:
+def _dictionaries(rng: np.random.Generator) -> Shared:
     """Yield look-ups in one dictionary, and reads of its values."""
     values = rng.permutation(int(pick(rng, [10, 20_000]))) * 2**35
     known = Dictionary("int64", values)
     order = rng.permutation(len(values))
-    yield lambda _: (known.lookup(values[order]), order.astype(np.int32)), "lookup"
-    yield lambda _: (known.values, values), "values"
+    yield "lookup", lambda _: (known.lookup(values[order]), order.astype(np.int32))
+    yield "values", lambda _: (known.values, values)
 
 
-def _outputs(rng: np.random.Generator) -> Any:
-    """Yield writes into parts of one output, and calls whose memory goes through one cache."""
+def _outputs(rng: np.random.Generator) -> Shared:
+    """Yield writes into parts of one output."""
     n, depth = int(pick(rng, [300, 40_000])), int(pick(rng, [3, 17, 300]))
     n = min(n, 2_000_000 // depth)
     indices = rng.integers(-1, depth, (THREADS, n))
@@ -101,14 +83,4 @@ def _outputs(rng: np.random.Generator) -> Any:
         one_hot(indices[number], depth, dtype="u1", out=out[number], num_threads=2)
         return out[number], expected[number]
 
-    yield write, "out"
-    shared = indices[0]
-    yield lambda _: (one_hot(shared, depth, dtype="u1", num_threads=2), expected[0]), "one_hot"
-    planes = np.ascontiguousarray(expected[0].T)
-    yield lambda _: (one_hot(shared, depth, axis=0, dtype="u1"), planes), "planes"
-    yield lambda _: (decode(expected[1]), indices[1]), "decode"
-    offsets = np.arange(n + 1)
-    yield (
-        lambda _: (multi_hot(shared, depth, offsets=offsets, dtype="u1"), expected[0]),
-        "multi_hot",
-    )
+    yield "out", write

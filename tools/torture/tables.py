@@ -6,20 +6,27 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
+from importlib.util import find_spec
 from typing import Any
 
 import encoder_oracle
 import numpy as np
+from libraries import LIBRARIES
 
 from onehot_fast import Encoder, OneHotMatrix
 from torture.tensors import pick
 
 SMALL_TABLES = 8
-LIGHT = "mapping", "lists", "pandas", "pyarrow", "polars"
+# The module of each library, and those that are installed.
+MODULES = {
+    "numpy": "numpy", "lists": "numpy", "pandas": "pandas", "arrow": "pyarrow",
+    "polars": "polars", "narwhals": "narwhals", "dask": "dask",
+}  # fmt: skip
+HAS_SKLEARN = find_spec("sklearn") and find_spec("pandas")
+INSTALLED = [name for name, module in MODULES.items() if find_spec(module)]
 # How often a library is chosen: Dask takes as long as all others together.
-SHARES = {"mapping": 1.0, "dask": 0.15}
-HERE = {"scheduler": "synchronous"}
+SHARES = {"numpy": 1.0, "dask": 0.15}
 LETTERS = "abé€𝄞 _\0"
 
 
@@ -45,17 +52,13 @@ def _floats(rng: np.random.Generator, most: int) -> list[Any]:
     return [pick(rng, special) for _ in range(int(rng.integers(1, 6)))] + [float(rng.random())]
 
 
-def _truths(rng: np.random.Generator, most: int) -> list[Any]:
-    return [True, False][int(rng.integers(2)) :]
-
-
 # Functions that make a pool of values, of a maximal number.
 KINDS: dict[str, Callable[[np.random.Generator, int], list[Any]]] = {
     "text": _texts,
-    "declared": _texts,
+    "dictionary": _texts,
     "integer": _integers,
     "float": _floats,
-    "truth": _truths,
+    "truth": lambda rng, most: [True, False][int(rng.integers(2)) :],
 }
 DTYPES = {"integer": np.int64, "float": np.float64, "truth": np.bool_}
 
@@ -66,76 +69,34 @@ def _array(values: list[Any], kind: str) -> np.ndarray:
     return array
 
 
-def mapping(rows: Any, kinds: Any) -> Any:
-    """Return a dict of arrays."""
-    return {name: _array(values, kinds[name]) for name, values in rows.items()}
+def make(library: str, rows: Any, kinds: Any) -> Any:
+    """Return a table of a library."""
+    if library == "lists":
+        return dict(rows)
+    arrays = {name: _array(values, kinds[name]) for name, values in rows.items()}
+    if library == "dask":
+        import dask
+        import dask.dataframe as dd
 
-
-def _lists(rows: Any, kinds: Any) -> Any:
-    return dict(rows)
-
-
-def pandas(rows: Any, kinds: Any) -> Any:
-    """Return a frame of pandas."""
-    import pandas as pd
-
-    return pd.DataFrame({n: pd.Series(_array(v, kinds[n])) for n, v in rows.items()})
-
-
-def _arrow(rows: Any, kinds: Any) -> Any:
-    import pyarrow as pa
-
-    types = {"integer": pa.int64(), "float": pa.float64(), "truth": pa.bool_()}
-    columns = {n: pa.array(v, types.get(kinds[n], pa.string())) for n, v in rows.items()}
-    for name, kind in kinds.items():
-        if kind == "declared":  # by its values alone: a dictionary declares nothing in Arrow
-            columns[name] = columns[name].dictionary_encode()
-    return pa.table(columns)
-
-
-def _polars(rows: Any, kinds: Any) -> Any:
-    import polars as pl
-
-    types = {"integer": pl.Int64, "float": pl.Float64, "truth": pl.Boolean}
-    return pl.DataFrame(
-        {n: pl.Series(n, v, types.get(kinds[n], pl.String)) for n, v in rows.items()}
-    )
-
-
-def _dask(rows: Any, kinds: Any) -> Any:
-    import dask
-    import dask.dataframe as dd
-
-    with dask.config.set({"dataframe.convert-string": False}):
-        return dd.from_pandas(pandas(rows, kinds), npartitions=3)
-
-
-@cache
-def libraries(*names: str) -> dict[str, Callable[[Any, Any], Any]]:
-    """Return a function for each library that is installed, which makes its tables."""
-    made = {
-        "mapping": mapping, "lists": _lists, "pandas": pandas, "pyarrow": _arrow,
-        "polars": _polars, "dask": _dask,
-    }  # fmt: skip
-    modules = {"dask": "dask.dataframe", "mapping": "numpy", "lists": "numpy"}
-    found = {}
-    for name in names or made:
-        try:
-            __import__(modules.get(name, name))
-        except ImportError:
-            continue
-        found[name] = made[name]
-    return found
+        with dask.config.set({"dataframe.convert-string": False}):
+            return dd.from_pandas(LIBRARIES["pandas"]().table(arrays), npartitions=3)
+    table = LIBRARIES[library]().table(arrays)
+    if library == "arrow":
+        for i, kind in enumerate(kinds.values()):
+            if kind == "dictionary":
+                table = table.set_column(i, table.column_names[i], table[i].dictionary_encode())
+    return table
 
 
 def case(seed: int) -> Counter[str]:
     """Fit one table, and more often many small ones, and transform the rows of others."""
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
+    light = [name for name in INSTALLED if name != "dask"]
     for _ in range(SMALL_TABLES):
-        readers = [pick(rng, [*libraries(*LIGHT)]) for _ in range(2)]
+        readers = [pick(rng, light) for _ in range(2)]
         _compare(rng, found, 6, int(pick(rng, [0, 1, 1, 2, 5, 12])), readers)
-    chosen = [name for name in libraries() if rng.random() < SHARES.get(name, 0.6)]
+    chosen = [name for name in INSTALLED if rng.random() < SHARES.get(name, 0.6)]
     _compare(rng, found, 200, int(pick(rng, [0, 1, 2, 5, 40, 300])), chosen)
     return found
 
@@ -149,68 +110,63 @@ def _compare(
     fitted = {name: draw_rows(rng, pool, max(n_rows, 1)) for name, pool in pools.items()}
     rows = {name: draw_rows(rng, pool, n_rows) for name, pool in pools.items()}
     options = draw_options(rng, fitted)
-    given = {k: v for k, v in vars(options).items() if k != "categories"}
-    tables = {name: libraries()[name] for name in chosen}
-    encoders = [Encoder([*kinds], dtype="f4", **given) for _ in tables]
-    half = max(n_rows, 1) // 2
-    for encoder, (name, table) in zip(encoders, tables.items(), strict=True):
-        if rng.random() < 0.8 or name == "dask":
-            encoder.fit(table(fitted, kinds))
-            found[f"fit {name}"] += 1
-            continue
-        for part in (slice(half), slice(half, None)):
-            encoder.partial_fit(table({c: v[part] for c, v in fitted.items()}, kinds))
-        found["partial_fit"] += 2
+    encoders = [_fitted(rng, found, library, fitted, kinds, options) for library in chosen]
     # 0.0 and -0.0 are one category, 0.0.
     fitted = {c: [0.0 if v == 0 and type(v) is float else v for v in fitted[c]] for c in fitted}
     names = [n for c in kinds for n in encoder_oracle.names(c, fitted[c], options)]
     wanted = encoded_rows(rows, fitted, options)
     encoder = encoders[0]
-    for other in encoders:
+    back = Encoder.from_json(encoder.to_json())
+    for other in [*encoders, back]:
         assert [*other.get_feature_names_out()] == names, (chosen, fitted, options)
         assert other == encoder, (chosen, fitted, options)
-    back = Encoder.from_json(encoder.to_json())
-    assert back == encoder
-    if n_values > 6:
-        _merge(encoder, fitted, kinds, given, half, found)
+    if n_values > 6 and HAS_SKLEARN:
         _to_sklearn(encoder, rows, kinds, wanted, found)
         _like_sklearn(rng, fitted, rows, kinds, found)
-    for name, table in tables.items():
-        form = pick(
-            rng, ["numpy", "csr"] if name == "dask" else ["numpy", "csr", "csc", "implicit"]
-        )
-        said: tuple[Any, ...] = (name, form, fitted, rows, options)
+    for library in chosen:
+        forms = ["numpy", "csr"] if library == "dask" else ["numpy", "csr", "csc", "implicit"]
+        form = pick(rng, forms)
+        context: tuple[Any, ...] = (library, form, fitted, rows, options)
         try:
-            actual = pick(rng, [encoder, back]).transform(table(rows, kinds), form)
-            actual = actual.compute(**HERE) if name == "dask" else actual
+            actual = pick(rng, [encoder, back]).transform(make(library, rows, kinds), form)
+            actual = actual.compute(scheduler="synchronous") if library == "dask" else actual
         except ValueError:
-            assert wanted is None, said
-            found["refused"] += 1
+            assert wanted is None, context
+            found["rejected"] += 1
             continue
-        assert wanted is not None, said
+        assert wanted is not None, context
         if form == "implicit":
-            _check_products(rng, actual, wanted, said)
+            _check_products(rng, actual, wanted, context)
             actual = actual.to_csr("f4")
         dense = actual if form == "numpy" else actual.toarray()
-        np.testing.assert_array_equal(dense, wanted, err_msg=str(said))
-        found[f"transform {name}"] += 1
+        np.testing.assert_array_equal(dense, wanted, err_msg=str(context))
+        found[f"transform {library}"] += 1
     if wanted is not None and options.drop is None and options.handle_unknown != "ignore":
-        compare_inverse(encoder, rows, kinds, options, fitted, found)
+        compare_inverse(encoder, rows, options, fitted, wanted)
+        found["inverse"] += 1
 
 
-def _merge(
-    encoder: Encoder, fitted: Any, kinds: Any, given: Any, half: int, found: Counter[str]
-) -> None:
-    """Fit two parts and merge them."""
-    merged = [Encoder([*kinds], dtype="f4", **given) for _ in range(2)]
-    for one, part in zip(merged, (slice(half), slice(half, None)), strict=True):
-        one.partial_fit(mapping({c: v[part] for c, v in fitted.items()}, kinds))
-    assert merged[0].merge(merged[1]) == encoder
-    found["merge"] += 1
+def _fitted(
+    rng: np.random.Generator, found: Counter[str], library: str, rows: Any, kinds: Any, options: Any
+) -> Encoder:
+    """Fit all rows at once, or two parts in turn, or two parts that are merged."""
+    given = {k: v for k, v in vars(options).items() if k != "categories"}
+    encoder, other = (Encoder([*kinds], dtype="f4", **given) for _ in range(2))
+    way = "fit" if library == "dask" else pick(rng, ["fit", "fit", "partial_fit", "merge"])
+    found[f"{way} {library}"] += 1
+    if way == "fit":
+        return encoder.fit(make(library, rows, kinds))
+    half = len(next(iter(rows.values()))) // 2
+    parts = [{c: v[part] for c, v in rows.items()} for part in (slice(half), slice(half, None))]
+    first, second = (make(library, part, kinds) for part in parts)
+    encoder.partial_fit(first)
+    if way == "merge":
+        return encoder.merge(other.partial_fit(second))
+    return encoder.partial_fit(second)
 
 
 def _check_products(
-    rng: np.random.Generator, matrix: OneHotMatrix, wanted: np.ndarray, said: tuple[Any, ...]
+    rng: np.random.Generator, matrix: OneHotMatrix, wanted: np.ndarray, context: tuple[Any, ...]
 ) -> None:
     """Compare products of whole numbers, which are exact in any order."""
     n_rows, n_columns = wanted.shape
@@ -224,7 +180,7 @@ def _check_products(
         (matrix.gram(weights), scaled.T @ wanted),
         (matrix.gram(weights, output="csr").toarray(), scaled.T @ wanted),
     ):
-        np.testing.assert_array_equal(actual, expected, err_msg=str(said))
+        np.testing.assert_array_equal(actual, expected, err_msg=str(context))
 
 
 def draw_options(rng: np.random.Generator, fitted: Any) -> encoder_oracle.Options:
@@ -242,10 +198,9 @@ def draw_options(rng: np.random.Generator, fitted: Any) -> encoder_oracle.Option
 
 
 def compare_inverse(
-    encoder: Encoder, rows: Any, kinds: Any, options: Any, fitted: Any, found: Counter[str]
+    encoder: Encoder, rows: Any, options: Any, fitted: Any, matrix: np.ndarray
 ) -> None:
     """Decode rows of frequent categories."""
-    matrix = encoder.transform(mapping(rows, kinds), "numpy")
     values = encoder.inverse_transform(matrix)
     for name, column in rows.items():
         rare = encoder_oracle.is_infrequent(fitted[name], options)
@@ -254,39 +209,38 @@ def compare_inverse(
         for value, decoded in zip(column, values[name].tolist(), strict=True):
             if not encoder_oracle.is_missing(value) and value in own:
                 assert decoded == value, (name, value, decoded)
-    found["inverse"] += 1
 
 
 def _to_sklearn(
     encoder: Encoder, rows: Any, kinds: Any, wanted: np.ndarray | None, found: Counter[str]
 ) -> None:
     """Compare with scikit-learn's own encoder, if it has these options."""
-    if _sklearn() is None or any(map(_is_refused_by_sklearn, rows.values())):
+    values = [value for column in rows.values() for value in column]
+    # scikit-learn rejects tables without rows and infinite values.
+    if not values or any(isinstance(v, float) and math.isinf(v) for v in values):
         return
-    try:
+    with suppress(ValueError):
         theirs = encoder.to_sklearn()
-    except ValueError:
-        found["to_sklearn refused"] += 1
-        return
-    try:
-        actual = theirs.transform(pandas(rows, kinds))
-    except ValueError:
-        # Missing values that `fit` did not see are unknown values of scikit-learn's class.
-        has_missing = any(encoder_oracle.is_missing(v) for column in rows.values() for v in column)
-        assert wanted is None or has_missing, "scikit-learn rejects it"
-    else:
-        assert wanted is not None, "scikit-learn accepts it"
-        np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
-    found["to_sklearn"] += 1
+        found["to_sklearn"] += 1
+        try:
+            actual = theirs.transform(make("pandas", rows, kinds))
+        except ValueError:
+            # Missing values that `fit` did not see are unknown values of scikit-learn's class.
+            is_right = wanted is None or any(map(encoder_oracle.is_missing, values))
+            assert is_right, "scikit-learn rejects it"
+        else:
+            assert wanted is not None, "scikit-learn accepts it"
+            np.testing.assert_array_equal(actual, wanted, err_msg="scikit-learn")
 
 
 def _like_sklearn(
     rng: np.random.Generator, fitted: Any, rows: Any, kinds: Any, found: Counter[str]
 ) -> None:
     """Compare the drop-in class with scikit-learn's encoder."""
-    preprocessing = _sklearn()
-    if preprocessing is None or not all(rows.values()):
+    if not all(rows.values()):
         return
+    from sklearn import preprocessing
+
     from onehot_fast.integrations.sklearn import OneHotEncoder
 
     options = {
@@ -297,28 +251,16 @@ def _like_sklearn(
         "dtype": np.float32,
         "sparse_output": bool(rng.integers(2)),
     }
-    results = [
-        _result(kind(**options), pandas(fitted, kinds), pandas(rows, kinds))
-        for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
-    ]
-    theirs, ours = results
-    assert type(theirs) is type(ours), (theirs, ours)
-    if isinstance(theirs, str):
-        assert theirs == ours
-        found["as scikit-learn refused"] += 1
-        return
-    for one, other in zip(theirs, ours, strict=True):
-        assert one.dtype == other.dtype
-        if one.dtype == object:  # where NumPy does not take NaN for equal
-            one, other = ([v if v == v else np.nan for v in each] for each in (one, other))
-            assert one == other
-        else:
-            np.testing.assert_array_equal(one, other)
-    found["as scikit-learn"] += 1
+    frames = [make("pandas", each, kinds) for each in (fitted, rows)]
+    theirs, ours = (
+        _result(kind(**options), *frames) for kind in (preprocessing.OneHotEncoder, OneHotEncoder)
+    )
+    assert ours == theirs, (fitted, rows, options)
+    found["as scikit-learn rejected" if isinstance(theirs, str) else "as scikit-learn"] += 1
 
 
 def _result(encoder: Any, fitted: Any, rows: Any) -> Any:
-    """Return the error of an encoder of scikit-learn, or all its results."""
+    """Return the error of an encoder of scikit-learn, or all its results, with NaN as None."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -326,34 +268,21 @@ def _result(encoder: Any, fitted: Any, rows: Any) -> Any:
         except (ValueError, TypeError) as error:
             return type(error).__name__
     dense = encoded.toarray() if hasattr(encoded, "toarray") else encoded
-    return [dense, encoder.get_feature_names_out(), *encoder.categories_]
-
-
-def _sklearn() -> Any:
-    """Return the module with scikit-learn's encoders, or None."""
-    try:
-        import pandas  # noqa: F401
-        from sklearn import preprocessing
-    except ImportError:
-        return None
-    return preprocessing
-
-
-def _is_refused_by_sklearn(rows: list[Any]) -> bool:
-    """Tell whether scikit-learn rejects a column: without rows, or with an infinite value."""
-    return not rows or any(isinstance(value, float) and math.isinf(value) for value in rows)
+    arrays = [dense, encoder.get_feature_names_out(), *encoder.categories_]
+    return [
+        (each.dtype, each.shape, [v if v == v else None for v in each.ravel().tolist()])
+        for each in arrays
+    ]
 
 
 def encoded_rows(rows: Any, fitted: Any, options: Any) -> np.ndarray | None:
     """Return the matrix of the oracle; None if it rejects a row."""
-    if any(
-        encoder_oracle.refused_row(rows[name], fitted[name], options) is not None for name in rows
-    ):
+    columns = [(rows[name], fitted[name], options) for name in rows]
+    if any(encoder_oracle.refused_row(*column) is not None for column in columns):
         return None
-    parts = [
-        np.array(encoder_oracle.encode(rows[name], fitted[name], options), np.float32).reshape(
-            len(rows[name]), len(encoder_oracle.labels(fitted[name], options))
-        )
-        for name in rows
-    ]
+    parts = []
+    for column in columns:
+        n_outputs = len(encoder_oracle.labels(*column[1:]))
+        encoded = np.array(encoder_oracle.encode(*column), np.float32)
+        parts.append(encoded.reshape(len(column[0]), n_outputs))
     return np.concatenate(parts, axis=1)

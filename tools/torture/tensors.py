@@ -1,8 +1,8 @@
 """one_hot, decode and multi_hot against the slow oracle: every dtype, axis, policy and layout.
 
-Small tensors are compared by the thousand: the oracle works on blocks of tensors of one shape, with
-one more axis in front. Each tensor of the block is a call of its own, into new memory or into its
-share of a block between canaries.
+The oracle works on blocks of tensors of one shape, with one more axis in front: one large tensor,
+or many small ones. Each tensor is encoded by a call of its own, first into new memory and then into
+its part of a buffer between canaries.
 """
 
 from __future__ import annotations
@@ -19,17 +19,12 @@ import strategies
 import onehot_fast
 
 SHAPES = ((), (0,), (3,), (1, 1), (2, 0, 3), (5, 4), (3, 2, 4), (2, 1, 2, 3))
-CALLS = 250  # in a block at most
-# Bytes of a block, and elements of its indices: many small calls.
-BLOCK_LIMIT, SMALL = 2_000_000, 40
-CANARY = 64
-# Without references, whose bytes NumPy does not copy, and padding, which it does not compare.
-BYTES = {
-    name: pair
-    for name, pair in strategies.PLAIN_VALUES.items()
-    if pair[0].dtype.char not in "gG" and name != "padded record"
-}
+# Limits of a block of small tensors: the tensors, their bytes, and the indices of one.
+MAX_TENSORS, MAX_BYTES, MAX_INDICES = 250, 2_000_000, 40
 COUNTABLE = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+DEFAULTS = {
+    "axis": -1, "negative_indices": "ignore", "ignore_index": None, "num_threads": None,
+}  # fmt: skip
 
 
 def pick(rng: np.random.Generator, items: Any) -> Any:
@@ -41,119 +36,147 @@ def case(seed: int) -> Counter[str]:
     """Encode and decode a block of small tensors and a large one, and rows of several classes."""
     rng = np.random.default_rng(seed)
     found: Counter[str] = Counter()
-    _small_tensors(rng, found)
-    tensor = _one_hot(rng, found)
-    if tensor is not None:
-        _decode(rng, found, *tensor)
+    for is_small in (True, False):
+        depths = strategies.DEPTHS + (() if is_small else strategies.HUGE_DEPTHS)
+        _one_hot(rng, found, int(pick(rng, depths)), is_small)
     _multi_hot(rng, found)
     return found
 
 
-def _indices(rng: np.random.Generator, depth: int) -> np.ndarray:
-    """Return indices of any dtype, shape and layout whose output is not too large."""
-    limit = strategies.OUTPUT_LIMIT // max(1, depth)
-    lengths = [n for n in strategies.LENGTHS if n <= limit]
-    choices = [
-        (pick(rng, lengths),),
-        (int(rng.integers(1, 5)), pick(rng, lengths)),
-        (pick(rng, lengths), int(rng.integers(1, 5))),
-        pick(rng, SHAPES),
-    ]
-    shape = next(
-        (s for s in rng.permutation(np.array(choices, object)) if math.prod(s) <= limit), (0,)
-    )
+def _indices(rng: np.random.Generator, depth: int, width: int, is_small: bool) -> np.ndarray:
+    """Return a block of indices of any dtype, shape and layout whose output is not too large."""
+    if is_small:
+        n_axes = pick(rng, [0, 1, 1, 1, 2, 2, 3])
+        longest = int(MAX_INDICES ** (1 / max(n_axes, 1)))
+        shape = tuple(rng.integers(0, longest + 1, n_axes).tolist())
+        n_bytes = max(1, math.prod(shape) * depth * width)
+        shape = (max(1, min(MAX_TENSORS, MAX_BYTES // n_bytes)), *shape)
+    else:
+        limit = strategies.OUTPUT_LIMIT // max(1, depth)
+        lengths = [n for n in strategies.LENGTHS if n <= limit]
+        choices = [
+            (pick(rng, lengths),),
+            (int(rng.integers(1, 5)), pick(rng, lengths)),
+            (pick(rng, lengths), int(rng.integers(1, 5))),
+            pick(rng, SHAPES),
+        ]
+        rng.shuffle(choices)
+        shape = next((shape for shape in choices if math.prod(shape) <= limit), (0,))
     dtype = pick(rng, strategies.INDEX_DTYPES)
     values = strategies.index_values(dtype, depth, math.prod(shape), int(rng.integers(2**32)))
-    return strategies.LAYOUTS[pick(rng, [*strategies.LAYOUTS])](values.reshape(shape))
+    block = strategies.LAYOUTS[pick(rng, [*strategies.LAYOUTS])](values.reshape(shape))
+    return block if is_small else block[np.newaxis]
 
 
-def _one_hot(rng: np.random.Generator, found: Counter[str]) -> Any:
-    """Encode, into new memory or between canaries; return the tensor, its axis and values."""
-    depth = pick(rng, (*strategies.DEPTHS, *strategies.HUGE_DEPTHS))
-    indices = _indices(rng, depth)
-    axis = int(rng.integers(-indices.ndim - 1, indices.ndim + 1))
+def _one_hot(rng: np.random.Generator, found: Counter[str], depth: int, is_small: bool) -> None:
+    """Encode each tensor of a block, into new memory and between canaries, and decode it."""
     off, on = strategies.VALUES[pick(rng, [*strategies.VALUES])]
-    negative = pick(rng, ["ignore", "normalize"])
-    ignored = pick(rng, [None, None, 0, 1, -1, -100, 255, depth - 1, 2**63, -(2**63)])
-    options = {
-        "axis": axis, "on_value": on, "off_value": off, "dtype": on.dtype,
-        "negative_indices": negative, "ignore_index": ignored,
-        "num_threads": pick(rng, [None, None, 1, 2, 3]),
-    }  # fmt: skip
-    wanted = oracle.one_hot(indices, depth, on, off, axis, negative, ignored)
+    options: dict[str, Any] = {"on_value": on, "off_value": off, "dtype": on.dtype}
+    if rng.random() < 0.4:  # the common case, which has a fast path
+        dtype = np.dtype(pick(rng, (*COUNTABLE, "?")))
+        off, on, options = np.zeros((), dtype), np.ones((), dtype), {"dtype": dtype}
+    indices = _indices(rng, depth, on.itemsize, is_small)
+    n, n_axes = len(indices), indices.ndim
+    axis = int(rng.integers(-n_axes, n_axes))
+    negative = pick(rng, ["ignore", "ignore", "normalize"])
+    ignored = pick(rng, [*[None] * 4, 0, 1, -1, -100, 255, depth - 1, 2**63, -(2**63)])
+    threads = pick(rng, [None, None, 1, 2, 3])
+    for name, value in zip(DEFAULTS, (axis, negative, ignored, threads), strict=True):
+        if value != DEFAULTS[name] or rng.random() < 0.5:
+            options[name] = value
+    inner = axis if axis < 0 else axis + 1
+    wanted = oracle.one_hot(indices, depth, on, off, inner, negative, ignored)
     if rng.random() < 0.2:
-        _refuse(indices, depth, options, found)
-    out: np.ndarray | None = None
-    if rng.random() < 0.4 and not on.dtype.hasobject:
-        layout = pick(rng, strategies.OUT_LAYOUTS)
-        shift = int(rng.integers(17)) if rng.random() < 0.5 else 0
-        memory, out = strategies.guarded(wanted.shape, on.dtype, layout, shift)
-        before = memory.copy()
-        position = out.__array_interface__["data"][0] - memory.ctypes.data
-        found["out"] += 1
-    actual = onehot_fast.one_hot(indices, depth, out=out, **options)
-    found["one_hot"] += 1
-    oracle.assert_same(actual, wanted)
-    if out is not None:
-        assert actual is out
-        # What is outside of the view is as it was.
-        other = np.ndarray(out.shape, out.dtype, before, position, out.strides)
-        other.view(f"V{out.itemsize}")[...] = actual.view(f"V{out.itemsize}")
-        assert before.tobytes() == memory.tobytes(), "canaries"
-    return actual, axis, on, off
+        _refuse(indices[0, ...], depth, options, found)
+    results = np.empty_like(wanted)
+    for i in range(n):
+        actual = onehot_fast.one_hot(indices[i], depth, **options)
+        assert type(actual) is np.ndarray
+        assert (actual.dtype, actual.shape) == (wanted.dtype, wanted.shape[1:])
+        results[i] = actual
+    oracle.assert_same(results, wanted)
+    found["one_hot"] += n
+    if not on.dtype.hasobject:
+        _between_canaries(rng, indices, depth, options, wanted)
+        found["out"] += n
+    _decode(rng, found, results, axis, on, off)
+
+
+def _between_canaries(
+    rng: np.random.Generator, indices: Any, depth: int, options: Any, wanted: np.ndarray
+) -> None:
+    """Encode into parts of one buffer, in any order: the bytes around them do not change."""
+    layout = pick(rng, ["contiguous", "contiguous", *strategies.OUT_LAYOUTS])
+    shift = int(rng.integers(17)) if rng.random() < 0.5 else 0
+    memory, out = strategies.guarded(wanted.shape, wanted.dtype, layout, shift)
+    before = memory.copy()
+    for i in rng.permutation(len(out)).tolist():
+        part = out[i]
+        assert onehot_fast.one_hot(indices[i, ...], depth, out=part, **options) is part
+    oracle.assert_same(out, wanted)
+    position = out.__array_interface__["data"][0] - memory.ctypes.data
+    other = np.ndarray(out.shape, out.dtype, before, position, out.strides)
+    other.view(f"V{out.itemsize}")[...] = out.view(f"V{out.itemsize}")
+    assert before.tobytes() == memory.tobytes(), "canaries"
 
 
 def _refuse(indices: np.ndarray, depth: int, options: dict[str, Any], found: Counter[str]) -> None:
     """Check that exactly the indices out of range are errors."""
-    ignored, negative = options["ignore_index"], options["negative_indices"]
+    ignored = options.get("ignore_index")
+    negative = options.get("negative_indices", "ignore")
 
-    def offends(index: float) -> bool:
-        is_ignored = -(2.0**63) <= index < 2.0**63 and math.trunc(index) == ignored
+    def is_wrong(index: float) -> bool:
+        is_integer = -(2.0**63) <= index < 2.0**63
+        is_ignored = is_integer and math.trunc(index) == ignored
+        is_negative = is_integer and math.trunc(index) < 0
         in_range = oracle.class_of(index, depth, negative) is not None
-        is_negative = -(2.0**63) <= index < 0 and math.trunc(index) < 0
         return not (is_ignored or in_range or (is_negative and negative == "ignore"))
 
-    is_wrong = any(map(offends, indices.ravel().tolist()))
+    expected = any(map(is_wrong, indices.ravel().tolist()))
     try:
         onehot_fast.one_hot(indices, depth, out_of_range="error", **options)
     except ValueError:
-        assert is_wrong
-        found["refused"] += 1
+        assert expected, "it is rejected"
+        found["rejected"] += 1
     else:
-        assert not is_wrong
+        assert not expected, "it is not rejected"
         found["one_hot"] += 1
 
 
 def _decode(
-    rng: np.random.Generator, found: Counter[str], tensor: np.ndarray, axis: int, on: Any, off: Any
+    rng: np.random.Generator, found: Counter[str], block: np.ndarray, axis: int, on: Any, off: Any
 ) -> None:
-    """Decode what was made, and the same with other elements here and there."""
-    damaged = np.array(tensor)
-    if damaged.size:
+    """Decode each tensor of a block, with other elements here and there."""
+    if block.size:
         for _ in range(int(rng.integers(4))):
-            place = tuple(int(rng.integers(n)) for n in damaged.shape)
-            damaged[place] = pick(rng, [on, off])[()]
+            place = tuple(int(rng.integers(n)) for n in block.shape)
+            block[place] = pick(rng, [on, off])[()]
     if rng.random() < 0.5:
-        damaged = (
-            strategies.LAYOUTS[pick(rng, ["fortran", "strided", "reversed", "unaligned"])](damaged)
-            if not damaged.dtype.hasobject
-            else np.array(damaged, order="F")
-        )
+        layouts = ["fortran"] * 3 if block.dtype.hasobject else ["strided", "reversed", "unaligned"]
+        block = strategies.LAYOUTS[pick(rng, ["fortran", *layouts])](block)
     default, multiple = pick(rng, [-1, -9, 2**62, "error"]), pick(rng, ["first", "error"])
-    options = {"on_value": on, "default": default, "multiple": multiple}
-    try:
-        wanted = oracle.decode(damaged, on, axis, default, multiple)
-    except ValueError:
-        wanted = None
-    try:
-        actual = onehot_fast.decode(damaged, axis, **options)
-    except ValueError:
-        assert wanted is None
-        found["refused"] += 1
-    else:
-        assert wanted is not None, "a row is not refused"
-        oracle.assert_same(actual, wanted)
-    found["decode"] += 1
+
+    def expected(tensor: np.ndarray, axis: int) -> Any:
+        try:
+            return oracle.decode(tensor, on, axis, default, multiple)
+        except ValueError:
+            return None
+
+    wanted = expected(block, axis if axis < 0 else axis + 1)
+    if wanted is None:
+        wanted = [expected(tensor, axis) for tensor in block]
+    for tensor, right in zip(block, wanted, strict=True):
+        try:
+            actual = onehot_fast.decode(
+                tensor, axis, on_value=on, default=default, multiple=multiple
+            )
+        except ValueError:
+            assert right is None, "it is rejected"
+            found["rejected"] += 1
+        else:
+            assert right is not None, "it is not rejected"
+            oracle.assert_same(actual, np.asarray(right))
+    found["decode"] += len(block)
 
 
 def _multi_hot(rng: np.random.Generator, found: Counter[str]) -> None:
@@ -181,60 +204,3 @@ def _multi_hot(rng: np.random.Generator, found: Counter[str]) -> None:
         assert dense.dtype == dtype
         assert (dense == wanted.astype(dtype)).all()
         found["multi_hot"] += 1
-
-
-def _small_shape(rng: np.random.Generator) -> tuple[int, ...]:
-    while True:
-        shape = tuple(int(n) for n in rng.integers(0, 9, int(pick(rng, [0, 1, 1, 1, 2, 2, 3]))))
-        if math.prod(shape) <= SMALL:
-            return shape
-
-
-def _small_tensors(rng: np.random.Generator, found: Counter[str]) -> None:
-    """Call one_hot, and decode what it makes, for each tensor of a block."""
-    shape, depth = _small_shape(rng), int(pick(rng, strategies.DEPTHS))
-    axis = int(rng.integers(-len(shape) - 1, len(shape) + 1))
-    if rng.random() < 0.5:  # the common case, which has a way of its own
-        dtype = np.dtype(pick(rng, (*COUNTABLE, "?")))
-        off, on = np.zeros((), dtype), np.ones((), dtype)
-        options: dict[str, Any] = {"dtype": dtype}
-    else:
-        off, on = BYTES[pick(rng, [*BYTES])]
-        options = {"dtype": on.dtype, "on_value": on, "off_value": off}
-    if axis != -1 or rng.random() < 0.5:
-        options["axis"] = axis
-    negative, ignored = pick(rng, ["ignore", "ignore", "normalize"]), None
-    if negative != "ignore":
-        options["negative_indices"] = negative
-    if rng.random() < 0.2:
-        ignored = options["ignore_index"] = int(pick(rng, [0, 1, -1, depth - 1, 2**63, -(2**63)]))
-    size = max(1, math.prod(shape) * depth * on.dtype.itemsize)
-    n = max(1, min(CALLS, BLOCK_LIMIT // size))
-    kind = pick(rng, strategies.INDEX_DTYPES)
-    values = strategies.index_values(kind, depth, n * math.prod(shape), int(rng.integers(2**32)))
-    block = strategies.LAYOUTS[pick(rng, [*strategies.LAYOUTS])](values.reshape(n, *shape))
-    inner = axis if axis < 0 else axis + 1
-    wanted = oracle.one_hot(block, depth, on, off, inner, negative, ignored)
-    each_wanted = [tensor.tobytes() for tensor in wanted]
-    for one, right in zip(block, each_wanted, strict=True):
-        actual = onehot_fast.one_hot(one, depth, **options)
-        assert actual.shape == wanted.shape[1:]
-        assert actual.dtype == wanted.dtype
-        assert actual.tobytes() == right, (one, depth, options)
-    found["one_hot"] += n
-    memory = rng.integers(0, 256, wanted.nbytes + 2 * CANARY).astype(np.uint8)
-    edges = memory[:CANARY].tobytes(), memory[CANARY + wanted.nbytes :].tobytes()
-    results = np.ndarray(wanted.shape, wanted.dtype, memory, CANARY)
-    for i in rng.permutation(n).tolist():
-        out = results[i : i + 1].reshape(wanted.shape[1:])  # an array, and no scalar
-        onehot_fast.one_hot(block[i], depth, out=out, **options)
-    assert results.tobytes() == b"".join(each_wanted), (block, depth, options)
-    assert edges == (memory[:CANARY].tobytes(), memory[CANARY + wanted.nbytes :].tobytes())
-    found["out"] += n
-    default = pick(rng, [-1, -1, -9])
-    classes = oracle.decode(wanted, on, inner, default, "first")
-    for tensor, right in zip(wanted, classes, strict=True):
-        actual = onehot_fast.decode(tensor, axis, on_value=on, default=default, multiple="first")
-        assert actual.shape == np.shape(right)
-        assert actual.tobytes() == right.tobytes(), (tensor, axis, on)
-    found["decode"] += n
