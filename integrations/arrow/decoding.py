@@ -21,7 +21,7 @@ from onehot_fast.adapter import (
 )
 
 from ._read import as_table, flattened, read_column
-from ._values import as_categories, common_values, output_labels, storage
+from ._values import as_values, common_values, output_labels, storage
 from ._write import Layout, metadata_without, reader_of_batches, table_of
 from .encoding import Rows, fitted_schema
 
@@ -182,7 +182,7 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
     """Return a function that reads the class of each row from one nested or dictionary column."""
     read: Callable[[Any], Classes]
     if layout == "dictionary":
-        categories = as_categories(output_labels(column))
+        categories = as_values(output_labels(column))
         labels = ColumnSchema.declared(categories, column.options.dtype)
         read = partial(_classes_of_labels, column, labels)
     else:
