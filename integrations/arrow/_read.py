@@ -78,6 +78,11 @@ def as_table(table: Any) -> pa.Table:
     return pa.Table.from_batches(batches, schema)
 
 
+def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:
+    """Return a reader unchanged, and another object with Arrow data as a table."""
+    return table if isinstance(table, pa.RecordBatchReader) else as_table(table)
+
+
 def read_table(table: Any) -> Table:
     """Return an object with Arrow data as a `Table`; no column is read yet."""
     return ArrowTable(as_table(table))

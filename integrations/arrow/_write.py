@@ -176,16 +176,16 @@ def table_of(columns: Sequence[Any], schema: pa.Schema, n_rows: int) -> pa.Table
     return pa.Table.from_batches([batch_of([], schema, n_rows)])
 
 
-def reader_of_batches(
-    source: pa.RecordBatchReader,
-    columns: Callable[[pa.RecordBatch], list[Any]],
-    schema: pa.Schema,
-) -> pa.RecordBatchReader:
-    """Return a reader that computes the columns of a batch when the batch is requested."""
+def with_columns(
+    rows: pa.Table | pa.RecordBatchReader, columns: Callable[[Any], list[Any]], schema: pa.Schema
+) -> Any:
+    """Return a table of new columns; from a reader, a reader that computes them batch by batch."""
+    if isinstance(rows, pa.Table):
+        return table_of(columns(rows), schema, rows.num_rows)
 
     def batches() -> Iterator[pa.RecordBatch]:
         first_row = 0
-        for batch in source:
+        for batch in rows:
             try:
                 arrays = columns(batch)
             except (TypeError, ValueError) as error:
