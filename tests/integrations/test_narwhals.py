@@ -82,15 +82,6 @@ def test_a_frame_becomes_every_other_form(frame, native):
     )
 
 
-def test_categories_of_numbers_become_an_enum_of_polars():
-    pl = pytest.importorskip("polars")
-    frame = nw.from_native(pl.DataFrame({"n": [2, 1]}))
-
-    encoded = Encoder(["n"]).fit(frame).transform(frame, "category")
-
-    assert encoded.to_native()["n"].dtype == pl.Enum(["1", "2"])
-
-
 def test_a_series_is_a_table_of_its_name(frame):
     assert Encoder().fit(frame["size"]).get_feature_names_out().tolist() == ["size_L", "size_S"]
 
