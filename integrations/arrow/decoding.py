@@ -12,14 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    DecodedLayout,
-    PassThrough,
-    Schema,
-    Values,
-    classes_of,
-)
+from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, Schema, Values, classes_of
 
 from ._read import as_rows, flattened, read_column
 from ._values import as_values, common_values, output_labels, storage
@@ -124,9 +117,7 @@ def _output_columns(
 
 
 def _decoder(
-    column: ColumnSchema,
-    classes_in: Callable[[Rows], Classes],
-    substitutes: Mapping[Special, Any],
+    column: ColumnSchema, classes_in: Callable[[Rows], Classes], substitutes: Mapping[Special, Any]
 ) -> tuple[pa.DataType, Callable[[Rows], pa.Array]]:
     """Return the type of decoded values, and the function that decodes a batch."""
     categories = common_values(column.categories, f"column {column.name!r}")

@@ -191,11 +191,7 @@ def test_missing_values_propagate(library, form):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"order": "a"},
-            TypeError,
-            "'order' is not an option: use one of 'categories', 'drop', ",
-        ),
+        ({"order": "a"}, TypeError, "'order' is not an option: use one of 'categories', 'drop', "),
         ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
         ({"drop": "z"}, ValueError, r"drop\['size'\] must be one of"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),

@@ -332,20 +332,10 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
     ("table", "layout", "error", "match"),
     [
         ({"size_L": [True]}, "columns", ValueError, "no column 'size_S'"),
-        (
-            {"size_L": [True], "size_S": ["no"]},
-            "columns",
-            TypeError,
-            "'size_S' must hold Bool",
-        ),
+        ({"size_L": [True], "size_S": ["no"]}, "columns", TypeError, "'size_S' must hold Bool"),
         ({"size_L": [1], "size_S": [1]}, "columns", ValueError, "row 0: more than one"),
         ({"size": ["L"]}, "struct", TypeError, "'size' must be a struct"),
-        (
-            {"size": [{"size_L": True}]},
-            "struct",
-            ValueError,
-            "exactly one field 'size_S'",
-        ),
+        ({"size": [{"size_L": True}]}, "struct", ValueError, "exactly one field 'size_S'"),
         ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
         ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: must have 2 elements, got 1"),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),

@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import LIBRARIES, Library, cells, equal, plain
-from strategies import examples
+from libraries import Library, cells, equal, plain
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
@@ -244,23 +243,3 @@ def test_features_are_one_block_of_memory(library, dtype):
         columns = [array.buffers()[1].address for array in arrays]
     first, second = np.diff(columns).tolist()
     assert first == second > 0
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("other", LIBRARIES)
-@examples(0.3)
-@given(n_rows=st.integers(0, 3), data=st.data())
-def test_every_library_encodes_what_another_one_taught(name, other, n_rows, data):
-    trained, library = LIBRARIES[name](), LIBRARIES[other]()
-    texts = st.lists(st.sampled_from(["S", "L", None]), min_size=n_rows, max_size=n_rows)
-    rows = data.draw(texts)
-    train = trained.table({"size": trained.coded(["S", "L"], ["S", "M", "L"])})
-    encoder = Encoder(["size"], handle_unknown="ignore").fit(train)
-
-    table = library.table({"size": library.coded(rows, ["L", "S"])})
-
-    assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
-    expected = [[row == size for size in ("S", "M", "L")] for row in rows]
-    np.testing.assert_array_equal(
-        encoder.transform(table, "numpy"), np.array(expected, bool).reshape(n_rows, 3)
-    )
