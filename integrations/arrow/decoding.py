@@ -106,7 +106,7 @@ def _output_columns(
             else:
                 column, features = schema.columns[part], schema.starts[part : part + 2]
                 positions = decoded_layout.features[slice(*features)]
-                yield column, _from_features(column, positions)
+                yield column, partial(_classes_in_columns, column, positions)
         return
     encoded = dict(zip(schema.positions_in(source.names), schema.columns, strict=True))
     for position in range(len(source)):
@@ -146,11 +146,9 @@ def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.Dat
         ) from None
 
 
-def _from_features(column: ColumnSchema, positions: list[int]) -> Callable[[Rows], Classes]:
-    """Return a function that reads the class of each row from the features of a column."""
-    return lambda rows: _classes_of_features(
-        column, [rows.column(position) for position in positions], rows.num_rows
-    )
+def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Classes:
+    features = [rows.column(position) for position in positions]
+    return _classes_of_features(column, features, rows.num_rows)
 
 
 def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:

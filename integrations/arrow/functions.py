@@ -223,10 +223,8 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
             encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
         )
     columns = {schema.name: schema for schema in encoder.schema.columns}
-    if column is None:
-        if len(columns) != 1:
-            raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got None")
+    if column is None and len(columns) == 1:
         return next(iter(columns.values()))
-    if column not in columns:
+    if column is None or column not in columns:
         raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got {column!r}")
     return columns[column]

@@ -68,7 +68,7 @@ def test_only_integers_are_classes_themselves(array):
         one_hot(array, depth=2)
 
 
-@given(drawn=columns(TEXTS))
+@given(drawn=columns([*TEXTS, *INTEGERS]))
 def test_classes_are_by_default_the_values(drawn):
     result = one_hot(drawn.column)
 
@@ -103,10 +103,14 @@ def test_types(layout, dtype, expected):
     assert f"({len(SIZES)} rows, 2 classes, " in repr(result)
 
 
-def test_the_classes_of_a_dictionary_keep_its_order():
-    array = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.uint64()), ["S", "M", "L"])
+@pytest.mark.parametrize("values", [["S", "M", "L"], [7, 5, 6], [1.5, 0.5, -0.0]], ids=str)
+def test_the_classes_of_a_dictionary_keep_its_order(values):
+    array = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.uint64()), values)
 
-    assert np.asarray(one_hot(array)).tolist() == [[0, 0, 1], [1, 0, 0]]
+    result = one_hot(array)
+
+    assert list(result.categories) == values
+    assert np.asarray(result).tolist() == [[0, 0, 1], [1, 0, 0]]
 
 
 def test_categories_of_arrow_are_scalars():

@@ -52,6 +52,14 @@ def test_indices_of_a_proper_dictionary_are_not_copied(index):
     assert column.source == "dictionary"
 
 
+def test_chunks_with_and_without_nulls_have_codes_of_one_dtype():
+    texts = pa.array([*map(str, range(200))])
+    indices = [pa.array(rows, pa.uint8()) for rows in ([199, 0], [None, 199])]
+    chunks = [pa.DictionaryArray.from_arrays(rows, texts) for rows in indices]
+
+    assert_read(pa.chunked_array(chunks), ["199", "0", None, "199"])
+
+
 SIZES = ["S", "M", "L", "XL"]
 
 
