@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -217,7 +217,6 @@ def metadata_without(
     return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
 
 
-@cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
     """Return the Arrow type of a dtype; raise TypeError if there is none, e.g. for complex128."""
     try:
@@ -292,7 +291,6 @@ def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
-@lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
     """Return the type of an array whose rows are tensors or fixed-size lists of length `width`."""
     item = arrow_type(element)

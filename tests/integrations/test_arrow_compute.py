@@ -252,19 +252,16 @@ def test_arguments_are_checked(change, error, match):
         register(**given)
 
 
-def test_a_field_is_a_name_or_an_expression():
+def test_expressions_of_names_expressions_and_plain_categories():
     encoder = Encoder(["size", "n"], handle_unknown="ignore").fit(TRAIN)
 
     by_name = projected(TABLE, {"x": expression(encoder, "n")})["x"].to_pylist()
     longer = expression(encoder, pc.field("n") + 1, column="n")
 
+    without_encoder = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
+
     assert by_name[0] == [1, 0, 0, 0]
+    assert without_encoder.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
     assert projected(TABLE, {"x": longer})["x"].to_pylist()[0] == [0, 1, 0, 0]
     with pytest.raises(TypeError, match=r"field must be .*, got an int"):
         expression(encoder, 7)  # type: ignore[arg-type]
-
-
-def test_categories_without_an_encoder():
-    found = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
-
-    assert found.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]

@@ -114,13 +114,6 @@ def test_features_take_the_place_of_their_columns():
     assert encoded["n"].equals(TABLE["n"])
     assert encoded["size_S"].to_pylist() == [True, False, False, True]
     assert encoder.transform(TABLE).equals(encoded, check_metadata=True)
-    alone = Encoder(["kind", "size"]).fit(TABLE.select(["size", "kind"]))
-    assert alone.transform({"kind": ["x"], "size": ["L"]}, "arrow").to_pydict() == {
-        "size_L": [True],
-        "size_S": [False],
-        "kind_x": [True],
-        "kind_y": [False],
-    }
 
 
 def test_a_stream_is_encoded_batch_by_batch():
@@ -149,19 +142,6 @@ def test_an_error_in_a_stream_names_its_rows():
 
     with pytest.raises(ValueError, match=r"begins at row 2: column 'size', row 0: 'L' is unk"):
         reader.read_next_batch()
-
-
-@pytest.mark.parametrize(
-    ("column", "error", "match"),
-    [
-        (pa.array([[1]]), TypeError, r"column 'size': Arrow type list<.*> cannot be encoded"),
-        (pa.array([1], pa.time64("ns")), ValueError, "column 'size': .*nanoseconds"),
-    ],
-    ids=["list", "time"],
-)
-def test_a_column_that_cannot_be_read_is_named(column, error, match):
-    with pytest.raises(error, match=match):
-        encode(pa.table({"size": column}), Encoder(["size"], remainder="drop").fit(TABLE))
 
 
 def test_dictionaries_may_change_from_batch_to_batch():

@@ -20,6 +20,7 @@ from arrow_strategies import INTEGERS, columns  # noqa: E402  after the skip abo
 
 from onehot_fast import Encoder, multi_hot  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
+from onehot_fast.integrations.arrow import encode  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
 
 STORED = {
@@ -149,8 +150,12 @@ def test_categories_are_numpys_where_numpy_has_a_dtype(values, expected):
     ids=["list", "struct", "time", "index"],
 )
 def test_an_error_names_the_column(column, error, match):
-    with pytest.raises(error, match=rf"column 'c': .*{match}"):
-        Encoder(["c"]).fit(pa.table({"c": column}))
+    table = pa.table({"c": column})
+    fitted = Encoder(["c"]).fit({"c": ["a"]})
+
+    for call in (Encoder(["c"]).fit, lambda table: encode(table, fitted)):
+        with pytest.raises(error, match=rf"column 'c': .*{match}"):
+            call(table)
 
 
 def test_texts_bytes_and_dictionaries_are_encoded_by_default():
