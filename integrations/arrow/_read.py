@@ -198,7 +198,7 @@ class ColumnReader:
         merged = ColumnReader().read(pa.chunked_array(arrays, kind)).encode()
         codes, self._categories = merged.codes, merged.stored
         self._is_same_order = True
-        if np.array_equal(codes, np.arange(len(self._categories))):  # one dictionary, as usual
+        if len(arrays) == 1 and np.array_equal(codes, np.arange(len(self._categories))):
             self._luts = dict.fromkeys(dictionaries)
             return
         order = _by_appearance(codes, len(self._categories))

@@ -81,6 +81,12 @@ CHUNKS = [
 ]
 
 
+def test_chunks_may_have_dictionaries_without_a_common_value():
+    chunks = [sizes([0], ["S"]), sizes([1, 0], ["M", "L"])]
+
+    assert_read(pa.chunked_array(chunks), ["S", "L", "M"])
+
+
 @pytest.mark.parametrize("ordered", [True, False])
 @pytest.mark.parametrize("unify", [True, False])
 def test_a_chunked_dictionary_declares_what_its_batches_declare(ordered, unify):
