@@ -5,6 +5,7 @@ An integration reads and wraps its containers; methods, options and errors are t
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import (
     TYPE_CHECKING,
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import check_choice, check_options, check_prefix, number_dtype
+from onehot_fast._arrow.block import ArrowBlock
 from onehot_fast._encode import write
 from onehot_fast._encode.write import FORMATS
 from onehot_fast._runtime.registry import library
@@ -44,15 +46,9 @@ Frame = TypeVar("Frame")  # the table of a library
 Categories: TypeAlias = Any  # a sequence of scalars, an Encoder or None
 Labels: TypeAlias = Callable[[], Any]  # returns the label of each feature
 
-# With these options, every category has its own column.
-DEFAULTS: dict[str, Any] = {
-    "categories": "auto",
-    "drop": None,
-    "handle_missing": "ignore",
-    "handle_unknown": "error",
-    "min_frequency": None,
-    "max_categories": None,
-}
+# With the default options, every category has its own column.
+DEFAULTS = {name: p.default for name, p in inspect.signature(Encoder).parameters.items()}
+CHOICES = ("categories", *ColumnKeywords.__annotations__)
 
 
 class _MultiHotKeywords(TypedDict, total=False):
@@ -143,15 +139,10 @@ class SeriesAccessor(Generic[Frame]):
 
         Parameters
         ----------
-        categories : sequence of scalars or Encoder, optional
-            The categories in their order, or a fitted `onehot_fast.Encoder`; by default the
-            categories of the Series.
+        categories, num_threads, **options
+            As for the frame.
         dtype : dtype, default float32
             Boolean, integer, floating or complex dtype of the elements.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-        **options
-            See the class.
 
         Returns
         -------
@@ -221,12 +212,8 @@ class SeriesAccessor(Generic[Frame]):
 
         Parameters
         ----------
-        categories, prefix, prefix_sep
+        categories, prefix, prefix_sep, num_threads, **options
             As for the frame.
-        num_threads : int, optional
-            By default as many as the size of the result makes worthwhile.
-        **options
-            See the class.
 
         Returns
         -------
@@ -248,13 +235,9 @@ class SeriesAccessor(Generic[Frame]):
             twice = next(name for name in names if names.count(name) > 1)
             raise ValueError(f"two columns would be named {twice!r}: Arrow names must be strings")
         bits = write.bits([column], num_threads=num_threads)
-        bits.flags.writeable = False
-        n_rows = len(column.codes)
-        columns = [
-            pa.Array.from_buffers(pa.bool_(), n_rows, [None, pa.py_buffer(row)], null_count=0)
-            for row in bits
-        ]
-        return pa.RecordBatch.from_arrays(columns, names)
+        # The names are set afterwards, because in C a name ends at "\0".
+        block = ArrowBlock(map(str, range(len(bits))), bits, len(column.codes), "b", 1)
+        return pa.RecordBatch.from_arrays(pa.record_batch(block).columns, names)
 
     def codes(self) -> npt.NDArray[np.integer[Any]]:
         """Return the position of the feature that is one in each row.
@@ -391,7 +374,7 @@ class SeriesAccessor(Generic[Frame]):
         prefix_sep: str = "_",
     ) -> tuple[CodedColumn, Labels]:
         """Return the encoded column, and a function that returns the labels of its features."""
-        check_options(options, ("categories", *ColumnKeywords.__annotations__))
+        check_options(options, CHOICES)
         check_prefix(prefix, prefix_sep)
         if isinstance(categories, Encoder):
             check_options(options if prefix is None else {"prefix": prefix}, None)
@@ -433,7 +416,7 @@ class SeriesAccessor(Generic[Frame]):
     @staticmethod
     def _has_defaults(options: Mapping[str, Any]) -> bool:
         """Tell whether every category gets its own column, so that no encoder is needed."""
-        return not any(options[name] is not DEFAULTS[name] for name in DEFAULTS if name in options)
+        return all(options[name] is DEFAULTS[name] for name in CHOICES if name in options)
 
     @staticmethod
     def _encode_alone(

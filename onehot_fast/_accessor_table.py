@@ -121,7 +121,7 @@ class TableAccessor(Generic[Frame]):
         TypeError, ValueError, MemoryError
             As for the frame; a ValueError if a column of the result is not numeric.
         """
-        matrix: npt.NDArray[Any] = self._with_float32(columns, "numpy", num_threads, options)
+        matrix: npt.NDArray[Any] = self._encoded(columns, "numpy", num_threads, options, np.float32)
         return matrix
 
     @columns_only
@@ -138,7 +138,7 @@ class TableAccessor(Generic[Frame]):
         -------
         scipy.sparse.csr_array of n_rows
         """
-        return self._with_float32(columns, "csr", num_threads, options)
+        return self._encoded(columns, "csr", num_threads, options, np.float32)
 
     @columns_only
     def to_arrow(
@@ -161,26 +161,19 @@ class TableAccessor(Generic[Frame]):
         """
         return self._encoded(columns, "arrow", num_threads, options)
 
-    def _with_float32(
-        self, columns: Any, output: Output, num_threads: int | None, options: TableKeywords
-    ) -> Any:
-        """Return the encoded table in an output format; the default dtype is float32."""
-        if not isinstance(columns, Encoder):
-            options = {"dtype": np.float32, **options}
-        return self._encoded(columns, output, num_threads, options)
-
     def _encoded(
         self,
         columns: Any,
         output: Output | None,
         num_threads: int | None,
         options: TableKeywords,
+        dtype: Any = bool,
     ) -> Any:
-        """Return the encoded table in an output format."""
+        """Return the encoded table in an output format; `dtype` is the default of the option."""
         if isinstance(columns, Encoder):
             check_options(options, None)
             return columns.transform(self._data, output, num_threads=num_threads)
-        encoder = self._new_encoder(columns, options)
+        encoder = self._new_encoder(columns, {"dtype": dtype, **options})
         return encoder.fit_transform(self._data, output=output, num_threads=num_threads)
 
     @columns_only

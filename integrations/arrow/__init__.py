@@ -31,15 +31,7 @@ from .encoding import encode, encoded_schema
 from .functions import expression, register
 from .tensors import OneHotArray, one_hot
 
-__all__ = [
-    "OneHotArray",
-    "decode",
-    "encode",
-    "encoded_schema",
-    "expression",
-    "one_hot",
-    "register",
-]
+__all__ = ["OneHotArray", "decode", "encode", "encoded_schema", "expression", "one_hot", "register"]
 
 
 def __dir__() -> list[str]:

@@ -17,14 +17,12 @@ import pyarrow.compute as pc
 from onehot_fast import Column
 from onehot_fast.adapter import CodedColumn, Table, Values, read_arrow, with_article
 
-from ._values import as_categories, as_values, check_offsets, chunks_of, runs_of, storage
+from ._values import as_values, check_offsets, chunks_of, runs_of, storage
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.integer[Any]]
 ArrowColumn: TypeAlias = pa.Array | pa.ChunkedArray
 
-# Up to this many values, a Python set finds duplicates faster than pyarrow.
-MAX_SET_SIZE = 256
 TEXT_TYPES = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")
 # The types that the core reads without a copy; it also reads timestamps without a time zone.
 PLAIN_TYPES = {pa.type_for_alias(name).id for name in (*TEXT_TYPES, "duration[s]")} | {
@@ -41,9 +39,11 @@ LIST_TYPES = (
 
 def as_column(column: Any) -> ArrowColumn:
     """Return an object with Arrow data as a pyarrow array or chunked array, without a copy."""
-    if isinstance(column, ArrowColumn):
-        return column
-    stream = read_arrow(column)
+    return column if isinstance(column, ArrowColumn) else _column_of(read_arrow(column))
+
+
+def _column_of(stream: Any) -> pa.ChunkedArray:
+    """Return the chunks of a stream as a column."""
     kind = pa.field(stream.schema).type
     chunks = [pa.array(chunk) for chunk in stream]
     if pa.types.is_nested(kind):  # pyarrow copies the elements of lists without checking offsets
@@ -67,8 +67,7 @@ def as_table(table: Any) -> pa.Table:
         raise TypeError(f"{with_article(table)} is not a table: pass the result of its {reader}")
     stream = read_arrow(table)
     if stream.schema.kind != "struct":
-        kind = pa.field(stream.schema).type
-        return pa.table({"x0": pa.chunked_array([pa.array(chunk) for chunk in stream], kind)})
+        return pa.table({"x0": _column_of(stream)})
     schema = pa.schema(stream.schema)
     batches = [
         pa.RecordBatch.from_arrays(
@@ -77,6 +76,11 @@ def as_table(table: Any) -> pa.Table:
         for chunk in stream
     ]
     return pa.Table.from_batches(batches, schema)
+
+
+def as_rows(table: Any) -> pa.Table | pa.RecordBatchReader:
+    """Return a reader unchanged, and another object with Arrow data as a table."""
+    return table if isinstance(table, pa.RecordBatchReader) else as_table(table)
 
 
 def read_table(table: Any) -> Table:
@@ -149,16 +153,13 @@ class ColumnReader:
         # The keys are identities of dictionaries. If a look-up table is None, indices are codes.
         self._dictionaries: dict[tuple[object, ...], pa.Array] = {}
         self._luts: dict[tuple[object, ...], npt.NDArray[np.int32] | None] = {}
-        self._categories: AnyArray = np.empty(0, object)
+        self._categories: Any = np.empty(0, object)
         self._is_same_order = True
 
     def read(self, column: ArrowColumn) -> Column | Values:
         """Return a batch as codes or values; see `read_column`."""
         column = storage(column)
         kind = column.type
-        plain = _plain_values(column)
-        if plain is not None:
-            return plain
         if pa.types.is_null(kind):
             return Column(np.full(len(column), -1, np.int8), np.empty(0, object))
         if pa.types.is_run_end_encoded(kind):
@@ -166,10 +167,11 @@ class ColumnReader:
             runs = self.read(values).encode()
             return Column(np.repeat(runs.codes, lengths), runs.stored, source=runs.source)
         if pa.types.is_dictionary(kind):
-            return self._read_dictionary(column, "dictionary")
-        return self._read_dictionary(_hashed(column), "hash")
+            return self._read_dictionary(column)
+        plain = _plain_values(column)
+        return _hashed(column) if plain is None else plain
 
-    def _read_dictionary(self, column: ArrowColumn, source: str) -> Column:
+    def _read_dictionary(self, column: ArrowColumn) -> Column:
         """Return dictionary arrays as codes of the merged categories of all chunks."""
         chunks = chunks_of(column)
         arrays = [_core_array(chunk) for chunk in chunks]
@@ -178,46 +180,49 @@ class ColumnReader:
             identity: chunk.dictionary for identity, chunk in zip(identities, chunks, strict=True)
         }
         if dictionaries.keys() != self._dictionaries.keys() or not dictionaries:
-            self._merge(dictionaries, source == "hash")
+            self._merge(dictionaries, column.type.value_type)
         pairs = zip(arrays, identities, strict=True)
         codes = _joined(
             [CodedColumn(array.codes(), self._luts[i], 0).outputs() for array, i in pairs], np.int32
         )
         ordered = column.type.ordered
-        result = Column.unchecked(codes, self._categories, ordered, "enum" if ordered else source)
+        source = "enum" if ordered else "dictionary"
+        result = Column.unchecked(codes, self._categories, ordered, source)
         result.is_conflicting = ordered and not self._is_same_order
         return result
 
-    def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], is_hashed: bool) -> None:
+    def _merge(self, dictionaries: dict[tuple[object, ...], pa.Array], kind: pa.DataType) -> None:
         """Merge the dictionaries of all chunks; they may contain nulls, duplicates and overlap."""
         self._dictionaries = dictionaries  # keep them in memory, so that no identity is reused
+        arrays = [*dictionaries.values()]
+        merged = ColumnReader().read(pa.chunked_array(arrays, kind)).encode()
+        codes, self._categories = merged.codes, merged.stored
         self._is_same_order = True
-        for dictionary in dictionaries.values():
-            check_offsets(dictionary)
-        values = [_comparable(dictionary) for dictionary in dictionaries.values()]
-        if values and not values[0].null_count and all(map(values[0].equals, values[1:])):
-            self._categories = as_categories(values[0])
-            # Hashed values are distinct, except that 0.0 and -0.0 are equal.
-            is_distinct = is_hashed and not pa.types.is_floating(values[0].type)
-            if is_distinct or _are_distinct(values[0], self._categories):
-                self._luts = dict.fromkeys(dictionaries)
-                return
-        merged = pa.concat_arrays(values or [pa.nulls(0)]).dictionary_encode()
-        self._categories = as_categories(merged.dictionary)
-        codes = _core_array(merged).codes().astype(np.int32)
-        ends = np.cumsum([len(part) for part in values], dtype=np.int64)
-        luts = np.split(codes, ends[:-1])
-        self._is_same_order = _is_same_order(luts)
+        if len(arrays) == 1 and np.array_equal(codes, np.arange(len(self._categories))):
+            self._luts = dict.fromkeys(dictionaries)
+            return
+        order = _by_appearance(codes, len(self._categories))
+        positions = np.full(len(self._categories) + 1, -1, np.int32)
+        positions[order] = np.arange(len(order))
+        self._categories = self._categories.take(order)
+        ends = np.cumsum([len(array) for array in arrays], dtype=np.int64)
+        luts = np.split(positions[codes], ends[:-1])
+        orders = {tuple(_by_appearance(lut, len(order)).tolist()) for lut in luts}
+        self._is_same_order = len(orders - {()}) <= 1
         self._luts = {
             identity: np.append(lut, np.int32(-1))
             for identity, lut in zip(dictionaries, luts, strict=False)
         }
 
 
-def _is_same_order(luts: Sequence[npt.NDArray[np.int32]]) -> bool:
-    """Tell whether all dictionaries that are not empty have the same values in the same order."""
-    orders = {tuple(dict.fromkeys(lut[lut >= 0].tolist())) for lut in luts}
-    return len(orders - {()}) <= 1
+def _by_appearance(codes: Codes, n_codes: int) -> Codes:
+    """Return the codes that occur, except negative codes, in the order of their first rows."""
+    codes = codes[codes >= 0]
+    row_of = np.full(n_codes, -1)
+    row_of[codes[::-1]] = np.arange(len(codes))[::-1]  # the last assignment is the first row
+    is_first = np.zeros(len(codes), np.bool_)
+    is_first[row_of[row_of >= 0]] = True
+    return codes[is_first]
 
 
 def read_integers(column: ArrowColumn) -> Codes:
@@ -294,7 +299,7 @@ def _plain_values(column: ArrowColumn) -> Values | None:
 
     def as_times(counts: AnyArray) -> AnyArray:
         try:
-            return as_categories(pa.array(counts, counted).view(kind))
+            return as_values(pa.array(counts, counted).view(kind))
         except OverflowError as error:
             raise ValueError(
                 f"values of type {kind} have years outside 1 to 9999, which Python dates cannot"
@@ -309,42 +314,21 @@ def _plain_values(column: ArrowColumn) -> Values | None:
     return Values([_core_array(chunk.view(counted)) for chunk in chunks_of(column)], as_times)
 
 
-def _hashed(column: ArrowColumn) -> ArrowColumn:
-    """Return a column as a dictionary array; raise TypeError if its type cannot be hashed."""
+def _hashed(column: ArrowColumn) -> Column:
+    """Return the codes of values that pyarrow hashes; raise TypeError if it cannot."""
+    kind = column.type
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
+        column = column.cast(pa.decimal128(kind.precision, kind.scale))
     try:
-        return pc.dictionary_encode(_hashable(column))
+        chunks = chunks_of(pc.dictionary_encode(column))
     except pa.ArrowNotImplementedError:
         raise TypeError(
-            f"Arrow type {column.type} cannot be encoded: values must be strings, bytes, Booleans,"
+            f"Arrow type {kind} cannot be encoded: values must be strings, bytes, Booleans,"
             " numbers, dates, times, durations or dictionaries of these"
         ) from None
-
-
-def _hashable(values: ArrowColumn) -> ArrowColumn:
-    """Return values in a type that pyarrow can hash: narrow decimals become decimal128."""
-    kind = values.type
-    if pa.types.is_decimal(kind) and kind.bit_width < 128:
-        return values.cast(pa.decimal128(kind.precision, kind.scale))
-    return values
-
-
-def _comparable(dictionary: pa.Array) -> pa.Array:
-    """Return the values of a dictionary as categories: NaN becomes null, and -0.0 becomes 0.0."""
-    values = _hashable(storage(dictionary))
-    if not pa.types.is_floating(values.type):
-        return values
-    floats = as_values(values)
-    return pa.array(floats + floats.dtype.type(0), values.type, mask=np.isnan(floats))
-
-
-def _are_distinct(values: pa.Array, categories: AnyArray) -> bool:
-    """Tell whether no two values of a dictionary are equal.
-
-    Few values use a Python set, because the first call of pyarrow takes 0.05 ms.
-    """
-    if len(categories) <= MAX_SET_SIZE:
-        return len(set(categories.tolist())) == len(categories)
-    return len(values.unique()) == len(values)
+    codes = _joined([_core_array(chunk).codes() for chunk in chunks], np.int32)
+    categories = as_values(chunks[0].dictionary) if chunks else np.empty(0, object)
+    return Column.unchecked(codes, categories)
 
 
 def _joined(parts: Sequence[Codes], dtype_if_none: type[np.integer[Any]]) -> Codes:

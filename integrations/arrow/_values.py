@@ -47,17 +47,6 @@ def runs_of(column: pa.Array | pa.ChunkedArray) -> tuple[pa.ChunkedArray, npt.ND
     )
 
 
-def as_categories(values: pa.Array) -> AnyArray:
-    """Return values without nulls in their NumPy dtype if there is one, else as Python objects."""
-    check_offsets(values)
-    kind = values.type
-    are_texts = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    if _is_object_type(kind) or (are_texts and len(values) <= MAX_LISTED_TEXTS):
-        return _objects(values)
-    categories: AnyArray = values.to_numpy(zero_copy_only=False)
-    return categories
-
-
 def check_offsets(values: pa.Array) -> None:
     """Raise ValueError for invalid offsets or UTF-8, which pyarrow does not check on its own."""
     if not pa.types.is_primitive(values.type) and not pa.types.is_decimal(values.type):
@@ -79,10 +68,15 @@ def as_values(column: Any) -> AnyArray:
         values, lengths = runs_of(column)
         return np.repeat(as_values(values), lengths)
     check_offsets(column)
+    kind = column.type
     # NumPy would convert integers with nulls to floats, which are not exact beyond 2**53.
-    has_null_integers = pa.types.is_integer(column.type) and column.null_count
-    if _is_object_type(column.type) or has_null_integers:
-        return _objects(column)
+    has_null_integers = pa.types.is_integer(kind) and column.null_count
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    is_short = is_text and len(column) <= MAX_LISTED_TEXTS
+    if _is_object_type(kind) or has_null_integers or is_short:
+        objects = np.empty(len(column), object)
+        objects[:] = column.to_pylist()
+        return objects
     rows: AnyArray = column.to_numpy(zero_copy_only=False)
     return rows
 
@@ -105,12 +99,6 @@ def _decoded(values: AnyArray, codes: npt.NDArray[Any]) -> AnyArray:
     return rows
 
 
-def _objects(values: pa.Array) -> npt.NDArray[np.object_]:
-    objects = np.empty(len(values), object)
-    objects[:] = values.to_pylist()
-    return objects
-
-
 def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     """Return categories in one Arrow type that represents all exactly, or raise TypeError."""
     items = list(categories)
@@ -127,7 +115,7 @@ def common_values(categories: Iterable[Any], owner: str) -> pa.Array:
     for convert in converters:
         try:
             values = convert()
-            if Categories.of(as_categories(values)).to_keys() == keys:
+            if Categories.of(as_values(values)).to_keys() == keys:
                 return values
         except (pa.ArrowException, OverflowError, TypeError, ValueError):
             continue

@@ -7,8 +7,8 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, lru_cache
-from typing import Any, Literal, NamedTuple, TypeAlias, TypeGuard
+from functools import cache
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -40,8 +40,6 @@ DICTIONARY_NAME = re.compile(r"dictionary<values=([^<>]+), indices=(u?int\d+), o
 ZONED_NAME = re.compile(r"timestamp\[(s|ms|us|ns), tz=(.+)\]")
 FIXED_BINARY_NAME = re.compile(r"fixed_size_binary\[(\d{1,9})\]")
 DECIMAL_NAME = re.compile(r"(decimal128|decimal256)\((\d{1,2}), (-?\d{1,3})\)")
-# A table of one row reuses cached columns if it has at most this many features.
-MAX_SHARED = 1 << 14
 
 
 def wrap(
@@ -52,8 +50,6 @@ def wrap(
 ) -> pa.Table:
     """Return the parts as an Arrow table, in order; columns that pass through are not copied."""
     source = table.source if isinstance(table.source, pa.Table) else None
-    if table.n_rows == 1 and memo is not None and _are_plain_outputs(parts):
-        return _row_table(table, parts, memo, num_threads)
     columns: list[Any] = []
     for part in parts:
         if isinstance(part, Outputs):
@@ -66,9 +62,9 @@ def wrap(
         elif source is not None:
             columns.append(source.column(part.position))
         else:
-            name = table.names[part.position]
+            [name] = part.names_in(table)
             columns.append(_from_numpy(table.values(part.position), name))
-    return table_of(columns, _known_schema(table, parts, columns, memo), table.n_rows)
+    return table_of(columns, _schema(table, parts, columns, memo), table.n_rows)
 
 
 def _decoded_array(part: Decoded) -> pa.Array:
@@ -114,75 +110,33 @@ def type_of_name(name: str) -> pa.DataType:
     return pa.type_for_alias(name)
 
 
-def _known_schema(
+def _schema(
     table: Table, parts: Sequence[Part], columns: Sequence[Any], memo: dict[str, Any] | None
 ) -> pa.Schema:
     """Return the schema of the output table; reuse the memo if the source schema is the same."""
-    # The types of these parts depend on their values.
     is_arrow = isinstance(table.source, pa.Table)
-    own = Decoded if is_arrow else (Decoded, Categorical, PassThrough)
-    if memo is None or any(isinstance(part, own) for part in parts):
-        return _schema(table, parts, columns)
     source = table.source.schema if is_arrow else pa.schema([])
+    # The types of these parts depend on their values.
+    own = (Decoded, Categorical) if is_arrow else (Decoded, Categorical, PassThrough)
+    if memo is None or any(isinstance(part, own) for part in parts):
+        memo = {}
     known, schema = memo.get("arrow", (None, None))
-    if known is None or not known.equals(source, check_metadata=True):
-        schema = _schema(table, parts, columns)
-        memo["arrow"] = source, schema
-    return schema
-
-
-def _are_plain_outputs(parts: Sequence[Part]) -> TypeGuard[Sequence[Outputs]]:
-    """Tell whether all parts are features without NaN, at most `MAX_SHARED` of them."""
-    n_outputs = 0
-    for part in parts:
-        if not isinstance(part, Outputs) or any(c.nan_where_missing for c in part.columns):
-            return False
-        n_outputs += len(part.names)
-    return 0 < n_outputs <= MAX_SHARED
-
-
-def _row_table(
-    table: Table, parts: Sequence[Outputs], memo: dict[str, Any], num_threads: int | None
-) -> pa.Table:
-    """Return one row of features, selected from a table that has each feature as 0 and as 1.
-
-    In pyarrow, selecting columns takes a quarter of the time of creating a table.
-    """
-    source = table.source.schema if isinstance(table.source, pa.Table) else pa.schema([])
-    known, both = memo.get("arrow row", (None, None))
-    if known is None or not known.equals(source, check_metadata=True):
-        schema = _schema(table, parts, ())
-        pairs = [_off_and_on(kind) for kind in schema.types]
-        arrays = [off for off, _ in pairs] + [on for _, on in pairs]
-        twice = pa.schema([*schema, *schema], schema.metadata)
-        both = pa.Table.from_arrays(arrays, schema=twice)
-        memo["arrow row"] = source, both
-    columns = [column for part in parts for column in part.columns]
-    n_outputs = both.num_columns // 2
-    chosen = list(range(n_outputs))
-    for i in write.rows(columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
-        chosen[i] += n_outputs
-    return both.select(chosen)
-
-
-def _schema(table: Table, parts: Sequence[Part], columns: Sequence[Any]) -> pa.Schema:
-    """Return the schema of the output table that consists of the parts."""
-    source = table.source if isinstance(table.source, pa.Table) else None
+    if known is not None and known.equals(source, check_metadata=True):
+        return schema
     fields: list[pa.Field] = []
     for part in parts:
         if isinstance(part, Outputs):
-            kind = arrow_type(part.dtype.newbyteorder("="))
-            fields += [pa.field(name, kind, nullable=False) for name in part.names]
-        elif isinstance(part, PassThrough) and source is not None:
+            fields += feature_fields(part.names, part.dtype)
+        elif isinstance(part, PassThrough) and is_arrow:
             fields.append(source.field(part.position))
         else:
-            name = part.name if not isinstance(part, PassThrough) else table.names[part.position]
+            [name] = part.names_in(table)
             fields.append(pa.field(str(name), columns[len(fields)].type))
-    if source is None:
-        return pa.schema(fields)
     stay = {part.position for part in parts if isinstance(part, PassThrough)}
-    changed = {name for i, name in enumerate(source.column_names) if i not in stay}
-    return pa.schema(fields, metadata_without(source.schema.metadata, changed))
+    changed = {name for i, name in enumerate(source.names) if i not in stay}
+    schema = pa.schema(fields, metadata_without(source.metadata, changed))
+    memo["arrow"] = source, schema
+    return schema
 
 
 def _from_numpy(values: AnyArray, name: object) -> pa.Array:
@@ -222,16 +176,16 @@ def table_of(columns: Sequence[Any], schema: pa.Schema, n_rows: int) -> pa.Table
     return pa.Table.from_batches([batch_of([], schema, n_rows)])
 
 
-def reader_of_batches(
-    source: pa.RecordBatchReader,
-    columns: Callable[[pa.RecordBatch], list[Any]],
-    schema: pa.Schema,
-) -> pa.RecordBatchReader:
-    """Return a reader that computes the columns of a batch when the batch is requested."""
+def with_columns(
+    rows: pa.Table | pa.RecordBatchReader, columns: Callable[[Any], list[Any]], schema: pa.Schema
+) -> Any:
+    """Return a table of new columns; from a reader, a reader that computes them batch by batch."""
+    if isinstance(rows, pa.Table):
+        return table_of(columns(rows), schema, rows.num_rows)
 
     def batches() -> Iterator[pa.RecordBatch]:
         first_row = 0
-        for batch in source:
+        for batch in rows:
             try:
                 arrays = columns(batch)
             except (TypeError, ValueError) as error:
@@ -263,7 +217,6 @@ def metadata_without(
     return {**metadata, PANDAS_KEY: json.dumps(noted).encode()}
 
 
-@cache
 def arrow_type(dtype: np.dtype[Any]) -> pa.DataType:
     """Return the Arrow type of a dtype; raise TypeError if there is none, e.g. for complex128."""
     try:
@@ -281,7 +234,9 @@ def output_arrays(
     dtype = dtype.newbyteorder("=")
     kind, n_rows = arrow_type(dtype), len(columns[0].codes)
     if n_rows == 1 and not any(column.nan_where_missing for column in columns):
-        return _single_row(columns, kind, num_threads)
+        arrays = _zero_and_one(dtype)  # arrays can be shared
+        row = write.rows(columns, np.uint8, num_threads=num_threads)
+        return [arrays[is_one] for is_one in row[0].tolist()]
     block = write.columns(columns, dtype, packed=True, num_threads=num_threads)
     memory, n_bytes = _buffer(block), block.shape[1] * block.itemsize
     return [
@@ -290,54 +245,45 @@ def output_arrays(
     ]
 
 
-def _single_row(
-    columns: Sequence[CodedColumn], kind: pa.DataType, num_threads: int | None
-) -> list[pa.Array]:
-    """Return the features of one row; all zeros are one shared array, and so are all ones."""
-    off, on = _off_and_on(kind)
-    arrays = [off] * sum(column.n_outputs for column in columns)
-    for i in write.rows(columns, bool, num_threads=num_threads)[0].nonzero()[0].tolist():
-        arrays[i] = on
-    return arrays
-
-
 @cache
-def _off_and_on(kind: pa.DataType) -> tuple[pa.Array, pa.Array]:
-    # pyarrow's own `to_pandas_dtype` needs pandas.
-    dtype = pa.array([], kind).to_numpy(zero_copy_only=False).dtype
-    values = np.arange(2).astype(dtype)
-    return pa.array(values[:1], kind), pa.array(values[1:], kind)
+def _zero_and_one(dtype: np.dtype[Any]) -> tuple[pa.Array, pa.Array]:
+    return pa.array(np.zeros(1, dtype)), pa.array(np.ones(1, dtype))
 
 
 def output_fields(column: ColumnSchema) -> list[pa.Field]:
-    """Return the non-nullable fields for the features of a column."""
+    """Return the fields for the features of a column; raise ValueError for equal names."""
     Schema((column,)).check_names()
-    kind = arrow_type(column.options.dtype.newbyteorder("="))
-    return [pa.field(name, kind, nullable=False) for name in column.names]
+    return feature_fields(column.names, column.options.dtype)
 
 
-class Nested(NamedTuple):
-    """The type of an array with all features of a column, and the function that writes it."""
+def feature_fields(names: Iterable[str], dtype: np.dtype[Any]) -> list[pa.Field]:
+    """Return non-nullable fields with these names."""
+    kind = arrow_type(dtype.newbyteorder("="))
+    return [pa.field(name, kind, nullable=False) for name in names]
 
-    type: pa.DataType
-    write: Callable[[CodedColumn], pa.Array]
 
-
-def nested(column: ColumnSchema, layout: Layout, num_threads: int | None = None) -> Nested:
+def nested(
+    column: ColumnSchema, layout: Layout, num_threads: int | None = None
+) -> tuple[pa.DataType, Callable[[CodedColumn], pa.Array]]:
     """Return the type and the writer of an array with all features of a column."""
     if layout == "dictionary":
         return _dictionary(column, num_threads)
     dtype = column.options.dtype
     if layout == "struct":
-        fields = output_fields(column)
-        return Nested(pa.struct(fields), lambda coded: _struct(coded, fields, dtype, num_threads))
+        struct = pa.struct(output_fields(column))
+
+        def write_struct(coded: CodedColumn) -> pa.Array:
+            children = output_arrays([coded], dtype, num_threads)
+            return pa.Array.from_buffers(struct, len(coded.codes), [None], 0, children=children)
+
+        return struct, write_struct
     element = row_element(dtype)
     kind = rows_type(element, column.n_outputs, layout)
 
     def write_rows(coded: CodedColumn) -> pa.Array:
         return rows_array(write.rows([coded], element, num_threads=num_threads), kind)
 
-    return Nested(kind, write_rows)
+    return kind, write_rows
 
 
 def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -345,7 +291,6 @@ def row_element(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.uint8) if dtype == np.bool_ else dtype.newbyteorder("=")
 
 
-@lru_cache(maxsize=64)
 def rows_type(element: np.dtype[Any], width: int, layout: Layout) -> pa.DataType:
     """Return the type of an array whose rows are tensors or fixed-size lists of length `width`."""
     item = arrow_type(element)
@@ -361,16 +306,9 @@ def rows_array(matrix: AnyArray, kind: pa.DataType) -> pa.Array:
     return pa.ExtensionArray.from_storage(kind, lists) if is_tensor else lists
 
 
-def _struct(
-    coded: CodedColumn, fields: Sequence[pa.Field], dtype: np.dtype[Any], num_threads: int | None
-) -> pa.StructArray:
-    """Return a struct array with one field for each feature of a column."""
-    children = output_arrays([coded], dtype, num_threads)
-    n_rows = len(coded.codes)
-    return pa.Array.from_buffers(pa.struct(fields), n_rows, [None], 0, children=children)
-
-
-def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
+def _dictionary(
+    column: ColumnSchema, num_threads: int | None
+) -> tuple[pa.DataType, Callable[[CodedColumn], pa.Array]]:
     """Return the type and the writer of a dictionary array of features; a row of zeros is null."""
     labels = output_labels(column)
     narrow = next(d for d in (np.int8, np.int16, np.int32) if len(labels) <= np.iinfo(d).max)
@@ -383,7 +321,7 @@ def _dictionary(column: ColumnSchema, num_threads: int | None) -> Nested:
             indices = np.where((outputs >= 0) & (outputs < len(labels)), indices, narrow(-1))
         return _dictionary_array(indices, labels)
 
-    return Nested(pa.dictionary(kind, labels.type), write_indices)
+    return pa.dictionary(kind, labels.type), write_indices
 
 
 def _dictionary_array(codes: AnyArray, labels: pa.Array) -> pa.DictionaryArray:

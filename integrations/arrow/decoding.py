@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, cast
+from operator import methodcaller
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from onehot_fast import Encoder, Special
-from onehot_fast.adapter import (
-    ColumnSchema,
-    DecodedLayout,
-    PassThrough,
-    Schema,
-    Values,
-    classes_of,
-)
+from onehot_fast.adapter import ColumnSchema, DecodedLayout, PassThrough, Schema, Values, classes_of
 
-from ._read import as_table, flattened, read_column
-from ._values import as_categories, common_values, output_labels, storage
-from ._write import Layout, metadata_without, reader_of_batches, table_of
+from ._read import as_rows, flattened, read_column
+from ._values import as_values, common_values, output_labels, storage
+from ._write import Layout, metadata_without, with_columns
 from .encoding import Rows, fitted_schema
 
 __all__ = ["decode"]
@@ -83,81 +77,62 @@ def decode(
     substitutes = {
         Special.MISSING: missing, Special.UNKNOWN: unknown, Special.INFREQUENT: infrequent,
     }  # fmt: skip
-    rows = table if isinstance(table, pa.RecordBatchReader) else as_table(table)
-    outputs = [*_output_columns(rows.schema, schema, layout, substitutes)]
-    unchanged = {output.field.name for output in outputs if not output.is_decoded}
-    changed = [name for name in rows.schema.names if name not in unchanged]
-    metadata = metadata_without(rows.schema.metadata, changed)
-    decoded = pa.schema([output.field for output in outputs], metadata)
-
-    def columns(rows: Rows) -> list[Any]:
-        return [output.read(rows) for output in outputs]
-
-    if isinstance(rows, pa.RecordBatchReader):
-        return reader_of_batches(rows, columns, decoded)
-    return table_of(columns(rows), decoded, rows.num_rows)
-
-
-class OutputColumn(NamedTuple):
-    """A column of the output, and the function that reads it from a batch."""
-
-    field: pa.Field
-    read: Callable[[Rows], Any]
-    is_decoded: bool = False
+    rows = as_rows(table)
+    source, changed = rows.schema, set(rows.schema.names)
+    fields: list[pa.Field] = []
+    readers: list[Callable[[Rows], Any]] = []
+    for part in _output_columns(source, schema, layout):
+        if isinstance(part, PassThrough):
+            fields.append(source.field(part.position))
+            changed.discard(fields[-1].name)
+            readers.append(methodcaller("column", part.position))
+        else:
+            kind, read = _decoder(*part, substitutes)
+            fields.append(pa.field(str(part[0].name), kind))
+            readers.append(read)
+    decoded = pa.schema(fields, metadata_without(source.metadata, changed))
+    return with_columns(rows, lambda batch: [read(batch) for read in readers], decoded)
 
 
 def _output_columns(
-    source: pa.Schema, schema: Schema, layout: Layout, substitutes: Mapping[Special, Any]
-) -> Iterator[OutputColumn]:
-
-    def unchanged(position: int) -> OutputColumn:
-        return OutputColumn(source.field(position), lambda rows: rows.column(position))
-
-    def decoded(column: ColumnSchema, read: Callable[[Rows], Classes]) -> OutputColumn:
-        decoder = ClassDecoder(column, substitutes)
-        field = pa.field(str(column.name), decoder.type)
-        return OutputColumn(field, lambda rows: decoder.values(read(rows)), is_decoded=True)
-
+    source: pa.Schema, schema: Schema, layout: Layout
+) -> Iterator[PassThrough | tuple[ColumnSchema, Callable[[Rows], Classes]]]:
+    """Yield the decoded columns in order, with functions that read the classes of their rows."""
     if layout == "columns":
         decoded_layout = DecodedLayout(schema, source.names)
-        positions = decoded_layout.features
         for part in decoded_layout.columns:
             if isinstance(part, PassThrough):
-                yield unchanged(part.position)
+                yield part
             else:
                 column, features = schema.columns[part], schema.starts[part : part + 2]
-                yield decoded(column, _from_features(column, positions[slice(*features)]))
+                positions = decoded_layout.features[slice(*features)]
+                yield column, partial(_classes_in_columns, column, positions)
         return
     encoded = dict(zip(schema.positions_in(source.names), schema.columns, strict=True))
     for position in range(len(source)):
         if position in encoded:
-            column = encoded[position]
-            yield decoded(column, _from_column(column, position, layout))
+            yield encoded[position], _from_column(encoded[position], position, layout)
         else:
-            yield unchanged(position)
+            yield PassThrough(position)
 
 
-class ClassDecoder:
-    """Decodes the rows of an encoded column to values of one `type`."""
-
-    def __init__(self, column: ColumnSchema, substitutes: Mapping[Special, Any]) -> None:
-        categories = common_values(column.categories, f"column {column.name!r}")
-        self.type: pa.DataType = categories.type
-        specials = [_substitute(column, s, substitutes[s], self.type) for s in Special]
-        values = pa.concat_arrays([categories, *specials])
-        position_of = {special: len(categories) + i for i, special in enumerate(Special)}
-        missing = position_of[Special.MISSING]
-        zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
-        dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
-        by_class = column.category_of_feature.tolist()
-        by_class += [position_of[special] for special in column.specials]
-        # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
-        self._by_class = np.array([*by_class, missing, position_of.get(zero_row, dropped)])
-        self._values = values
-
-    def values(self, classes: Classes) -> pa.Array:
-        """Return the value of each row."""
-        return self._values.take(pa.array(self._by_class[classes]))
+def _decoder(
+    column: ColumnSchema, classes_in: Callable[[Rows], Classes], substitutes: Mapping[Special, Any]
+) -> tuple[pa.DataType, Callable[[Rows], pa.Array]]:
+    """Return the type of decoded values, and the function that decodes a batch."""
+    categories = common_values(column.categories, f"column {column.name!r}")
+    specials = [_substitute(column, s, substitutes[s], categories.type) for s in Special]
+    values = pa.concat_arrays([categories, *specials])
+    position_of = {special: len(categories) + i for i, special in enumerate(Special)}
+    missing = position_of[Special.MISSING]
+    zero_row = column.zero_row_labels[0] if column.zero_row_labels else Special.MISSING
+    dropped = int(np.argmax(column.outputs < 0)) if len(categories) else missing
+    by_class = column.category_of_feature.tolist()
+    by_class += [position_of[special] for special in column.specials]
+    # The last two entries are for class -2 (a propagated missing value) and -1 (all zeros).
+    by_class += [missing, position_of.get(zero_row, dropped)]
+    position = np.array(by_class)
+    return categories.type, lambda rows: values.take(pa.array(position[classes_in(rows)]))
 
 
 def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.DataType) -> pa.Array:
@@ -171,18 +146,16 @@ def _substitute(column: ColumnSchema, special: Special, value: Any, kind: pa.Dat
         ) from None
 
 
-def _from_features(column: ColumnSchema, positions: list[int]) -> Callable[[Rows], Classes]:
-    """Return a function that reads the class of each row from the features of a column."""
-    return lambda rows: _classes_of_features(
-        column, [rows.column(position) for position in positions], rows.num_rows
-    )
+def _classes_in_columns(column: ColumnSchema, positions: Sequence[int], rows: Rows) -> Classes:
+    features = [rows.column(position) for position in positions]
+    return _classes_of_features(column, features, rows.num_rows)
 
 
 def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callable[[Rows], Classes]:
     """Return a function that reads the class of each row from one nested or dictionary column."""
     read: Callable[[Any], Classes]
     if layout == "dictionary":
-        categories = as_categories(output_labels(column))
+        categories = as_values(output_labels(column))
         labels = ColumnSchema.declared(categories, column.options.dtype)
         read = partial(_classes_of_labels, column, labels)
     else:
@@ -193,9 +166,8 @@ def _from_column(column: ColumnSchema, position: int, layout: Layout) -> Callabl
 def _classes_of_features(column: ColumnSchema, features: Sequence[Any], n_rows: int) -> Classes:
     if not features:
         return classes_of(column, np.empty((0, n_rows)), n_rows, n_rows)
-    for name, values in zip(column.names, features, strict=True):
-        _check_numbers(values, f"column {name!r}")
-    cells = np.stack([_cells(values) for values in features])
+    named = zip(column.names, features, strict=True)
+    cells = np.stack([_cells(values, f"column {name!r}") for name, values in named])
     return classes_of(column, cells, n_rows, n_rows)
 
 
@@ -225,9 +197,8 @@ def _classes_of_lists(column: ColumnSchema, values: Any) -> Classes:
         raise ValueError(
             f"column {column.name!r}, row {row}: must have {width} elements, got {lengths[row]}"
         )
-    _check_numbers(elements, f"column {column.name!r}")
-    cells = _cells(elements)
-    return classes_of(column, cells.reshape(len(lengths), width), len(lengths), 1)
+    cells = _cells(elements, f"column {column.name!r}").reshape(len(lengths), width)
+    return classes_of(column, cells, len(lengths), 1)
 
 
 def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) -> Classes:
@@ -243,15 +214,11 @@ def _classes_of_labels(column: ColumnSchema, labels: ColumnSchema, values: Any) 
     return classes
 
 
-def _cells(values: Any) -> npt.NDArray[Any]:
+def _cells(values: Any, owner: str) -> npt.NDArray[Any]:
     """Return a column of numbers or Booleans as a NumPy array; null becomes NaN."""
-    numbers = cast(Values, read_column(storage(values))).numbers()
-    assert numbers is not None
-    return numbers
-
-
-def _check_numbers(values: Any, owner: str) -> None:
-    """Raise TypeError if features are neither numbers nor Booleans."""
     kind = storage(values).type
     if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         raise TypeError(f"{owner} must hold Booleans or numbers, got the Arrow type {kind}")
+    numbers = cast(Values, read_column(values)).numbers()
+    assert numbers is not None
+    return numbers

@@ -23,7 +23,7 @@ from onehot_fast.adapter import (
     with_article,
 )
 
-from ._read import ColumnReader, as_table
+from ._read import ColumnReader, as_rows
 from ._write import (
     LAYOUTS,
     Layout,
@@ -31,8 +31,7 @@ from ._write import (
     nested,
     output_arrays,
     output_fields,
-    reader_of_batches,
-    table_of,
+    with_columns,
 )
 
 __all__ = ["encode", "encoded_schema"]
@@ -93,11 +92,9 @@ def encode(
     DictionaryType(dictionary<values=string, indices=int8, ordered=0>)
     """
     schema = fitted_schema(encoder, layout)
-    rows = table if isinstance(table, pa.RecordBatchReader) else as_table(table)
+    rows = as_rows(table)
     plan = EncodePlan(rows.schema, schema, layout, num_threads)
-    if isinstance(rows, pa.RecordBatchReader):
-        return reader_of_batches(rows, plan.encode, plan.schema)
-    return table_of(plan.encode(rows), plan.schema, rows.num_rows)
+    return with_columns(rows, plan.encode, plan.schema)
 
 
 def encoded_schema(schema: pa.Schema, encoder: Encoder, *, layout: Layout = "columns") -> pa.Schema:

@@ -16,12 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from onehot_fast import Encoder
-from onehot_fast.adapter import (
-    CodedColumn,
-    ColumnSchema,
-    check_choice,
-    with_article,
-)
+from onehot_fast.adapter import CodedColumn, ColumnSchema, check_choice, with_article
 
 from ._read import read_integers
 from ._values import comparable_values
@@ -169,8 +164,6 @@ def _category_position(column: ColumnSchema, field: pc.Expression) -> pc.Express
     if pa.types.is_floating(known.type):
         values = values + pa.scalar(0.0, known.type)  # index_in distinguishes -0.0 from 0.0
     position = pc.Expression._call("index_in", [values], pc.SetLookupOptions(value_set=known))
-    if not _distinguishes_unknown(column):
-        return position
     # Missing and unknown values both have a null position; only the values tell them apart.
     present = pc.coalesce(position, unknown)
     return pc.if_else(values.is_null(nan_is_null=True), missing, present)
@@ -230,21 +223,8 @@ def _column(encoder: Any, column: Any) -> ColumnSchema:
             encoder.to_pylist() if is_arrow else encoder, np.dtype(np.uint8)
         )
     columns = {schema.name: schema for schema in encoder.schema.columns}
-    if column is None:
-        if len(columns) != 1:
-            raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got None")
+    if column is None and len(columns) == 1:
         return next(iter(columns.values()))
-    if column not in columns:
+    if column is None or column not in columns:
         raise ValueError(f"column must be one of the encoder's {list(columns)!r}, got {column!r}")
     return columns[column]
-
-
-def _distinguishes_unknown(column: ColumnSchema) -> bool:
-    """Tell whether unknown and missing values are encoded differently."""
-    options = column.options
-    return (
-        options.handle_unknown == "error"
-        or options.handle_missing == "error"
-        or column.propagates_missing
-        or column.unknown_output != column.missing_output
-    )

@@ -112,7 +112,7 @@ def one_hot(
         fields = pa.schema(output_fields(column))
         rows = batch_of(output_arrays([coded], element, num_threads), fields, len(coded.codes))
     else:
-        rows = nested(column, layout, num_threads).write(coded)
+        rows = nested(column, layout, num_threads)[1](coded)
     return OneHotArray(rows, element, known)
 
 

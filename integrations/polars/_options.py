@@ -9,8 +9,6 @@ import polars as pl
 from onehot_fast import Encoder
 from onehot_fast.adapter import TableKeywords, check_options, number_dtype
 
-__all__ = ["Element", "declared_encoder", "element_of", "new_encoder", "result_dtype"]
-
 AnyDtype: TypeAlias = np.dtype[Any]
 
 # Options that require the frequencies of the categories.
@@ -24,21 +22,16 @@ class Element(NamedTuple):
     format: str
 
 
+# polars dtype → Arrow format; Float16 is new in polars 1.36.
+FORMATS = {
+    "Boolean": "b", "Int8": "c", "Int16": "s", "Int32": "i", "Int64": "l", "UInt8": "C",
+    "UInt16": "S", "UInt32": "I", "UInt64": "L", "Float16": "e", "Float32": "f", "Float64": "g",
+}  # fmt: skip
 ELEMENTS: dict[AnyDtype, Element] = {
-    np.dtype(bool): Element(pl.Boolean, "b"),
-    np.dtype(np.int8): Element(pl.Int8, "c"),
-    np.dtype(np.int16): Element(pl.Int16, "s"),
-    np.dtype(np.int32): Element(pl.Int32, "i"),
-    np.dtype(np.int64): Element(pl.Int64, "l"),
-    np.dtype(np.uint8): Element(pl.UInt8, "C"),
-    np.dtype(np.uint16): Element(pl.UInt16, "S"),
-    np.dtype(np.uint32): Element(pl.UInt32, "I"),
-    np.dtype(np.uint64): Element(pl.UInt64, "L"),
-    np.dtype(np.float32): Element(pl.Float32, "f"),
-    np.dtype(np.float64): Element(pl.Float64, "g"),
+    np.dtype(name.lower().replace("boolean", "bool")): Element(getattr(pl, name), form)
+    for name, form in FORMATS.items()
+    if hasattr(pl, name)
 }
-if hasattr(pl, "Float16"):  # polars 1.36
-    ELEMENTS[np.dtype(np.float16)] = Element(pl.Float16, "e")
 TO_NUMPY: dict[Any, AnyDtype] = {element.dtype: dtype for dtype, element in ELEMENTS.items()}
 
 

@@ -20,15 +20,6 @@ from polars import selectors
 from onehot_fast import Column
 from onehot_fast.adapter import Rows, Table, Values, cached_property, read_arrow, read_values
 
-__all__ = [
-    "is_encodable",
-    "read_column",
-    "read_labels",
-    "read_lists",
-    "read_table",
-    "selected_names",
-]
-
 AnyArray: TypeAlias = npt.NDArray[Any]
 Offsets: TypeAlias = npt.NDArray[np.int64]
 
@@ -38,19 +29,14 @@ ENCODABLE = (pl.String, pl.Categorical, pl.Enum, pl.Binary, pl.Object)
 WIDE_INTEGERS = tuple(getattr(pl, name) for name in ("Int128", "UInt128") if hasattr(pl, name))
 # Numbers with the same memory layout in NumPy.
 PRIMITIVE = (
-    *(pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64),
-    *(pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.Float32, pl.Float64),
-)
+    pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
+    pl.Float32, pl.Float64,
+)  # fmt: skip
 # The smallest int64 is NaT in NumPy, but a valid time in polars.
 LOWEST = np.iinfo(np.int64).min
 # The days 0001-01-01 and 9999-12-31: polars panics when it converts other days to Python.
 FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
-
-
-def is_encodable(dtype: Any) -> bool:
-    """Tell whether a column of this dtype is encoded by default."""
-    return dtype.base_type() in ENCODABLE
 
 
 def selected_names(frame: Any, selector: Any) -> tuple[str, ...]:
@@ -85,7 +71,7 @@ class PolarsTable(Table):
 
     def is_encodable(self, position: int) -> bool:
         """Tell whether a column is encoded by default."""
-        return is_encodable(self._dtypes[position])
+        return self._dtypes[position].base_type() in ENCODABLE
 
     def type_of(self, position: int) -> str:
         """Return the dtype as text; the text of an Enum does not contain its categories."""
@@ -134,9 +120,9 @@ def read_column(series: Any) -> Column | Values:
     # aborts the process.
     series = series.alias("")
     if dtype == pl.String or dtype == pl.Boolean:
-        return _plain_values(series)
+        return Values(list(read_arrow(series)))
     if dtype == pl.Enum:
-        return Column(_codes(series.to_physical()), dtype.categories.to_numpy(), True, "enum")
+        return Column(_codes(series), dtype.categories.to_numpy(), True, "enum")
     if dtype.base_type() is pl.Categorical:  # == is true only for global categories
         return _read_categorical(series)
     if dtype.is_temporal():
@@ -144,7 +130,7 @@ def read_column(series: Any) -> Column | Values:
     if dtype in (*WIDE_INTEGERS, pl.Binary, pl.Object, pl.Null) or dtype.is_decimal():
         return read_values(series.to_list()).encode()
     if dtype.is_numeric():
-        return _plain_values(series)
+        return Values(list(read_arrow(series)))
     raise TypeError(
         f"Series {name!r} has dtype {dtype}, whose values cannot be categories: use multi_hot to"
         " encode lists, or encode the fields of a struct"
@@ -159,10 +145,8 @@ def read_lists(rows: Any) -> Rows:
     return Rows(offsets, read_column(elements.alias(rows.name)).encode())
 
 
-def read_labels(series: pl.Series, sep: str | None) -> Rows:
-    """Return the labels of each row, which is a list, or a text that is split at `sep`."""
-    if sep is not None:
-        return Rows.read(series, sep=sep)
+def read_labels(series: pl.Series) -> Rows:
+    """Return lists as offsets and concatenated labels; a missing label has no feature."""
     offsets, elements = _flatten(series)
     return Rows(offsets, read_column(elements.alias(series.name)).encode())
 
@@ -175,15 +159,8 @@ def _objects(values: list[Any]) -> npt.NDArray[np.object_]:
 
 def _codes(series: pl.Series) -> AnyArray:
     """Return the physical integers of an Enum, without a copy if possible; null becomes -1."""
-    chunks = [chunk.codes() for chunk in read_arrow(series)]
-    if len(chunks) == 1:
-        return chunks[0]
-    return np.concatenate(chunks) if chunks else np.empty(0, np.int8)
-
-
-def _plain_values(series: pl.Series) -> Values:
-    """Return values that the core reads without a copy."""
-    return Values(list(read_arrow(series)))
+    chunks = read_arrow(series.to_physical().rechunk())
+    return next((chunk.codes() for chunk in chunks), np.empty(0, np.int8))
 
 
 def _read_categorical(series: pl.Series) -> Column | Values:
@@ -191,7 +168,7 @@ def _read_categorical(series: pl.Series) -> Column | Values:
     try:
         chunks = list(read_arrow(series.rechunk()))
     except OSError:  # before polars 1.34
-        return _plain_values(series.cast(pl.String))
+        return Values(list(read_arrow(series.cast(pl.String))))
     if not chunks:
         return Column(np.empty(0, np.int8), np.empty(0, object), source="dictionary")
     [chunk] = chunks

@@ -25,8 +25,6 @@ from onehot_fast.adapter import (
 
 from ._options import element_of
 
-__all__ = ["label_frame", "numpy_series", "output_frame", "wrap"]
-
 AnyArray = npt.NDArray[Any]
 
 # A frame of one row of zeros, and the columns of a row of ones.
@@ -41,8 +39,6 @@ DTYPES = frozenset(
 )
 # The largest number of whole microseconds in a pandas.Timestamp and a Datetime("ns").
 MAX_MICROSECONDS = (2**63 - 1) // 1000 - 1
-# A frame of one row reuses cached columns if it has at most this many features.
-MAX_SHARED = 1 << 14
 
 
 def wrap(
@@ -60,7 +56,7 @@ def wrap(
     for part in parts:
         if not isinstance(part, Outputs):
             frames.append(_column(table, part).to_frame())
-        elif table.n_rows == 1 and 0 < len(part.names) <= MAX_SHARED and not _has_nan(part):
+        elif table.n_rows == 1 and not any(c.nan_where_missing for c in part.columns):
             frames.append(_row_frame(part, memo["polars"], num_threads))
         else:
             frames.append(output_frame(part, table.n_rows, num_threads))
@@ -94,10 +90,6 @@ def output_frame(outputs: Outputs, n_rows: int, num_threads: int | None = None) 
         outputs.columns, outputs.dtype, n_rows=n_rows, packed=True, num_threads=num_threads
     )
     return _block_frame(outputs.names, block, n_rows, outputs.dtype)
-
-
-def _has_nan(outputs: Outputs) -> bool:
-    return any(column.nan_where_missing for column in outputs.columns)
 
 
 def label_frame(matrix: AnyArray, labels: Iterable[Any]) -> pl.DataFrame:

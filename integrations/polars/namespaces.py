@@ -32,7 +32,7 @@ from onehot_fast.adapter import (
 from ._options import declared_encoder, new_encoder, result_dtype
 from ._read import read_column, read_labels
 from ._write import label_frame, output_frame
-from .expr import DeclaredKeywords, ExprNamespace, Layout, encode_expr
+from .expr import DeclaredKeywords, Layout, encode_expr
 
 __all__ = ["DataFrameNamespace", "LazyFrameNamespace", "SeriesNamespace", "onehot"]
 
@@ -100,16 +100,15 @@ class SeriesNamespace(SeriesAccessor[pl.DataFrame]):
         column = read_column(self._data).encode()
         if self._has_defaults(options) and column.is_distinct and column.source == "hash":
             # Sort the categories now; an encoder is needed only for the names.
-            order = Categories.of(column.stored).argsort()
-            lut = np.full(len(order) + 1, -1, np.int32)
-            lut[order] = np.arange(len(order), dtype=np.int32)
-            coded = CodedColumn(column.codes, lut, len(order))
+            _, positions = Categories.of(column.stored).sorted()
+            lut = np.append(positions, -1).astype(np.int32)
+            coded = CodedColumn(column.codes, lut, len(positions))
             return coded, lambda: self._encode_alone(column, self._data.name, options)[1].names
         coded, schema = self._encode_alone(column, self._data.name, options)
         return coded, lambda: schema.names
 
     def _labels(self, sep: str | None) -> Rows:
-        return read_labels(self._data, sep)
+        return read_labels(self._data) if sep is None else Rows.read(self._data, sep=sep)
 
     def _frame_of(self, matrix: npt.NDArray[Any], labels: list[Any]) -> pl.DataFrame:
         return label_frame(matrix, labels)
@@ -207,8 +206,9 @@ class LazyFrameNamespace:
         """
         if isinstance(columns, Encoder):
             check_options(options, None)
-            return _encode_lazily(self._frame, columns.schema, num_threads)
-        encoder = declared_encoder(self._frame.collect_schema(), columns, options)
+            encoder = columns
+        else:
+            encoder = declared_encoder(self._frame.collect_schema(), columns, options)
         return _encode_lazily(self._frame, encoder.schema, num_threads)
 
     @columns_only
@@ -264,14 +264,6 @@ def _encode_lazily(frame: pl.LazyFrame, schema: Schema, num_threads: int | None)
     if layout.order.positions == [*range(len(names))]:
         return result
     return result.select(by_name(*map(str, layout.names)))
-
-
-NAMESPACES: tuple[tuple[type, type], ...] = (
-    (pl.DataFrame, DataFrameNamespace),
-    (pl.LazyFrame, LazyFrameNamespace),
-    (pl.Series, SeriesNamespace),
-    (pl.Expr, ExprNamespace),
-)
 
 
 @overload
@@ -338,9 +330,8 @@ def onehot(data: Any, *args: Any, **options: Any) -> Any:
     >>> onehot(pl.Series("size", ["S", "L"]), dtype=pl.UInt8).to_dict(as_series=False)
     {'size_L': [0, 1], 'size_S': [1, 0]}
     """
-    for kind, namespace in NAMESPACES:
-        if isinstance(data, kind):
-            return namespace(data)(*args, **options)
-    raise TypeError(
-        f"data must be a polars DataFrame, LazyFrame, Series or Expr, got {with_article(data)}"
-    )
+    if not isinstance(data, pl.DataFrame | pl.LazyFrame | pl.Series | pl.Expr):
+        raise TypeError(
+            f"data must be a polars DataFrame, LazyFrame, Series or Expr, got {with_article(data)}"
+        )
+    return data.onehot(*args, **options)  # type: ignore[union-attr]

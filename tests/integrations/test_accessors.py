@@ -13,7 +13,7 @@ import pytest
 from encoder_oracle import UNKNOWN_RULES
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import Library
+from libraries import Library, cells, equal
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -65,23 +65,8 @@ def series(library: Library, values: list[Any], name: str = "size") -> Any:
     return column.astype(object) if library.name == "pandas" else column
 
 
-def matrix(library: Library, frame: Any, n_rows: int) -> Any:
-    """Return the cells of a frame."""
-    columns = list(library.columns(frame).values())
-    return np.array(columns).reshape(len(columns), n_rows).T
-
-
-def equal(frame: Any, other: Any) -> bool:
-    """Tell whether two frames of one library are the same, dtypes and names included."""
-    if isinstance(frame, pd.DataFrame):
-        pd.testing.assert_frame_equal(frame, other)
-        return True
-    return bool(frame.equals(other)) and frame.schema == other.schema
-
-
 @given(data=st.data(), prefix=st.sampled_from([None, "k"]), options=OPTIONS)
 def test_every_form_equals_an_encoder(library, data, prefix, options):
-    """The frame, the array, the sparse arrays and the batch, from an encoder fitted to the same."""
     column = data.draw(SERIES[library.name])
     if library.name == "pandas":
         table: Any = column.to_frame().astype("category")
@@ -97,7 +82,7 @@ def test_every_form_equals_an_encoder(library, data, prefix, options):
     array = column.onehot.to_numpy(**options)
     batch = column.onehot.to_arrow(prefix=prefix, **options)
 
-    np.testing.assert_array_equal(matrix(library, frame, len(column)), expected)
+    np.testing.assert_array_equal(cells(library, frame, len(column)), expected)
     assert [str(name).rpartition("(")[2] for name in frame.columns if "(" in str(name)] == [
         name.rpartition("(")[2] for name in names if "(" in name
     ]
@@ -115,7 +100,6 @@ def test_every_form_equals_an_encoder(library, data, prefix, options):
 
 @given(data=st.data())
 def test_codes_name_the_column_that_is_on(library, data):
-    """A code is the position of the row's column; -1 is a missing value, off everywhere."""
     kinds = {"pandas": pandas_columns.series(), "polars": polars_columns.series()}
     column = data.draw(kinds[library.name])
 
@@ -128,7 +112,6 @@ def test_codes_name_the_column_that_is_on(library, data):
 
 
 def test_codes_of_declared_categories_are_the_columns_own(library):
-    """They are not copied, and cannot be written to."""
     column = library.table({"k": library.coded(list("bab"), ["b", "a"])})["k"]
     own = column.array.codes if library.name == "pandas" else column.to_physical().to_numpy()
 
@@ -139,7 +122,6 @@ def test_codes_of_declared_categories_are_the_columns_own(library):
 
 
 def test_declared_categories_keep_their_order(library):
-    """Those that do not occur have a column, what is not declared is told apart."""
     frame = series(library, ["b", "a", None]).onehot(
         ["c", "a"], prefix="is", prefix_sep="=", handle_unknown="indicator", dtype="uint8"
     )
@@ -152,7 +134,6 @@ def test_declared_categories_keep_their_order(library):
 
 
 def test_an_encoder_encodes_a_series(library):
-    """By the column of the name of the Series, or by its only column; its policies count."""
     both = Encoder(["m", "k"], drop={"k": "first"}).fit({"k": ["a", "b"], "m": ["c", "c"]})
     alone = Encoder(["x"], handle_unknown="ignore").fit({"x": ["a", "b"]})
     column = series(library, ["b", "a", "b"], "k")
@@ -175,7 +156,6 @@ def test_a_str_of_categories_is_rejected(library):
 
 
 def test_the_name_of_the_series_is_not_a_category(library):
-    """A caller who means `columns` learns that a Series takes `categories`."""
     with pytest.raises(UnknownValueError, match=r"categories, not columns; call series\.onehot"):
         series(library, ["a", None]).onehot(["size"])
     with pytest.raises(UnknownValueError, match="row 1: 'a' is unknown"):
@@ -194,7 +174,6 @@ def test_the_name_of_the_series_is_not_a_category(library):
     ids=str,
 )
 def test_a_category_can_be_dropped(library, drop, left):
-    """By its value, or in a list where that is the name of a rule."""
     column = series(library, ["last", "first", "a"], "place")
 
     assert list(column.onehot(prefix="p", drop=drop).columns) == left
@@ -212,11 +191,7 @@ def test_missing_values_propagate(library, form):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"order": "a"},
-            TypeError,
-            "'order' is not an option: use one of 'categories', 'drop', ",
-        ),
+        ({"order": "a"}, TypeError, "'order' is not an option: use one of 'categories', 'drop', "),
         ({"drops": "a"}, TypeError, "did you mean 'drop'?"),
         ({"drop": "z"}, ValueError, r"drop\['size'\] must be one of"),
         ({"categories": ["a"]}, ValueError, "column 'size', row 1: 'b' is unknown"),
@@ -231,7 +206,6 @@ def test_missing_values_propagate(library, form):
 )
 @pytest.mark.parametrize("form", ["__call__", "to_arrow"])
 def test_invalid_options_are_rejected(library, form, options, error, message):
-    """The error names the option, or the column and the row."""
     column = series(library, ["a", "b", None])
 
     with pytest.raises(error, match=message):
@@ -249,7 +223,6 @@ def test_invalid_options_are_rejected(library, form, options, error, message):
     ids=["to_csr", "to_csc", "multi_hot", "to_arrow"],
 )
 def test_a_missing_library_is_named(library, missing, call, monkeypatch):
-    """SciPy and pyarrow are asked for only by the forms that are theirs."""
     column = series(library, ["a", None])
     monkeypatch.setitem(sys.modules, missing, None)
 
@@ -259,7 +232,6 @@ def test_a_missing_library_is_named(library, missing, call, monkeypatch):
 
 
 def test_options_may_differ_by_column(library):
-    """Every one is a value for all columns, or a dict."""
     frame = library.table(BARE).onehot(
         ["size", "m"], prefix={"m": "M"}, prefix_sep=".", drop={"size": "L"}, dtype={"m": float}
     )
@@ -272,7 +244,6 @@ def test_options_may_differ_by_column(library):
 
 @given(data=st.data(), options=OPTIONS)
 def test_a_table_equals_an_encoder(library, data, options):
-    """One that is fitted to the rows at hand."""
     column = data.draw(SERIES[library.name])
     table = column.to_frame()
     table = table.assign(n=1.5) if library.name == "pandas" else table.with_columns(n=1.5)
@@ -296,13 +267,11 @@ def test_a_table_equals_an_encoder(library, data, options):
     ids=["name", "elsewhere", "absent", "option", "not fitted", "encoder"],
 )
 def test_invalid_options_of_a_table_are_rejected(library, columns, options, error, message):
-    """A name is that of a column, an option one of ours, and an Encoder has its own."""
     with pytest.raises(error, match=message):
         library.table(BARE).onehot(columns, **options)
 
 
 def test_columns_must_be_one_list(library):
-    """As polars' own methods take them: what to type instead, wherever columns are chosen."""
     frame = library.table(BARE)
     calls = [frame.onehot, frame.onehot.fit, Encoder]
     calls += [frame.lazy().onehot, frame.lazy().onehot.fit] if library.name == "polars" else []
@@ -313,7 +282,6 @@ def test_columns_must_be_one_list(library):
 
 
 def test_the_repr_of_an_accessor_lists_its_methods(library):
-    """What a prompt shows of it is of use, and its names are methods."""
     column = series(library, ["a", "b", None]).onehot
 
     public = {name for name in dir(column) if not name.startswith("_")}

@@ -46,20 +46,19 @@ CASTABLE = TEXTS if can(lambda: cast(VIEW, pa.string())) else TEXTS[:2]
 
 
 @pytest.mark.parametrize("layout", NESTED)
-@pytest.mark.parametrize("missing", ["ignore", "indicator"])
+@pytest.mark.parametrize("missing", ["ignore", "indicator", "propagate"])
 @pytest.mark.parametrize("unknown", ["ignore", "indicator", "infrequent"])
 @pytest.mark.parametrize("drop", [None, "first"])
 def test_an_expression_is_encode(layout, missing, unknown, drop):
-    """By every policy for what is missing and what is unknown."""
-    encoder = Encoder(
-        ["size"], handle_missing=missing, handle_unknown=unknown, drop=drop, min_frequency=2
-    ).fit(TRAIN)
+    options: Any = {"handle_missing": missing, "handle_unknown": unknown, "drop": drop}
+    encoder = Encoder(["size"], **options, min_frequency=2, dtype="float32").fit(TRAIN)
 
     found = projected(TABLE, {"size": expression(encoder, "size", layout=layout)})
 
     expected = encode(TABLE, encoder, layout=layout)
     assert found["size"].type == expected["size"].type
-    assert found["size"].to_pylist() == expected["size"].to_pylist()
+    # The texts are compared, because NaN does not equal itself.
+    assert str(found["size"].to_pylist()) == str(expected["size"].to_pylist())
 
 
 @given(
@@ -88,7 +87,6 @@ def test_an_expression_takes_columns_of_any_type(drawn, size):
 
 @pytest.mark.parametrize("values", [[None, "a"], [None, 1], [NAN, 0.0]], ids=str)
 def test_fields_are_not_cast_without_categories(values):
-    """What was fitted on missing values alone tells them from unknown ones of any type."""
     table = pa.table({"c": values})
     encoder = Encoder(["c"], handle_missing="indicator", handle_unknown="indicator")
     encoder.fit(table.slice(0, 1))
@@ -117,7 +115,6 @@ def test_fields_are_not_cast_without_categories(values):
     ids=str,
 )
 def test_a_field_is_cast_to_compare_it(values, kind):
-    """Units, widths and large integers: what is equal is the same category."""
     encoder = Encoder(["c"], handle_unknown="ignore").fit({"c": np.array([*values, None], object)})
     table = pa.table({"c": pa.array([*values, None], kind)})
 
@@ -169,7 +166,6 @@ def test_filters_plans_and_datasets(tmp_path):
 
 
 def test_registering_twice_is_registering_once():
-    """The name tells what the function does; the same function has the same name."""
     encoder = Encoder().fit(TRAIN)
     copy = Encoder.from_json(encoder.to_json())
 
@@ -184,7 +180,6 @@ def test_registering_twice_is_registering_once():
 
 @pytest.mark.parametrize("name", ["test.taken", "add"])
 def test_a_used_name_is_rejected(name):
-    """By another function of ours, or by one of pyarrow's."""
     register(["a", "b"], "test.taken")
 
     with pytest.raises(ValueError, match=f"another compute function is named '{name}'"):
@@ -203,15 +198,6 @@ def test_the_function_takes_numbers_of_categories():
     assert pc.call_function(name, [pa.array([], pa.int32())]).to_pylist() == []
 
 
-def test_missing_values_propagate():
-    options: Any = {"handle_missing": "propagate", "handle_unknown": "ignore", "dtype": "float32"}
-    encoder = Encoder(["size"], **options, remainder="drop").fit(TRAIN)
-
-    found = projected(TABLE, {"size": expression(encoder, "size")})["size"].combine_chunks()
-
-    np.testing.assert_array_equal(found.to_numpy_ndarray(), encoder.transform(TABLE, "numpy"))
-
-
 @pytest.mark.parametrize(
     ("options", "match"),
     [
@@ -228,7 +214,6 @@ def test_values_that_the_encoder_rejects_are_rejected(options, match):
 
 
 def test_positions_out_of_range_are_rejected():
-    """One more than the categories is an unknown value, which has a number, too."""
     name = register(["a", "b"])
 
     with pytest.raises(ValueError, match=r"positions must be in \[0, 2\], got 3"):
@@ -261,27 +246,22 @@ def test_the_length_of_a_batch_is_checked():
     ids=str,
 )
 def test_arguments_are_checked(change, error, match):
-    """Nothing is registered before all is known to be right."""
     given: Any = {"encoder": Encoder(["size"]).fit(TRAIN)} | change
 
     with pytest.raises(error, match=match):
         register(**given)
 
 
-def test_a_field_is_a_name_or_an_expression():
-    """Of an encoder with several columns the name chooses, if there is no other word."""
+def test_expressions_of_names_expressions_and_plain_categories():
     encoder = Encoder(["size", "n"], handle_unknown="ignore").fit(TRAIN)
 
     by_name = projected(TABLE, {"x": expression(encoder, "n")})["x"].to_pylist()
     longer = expression(encoder, pc.field("n") + 1, column="n")
 
+    without_encoder = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
+
     assert by_name[0] == [1, 0, 0, 0]
+    assert without_encoder.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]
     assert projected(TABLE, {"x": longer})["x"].to_pylist()[0] == [0, 1, 0, 0]
     with pytest.raises(TypeError, match=r"field must be .*, got an int"):
         expression(encoder, 7)  # type: ignore[arg-type]
-
-
-def test_categories_without_an_encoder():
-    found = projected(TABLE, {"x": expression(["L", "S"], "size")})["x"]
-
-    assert found.to_pylist() == [[0, 1], [1, 0], [0, 0], [0, 1], [0, 0]]

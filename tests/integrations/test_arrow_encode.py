@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -55,7 +55,6 @@ def cells(array: Any) -> Any:
     dtype=st.sampled_from(["bool", "uint8", "float32"]),
 )
 def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, rare, dtype):
-    """Tables and streams alike, by the schema that was told before."""
     table = pa.table({"c": drawn.column})
     encoder = Encoder(
         ["c"],
@@ -90,7 +89,6 @@ def test_every_layout_has_the_cells_of_the_matrix(drawn, layout, missing, drop, 
 
 @given(drawn=columns(COMPARABLE), layout=st.sampled_from(LAYOUTS))
 def test_encoded_tables_are_decoded(drawn, layout):
-    """Values of every type come back, in the type of the categories, also in a stream."""
     table = pa.table({"c": drawn.column, "n": pa.array(range(len(drawn.values)))})
     encoder = Encoder(["c"]).fit(table)
     encoded = encode(table, encoder, layout=layout)
@@ -105,18 +103,7 @@ def test_encoded_tables_are_decoded(drawn, layout):
         assert encoder.inverse_transform(encoded).to_pydict() == decoded.to_pydict()
 
 
-@pytest.mark.parametrize("values", [[0, 2**64 - 1], [2**63, None], [2**64 - 1] * 3])
-def test_integers_beyond_int64_are_decoded(values):
-    """Whoever decodes, and whatever else is in the column."""
-    table = pa.table({"c": pa.array(values, pa.uint64())})
-    encoder = Encoder(["c"], handle_missing="indicator").fit(table)
-    decoded = encoder.inverse_transform(encoder.transform(table))
-    assert decoded.to_pydict() == {"c": values}
-    assert decode(encode(table, encoder), encoder).to_pydict() == {"c": values}
-
-
 def test_features_take_the_place_of_their_columns():
-    """Other columns stay where and what they are; `Encoder.transform` gives the same table."""
     encoder = Encoder(["kind", "size"]).fit(TABLE)
     encoded = encode(TABLE, encoder)
 
@@ -127,17 +114,9 @@ def test_features_take_the_place_of_their_columns():
     assert encoded["n"].equals(TABLE["n"])
     assert encoded["size_S"].to_pylist() == [True, False, False, True]
     assert encoder.transform(TABLE).equals(encoded, check_metadata=True)
-    alone = Encoder(["kind", "size"]).fit(TABLE.select(["size", "kind"]))
-    assert alone.transform({"kind": ["x"], "size": ["L"]}, "arrow").to_pydict() == {
-        "size_L": [True],
-        "size_S": [False],
-        "kind_x": [True],
-        "kind_y": [False],
-    }
 
 
 def test_a_stream_is_encoded_batch_by_batch():
-    """The schema is known before the first batch, and a batch is read when it is asked for."""
     asked = []
 
     def batches() -> Iterator[Any]:
@@ -157,7 +136,6 @@ def test_a_stream_is_encoded_batch_by_batch():
 
 
 def test_an_error_in_a_stream_names_its_rows():
-    """The row is counted from where its batch begins."""
     encoder = Encoder(["size"]).fit(TABLE.slice(0, 2))
     reader = encode(TABLE.to_reader(max_chunksize=2), encoder)
     reader.read_next_batch()
@@ -166,21 +144,7 @@ def test_an_error_in_a_stream_names_its_rows():
         reader.read_next_batch()
 
 
-@pytest.mark.parametrize(
-    ("column", "error", "match"),
-    [
-        (pa.array([[1]]), TypeError, r"column 'size': Arrow type list<.*> cannot be encoded"),
-        (pa.array([1], pa.time64("ns")), ValueError, "column 'size': .*nanoseconds"),
-    ],
-    ids=["list", "time"],
-)
-def test_a_column_that_cannot_be_read_is_named(column, error, match):
-    with pytest.raises(error, match=match):
-        encode(pa.table({"size": column}), Encoder(["size"], remainder="drop").fit(TABLE))
-
-
 def test_dictionaries_may_change_from_batch_to_batch():
-    """A dictionary met before is known again, another one is looked up; nothing is mixed up."""
     words = [pa.array(["x", "y"]), pa.array(["y", None, "y", "x"]), pa.array(["x", "y"])]
     kind = pa.dictionary(pa.int8(), pa.string())
     chunks = [
@@ -266,7 +230,6 @@ def test_missing_values_are_propagated(layout):
 
 
 def test_substitutes_are_of_the_type_of_the_column():
-    """What is missing, unknown or infrequent can be given a value."""
     encoder = Encoder(
         ["size"], handle_missing="indicator", handle_unknown="indicator", min_frequency=2
     ).fit(TABLE.select(["size"]))
@@ -282,7 +245,6 @@ def test_substitutes_are_of_the_type_of_the_column():
 
 @pytest.mark.parametrize("specials", [False, True])
 def test_values_of_a_dictionary(specials):
-    """The categories in their own type, or texts where one of the features is none of them."""
     encoder = Encoder(["n"], handle_missing="indicator" if specials else "ignore").fit(TABLE)
 
     array = encode(TABLE, encoder, layout="dictionary")["n"].combine_chunks()
@@ -304,7 +266,6 @@ def test_values_of_a_dictionary(specials):
     ids=["wide", "nanoseconds"],
 )
 def test_many_categories_and_nanoseconds_are_decoded(column):
-    """Many of them, and nanoseconds of zoned times, for which Arrow itself would not look."""
     table = pa.table({"c": column})
     encoder = Encoder(["c"]).fit(table)
 
@@ -316,7 +277,6 @@ def test_many_categories_and_nanoseconds_are_decoded(column):
 
 
 def test_categories_of_several_types_are_texts_in_a_dictionary_and_not_decoded():
-    """No type of Arrow holds a number and a text."""
     encoder = Encoder().fit({"c": [1, "a"]})
     encoded = encode(pa.table({"c": ["a", None]}), encoder, layout="dictionary")
 
@@ -352,20 +312,10 @@ def test_the_type_of_decoded_values_holds_them_exactly(values, kind):
     ("table", "layout", "error", "match"),
     [
         ({"size_L": [True]}, "columns", ValueError, "no column 'size_S'"),
-        (
-            {"size_L": [True], "size_S": ["no"]},
-            "columns",
-            TypeError,
-            "'size_S' must hold Bool",
-        ),
+        ({"size_L": [True], "size_S": ["no"]}, "columns", TypeError, "'size_S' must hold Bool"),
         ({"size_L": [1], "size_S": [1]}, "columns", ValueError, "row 0: more than one"),
         ({"size": ["L"]}, "struct", TypeError, "'size' must be a struct"),
-        (
-            {"size": [{"size_L": True}]},
-            "struct",
-            ValueError,
-            "exactly one field 'size_S'",
-        ),
+        ({"size": [{"size_L": True}]}, "struct", ValueError, "exactly one field 'size_S'"),
         ({"size": ["L"]}, "tensor", TypeError, "must be lists"),
         ({"size": [[1, 0], [1]]}, "tensor", ValueError, "row 1: must have 2 elements, got 1"),
         ({"size": [["a", "b"]]}, "tensor", TypeError, "must hold Booleans"),
@@ -382,7 +332,6 @@ def test_invalid_encoded_tables_are_rejected(table, layout, error, match):
 
 
 def test_a_row_of_zeros_without_a_meaning_is_rejected():
-    """All off, where neither a dropped nor a missing value makes such a row."""
     encoder = Encoder(["size"], handle_missing="indicator").fit(TABLE)
     encoded = pa.table({name: [False] for name in encoder.get_feature_names_out()})
 
@@ -412,7 +361,6 @@ def test_a_row_of_zeros_without_a_meaning_is_rejected():
     ids=["layout", "no encoder", "not fitted", "absent", "twice", "name", "dtype"],
 )
 def test_arguments_are_checked(change, error, match):
-    """Before any row is read; so a stream refuses them at once."""
     given: Any = {"table": TABLE, "encoder": Encoder(["size"]).fit(TABLE), "layout": "columns"}
     given |= change
     table = given.pop("table").to_reader()
@@ -449,7 +397,6 @@ def test_kept_columns_of_any_kind_pass_through():
 
 
 def test_kept_columns_of_other_libraries():
-    """NumPy's own dtypes and Python's objects become Arrow's types; others are refused by name."""
     table = {"s": ["a", None], "n": np.array([1.5, 2.5]), "o": [None, 3], "x": [float("nan"), "t"]}
     encoder = Encoder(["s"]).fit(table)
 
@@ -466,7 +413,6 @@ def test_kept_columns_of_other_libraries():
 
 
 def test_without_pandas():
-    """A table of one row, whose columns are two arrays, is made without pandas too."""
     program = f"""{WITHOUT_PANDAS}
 import pyarrow as pa
 from onehot_fast import Encoder
@@ -488,23 +434,13 @@ TRIP = pa.table(
 
 
 def through_ipc(table: Any) -> Any:
-    """Write and read an Arrow file."""
     out = pa.BufferOutputStream()
     with pa.ipc.new_file(out, table.schema) as writer:
         writer.write_table(table)
     return pa.ipc.open_file(out.getvalue()).read_all()
 
 
-def through_feather(table: Any) -> Any:
-    """Write and read a compressed Feather file."""
-    feather = pytest.importorskip("pyarrow.feather")
-    out = pa.BufferOutputStream()
-    feather.write_feather(table, out, "zstd")
-    return feather.read_table(pa.BufferReader(out.getvalue()))
-
-
 def through_parquet(table: Any) -> Any:
-    """Write and read a Parquet file of small row groups."""
     pq = pytest.importorskip("pyarrow.parquet")
     out = pa.BufferOutputStream()
     pq.write_table(table, out, row_group_size=2)
@@ -512,7 +448,6 @@ def through_parquet(table: Any) -> Any:
 
 
 def through_polars(table: Any) -> Any:
-    """Hand the table to polars and take it back."""
     polars = pytest.importorskip("polars")
     if "tensor" in str(table.schema) and not hasattr(polars, "Extension"):
         pytest.skip("polars has no extension types yet")
@@ -520,26 +455,17 @@ def through_polars(table: Any) -> Any:
 
 
 def through_pandas(table: Any) -> Any:
-    """Hand the table to pandas, as it is in memory, and take it back."""
     pd = pytest.importorskip("pandas")
     frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     return pa.Table.from_pandas(frame, preserve_index=False)
 
 
 def through_duckdb(table: Any) -> Any:
-    """Hand the table to DuckDB and take it back."""
     duckdb = pytest.importorskip("duckdb")
     return duckdb.connect().from_arrow(table).to_arrow_table()
 
 
-TRIPS: dict[str, Callable[[Any], Any]] = {
-    "IPC": through_ipc,
-    "Feather": through_feather,
-    "Parquet": through_parquet,
-    "polars": through_polars,
-    "pandas": through_pandas,
-    "duckdb": through_duckdb,
-}
+TRIPS = [through_ipc, through_parquet, through_polars, through_pandas, through_duckdb]
 
 
 @pytest.mark.parametrize("trip", TRIPS)
@@ -549,23 +475,12 @@ def test_a_round_trip_loses_nothing(trip, layout, dtype):
     encoder = Encoder(["size", "n"], dtype=dtype).fit(TRIP)
     encoded = encode(TRIP, encoder, layout=layout)
 
-    back = TRIPS[trip](encoded)
+    back = trip(encoded)
 
     assert decode(back, encoder, layout=layout).to_pydict() == TRIP.to_pydict()
-    if trip in ("IPC", "Feather", "Parquet") and (trip, layout) != ("Parquet", "dictionary"):
+    if trip is through_ipc or (trip is through_parquet and layout != "dictionary"):
         assert back.schema.equals(encoded.schema)
         assert back.equals(encoded)
-
-
-def test_a_dictionary_column_is_encoded_late():
-    """What is kept small in a file gives the same features when it is read."""
-    encoder = Encoder(["size"], handle_missing="indicator", dtype="uint8").fit(TRIP)
-    stored = through_parquet(encode(TRIP, encoder, layout="dictionary"))
-    late = Encoder(["size"], categories=["L", "M", "S", "(missing)"], dtype="uint8")
-
-    features = late.fit(stored).transform(stored, "numpy")
-
-    np.testing.assert_array_equal(features, encoder.transform(TRIP, "numpy"))
 
 
 def test_tensors_go_to_torch_without_a_copy():

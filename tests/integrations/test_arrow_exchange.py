@@ -132,7 +132,6 @@ def test_a_struct_with_nulls_and_an_offset_is_a_table():
 
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_a_column_alone_is_a_table_of_it(wrapped):
-    """It has no name, and gets that of an array's first column."""
     column = Capsule(TABLE["size"]) if wrapped else TABLE["size"]
 
     assert tuple(Encoder().fit(column).get_feature_names_out()) == ("x0_L", "x0_S")
@@ -154,20 +153,14 @@ def test_objects_without_arrow_data_are_rejected():
 
 
 def test_a_dataset_says_how_it_is_read() -> None:
-    """Whoever reads it all, or batch by batch, types so: the error has the words."""
     dataset = pytest.importorskip("pyarrow.dataset").dataset(TABLE)
     encoder = Encoder(["size", "kind"]).fit(dataset.scanner().to_reader())
 
     assert encode(dataset.scanner().to_reader(), encoder).read_all().to_pydict() == EXPECTED
     for call in (Encoder().fit, encoder.transform, lambda table: encode(table, encoder)):
-        with pytest.raises(
-            TypeError,
-            match=r"Dataset is not a table: pass the result of its \.scanner\(\)\.to_reader",
-        ):
+        with pytest.raises(TypeError, match=r"Dataset is not a table: .* \.scanner\(\)\.to_reader"):
             call(dataset)
-        with pytest.raises(
-            TypeError, match=r"a Scanner is not a table: pass the result of its \.to_reader\(\)"
-        ):
+        with pytest.raises(TypeError, match=r"a Scanner is not a table: .* \.to_reader\(\)"):
             call(dataset.scanner())
 
 
@@ -260,7 +253,6 @@ MEMORIES = [
 
 @pytest.mark.parametrize(("layout", "dtype", "holder"), MEMORIES)
 def test_memory_is_given_back_with_the_last_reference(layout, dtype, holder):
-    """All is one block, which lives as long as any part of it."""
     codes = pa.array(np.arange(LARGE, dtype=np.int32) % 16)
     hold = HOLDERS.get(holder, a_column)
     hold(one_hot(codes, depth=16, layout=layout, dtype=dtype))  # some libraries load at first use

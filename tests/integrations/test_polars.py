@@ -24,7 +24,6 @@ STRANGE_NAMES = ["*", "^.*$", "^k$", "k\0", ""]
 
 @given(column=series(NAMED_ALIKE))
 def test_equals_to_dummies(column):
-    """The names and values are polars'; ours has no column of nulls, and all of an Enum's."""
     actual = column.onehot(dtype=pl.UInt8)
 
     expected = column.to_dummies()
@@ -38,7 +37,6 @@ def test_equals_to_dummies(column):
 
 @given(column=series(), dtype=st.sampled_from([pl.Boolean, pl.Int16, pl.Float32, "float64"]))
 def test_dtype_changes_nothing_else(column, dtype):
-    """The ones and zeros of every dtype are the same, and so are the names."""
     plain, other = column.onehot(dtype="uint8"), column.onehot(dtype=dtype)
 
     assert other.columns == plain.columns
@@ -47,7 +45,6 @@ def test_dtype_changes_nothing_else(column, dtype):
 
 
 def test_columns_are_named_by_prefix_and_category():
-    """By default the prefix is the name of the Series, as in to_dummies."""
     column = pl.Series("size", ["S", "L"])
 
     assert column.onehot().schema == {"size_L": pl.Boolean, "size_S": pl.Boolean}
@@ -58,7 +55,6 @@ def test_columns_are_named_by_prefix_and_category():
 @pytest.mark.parametrize("name", STRANGE_NAMES)
 @pytest.mark.parametrize("values", [["a\0b", "a\0€", None], [1, 10**12, None], [True, False, None]])
 def test_a_series_may_have_any_name(name, values):
-    """Also those that polars takes for patterns, and those that it cannot export."""
     frame = pl.Series(values).alias(name).onehot(prefix_sep="=")
 
     assert [column.removeprefix(f"{name}=") for column in frame.columns] == [
@@ -68,7 +64,6 @@ def test_a_series_may_have_any_name(name, values):
 
 
 def test_the_columns_outlive_their_frame():
-    """Each keeps the memory of all, and the last one gives it back."""
     column = pl.Series("k", np.arange(100_000) % 7).onehot()["k_3"]
     gc.collect()
     others = [pl.Series("k", np.arange(100_000) % 5).onehot() for _ in range(3)]
@@ -84,7 +79,6 @@ def test_dtypes_that_polars_lacks_are_rejected(dtype):
 
 
 def test_two_names_that_are_one_text():
-    """A number and a text are two categories, but one name."""
     column = pl.Series("k", [1, "1"], dtype=pl.Object)
 
     with pytest.raises(ValueError, match="two output columns would be named 'k_1'"):
@@ -92,7 +86,6 @@ def test_two_names_that_are_one_text():
 
 
 def test_pyarrow_is_not_needed():
-    """All but `to_arrow`, which says what it needs."""
     run(
         WITHOUT_PYARROW
         + """

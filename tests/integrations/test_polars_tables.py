@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any
 
 import numpy as np
 import pytest
+from libraries import assert_read
 
 pl = pytest.importorskip("polars")
 
@@ -16,27 +16,6 @@ from onehot_fast.adapter import Decoded, PassThrough  # noqa: E402
 from onehot_fast.column import read_column  # noqa: E402
 from onehot_fast.integrations.polars import wrap  # noqa: E402
 from onehot_fast.table import read_table  # noqa: E402
-
-
-def plain(value: Any) -> Any:
-    """Return a scalar of NumPy as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def assert_read(column: Any, values: list[Any]) -> None:
-    """Compare: a code is the position of the row's value, negative where it is missing."""
-    read = read_column(column)
-
-    codes = read.codes.astype(np.int64)
-    found = read.categories[codes[codes >= 0]]
-    if found.dtype.kind in "mM":
-        found = found.astype(f"{found.dtype.kind}8[us]")
-    assert [plain(value) for value in found] == [value for value in values if value is not None]
-    np.testing.assert_array_equal(codes < 0, [value is None for value in values])
-    categories = [plain(value) for value in read.categories]
-    assert len(set(categories)) == len(categories)
-    assert None not in categories
-
 
 FIRST = datetime.datetime(1970, 1, 1)
 LOWEST = pl.Series([-(2**63), 0, None])  # in NumPy it is NaT
@@ -62,7 +41,6 @@ class TestRead:
 
     @pytest.mark.parametrize(("column", "values"), EXAMPLES.values(), ids=EXAMPLES)
     def test_rare_values(self, column, values):
-        """No integer is mistaken for a null or for another one; NaN is missing, too."""
         assert_read(column, values)
 
     def test_a_few_rows_of_a_categorical_of_many_categories(self):
@@ -73,7 +51,6 @@ class TestRead:
         assert_read(pl.concat([whole[:1], whole[99:]], rechunk=False), ["value 0", "value 99"])
 
     def test_a_categorical_has_the_categories_that_occur(self):
-        """Those of other columns are none of its own, though their codes lie between."""
         pl.Series([f"other {i}" for i in range(70)], dtype=pl.Categorical)
         mixed = pl.Series(["x", *(f"between {i}" for i in range(99)), "y"], dtype=pl.Categorical)
 
@@ -131,7 +108,6 @@ class TestRead:
             Encoder(["k"]).fit(pl.DataFrame({"k": values}))
 
     def test_texts_and_categories_are_encodable(self):
-        """Numbers, Booleans and times are encoded only where they are named."""
         schema = {
             "text": pl.String, "enum": pl.Enum(["a"]), "category": pl.Categorical,
             "bytes": pl.Binary, "whole": pl.Int8, "real": pl.Float32, "truth": pl.Boolean,
@@ -190,7 +166,6 @@ class TestEncoder:
     """What the core makes of frames of polars."""
 
     def test_specials_need_a_substitute(self):
-        """An unknown value among texts needs a text of its own."""
         encoder = Encoder(["k"], handle_unknown="indicator").fit(pl.DataFrame({"k": ["a"]}))
         encoded = encoder.transform(pl.DataFrame({"k": ["a", "z"]}))
 

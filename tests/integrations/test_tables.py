@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from libraries import LIBRARIES, Library
-from strategies import examples
+from libraries import Library, cells, equal, plain
 
 from onehot_fast import Encoder
 from onehot_fast.adapter import CodedColumn, Decoded, Outputs, PassThrough, integration, read_table
@@ -58,13 +57,6 @@ class Native:
     declared: list[Any] | None = None
 
 
-def present(values: list[Any]) -> list[Any]:
-    """Return values in which None stands for every missing one."""
-    return [
-        None if value is None or value != value or value is pd.NA else value for value in values
-    ]
-
-
 @st.composite
 def pandas_columns(draw: st.DrawFn, n_rows: int) -> Native:
     """Return a Series of a dtype of NumPy or pandas, or in Arrow memory."""
@@ -82,7 +74,7 @@ def pandas_columns(draw: st.DrawFn, n_rows: int) -> Native:
 def polars_columns(draw: st.DrawFn, n_rows: int) -> Native:
     series = draw(polars_strategies.series(n_rows=n_rows))
     declared = series.dtype.categories.to_list() if series.dtype == pl.Enum else None
-    return Native(series, present(series.to_list()), declared)
+    return Native(series, plain(series.to_list()), declared)
 
 
 @st.composite
@@ -99,12 +91,12 @@ def arrow_columns(
     repeats = -(-n_rows // max(1, len(drawn.values)))
     chunks = getattr(drawn.column, "chunks", [drawn.column]) * repeats
     column = pa.chunked_array(chunks, drawn.column.type).slice(0, n_rows)
-    return Native(column, present(drawn.values * repeats)[:n_rows])
+    return Native(column, plain(drawn.values * repeats)[:n_rows])
 
 
 def pandas_values(series: Any) -> list[Any]:
     objects = series.astype(object)
-    return present(objects.where(objects.notna(), None).tolist())
+    return plain(objects.where(objects.notna(), None).tolist())
 
 
 COLUMNS: dict[str, Callable[[int], st.SearchStrategy[Native]]] = {
@@ -114,8 +106,8 @@ COLUMNS: dict[str, Callable[[int], st.SearchStrategy[Native]]] = {
 }
 VALUES: dict[str, Callable[[Any, str], list[Any]]] = {
     "pandas": lambda frame, name: pandas_values(frame[name]),
-    "polars": lambda frame, name: present(frame[name].to_list()),
-    "arrow": lambda table, name: present(table[name].to_pylist()),
+    "polars": lambda frame, name: plain(frame[name].to_list()),
+    "arrow": lambda table, name: plain(table[name].to_pylist()),
 }
 
 
@@ -126,25 +118,6 @@ def table_of(library: Library, **columns: Any) -> Any:
     return pd.DataFrame(columns, copy=False) if library.name == "pandas" else pa.table(columns)
 
 
-def cells(library: Library, table: Any, n_rows: int) -> Any:
-    """Return the columns of a table as a matrix of floats."""
-    columns = [*library.columns(table).values()]
-    matrix = np.array([[np.nan if v is None else v for v in column] for column in columns], float)
-    return matrix.reshape(len(columns), n_rows).T
-
-
-def equal(table: Any, other: Any) -> bool:
-    """Tell whether two tables have the same names, types and values."""
-    if isinstance(table, pd.DataFrame):
-        pd.testing.assert_frame_equal(table, other)
-        return True
-    if isinstance(table, pa.Table):
-        # Floats are compared by their text, in which NaN equals itself.
-        same = table.schema.equals(other.schema, check_metadata=True)
-        return bool(same) and str(table.to_pydict()) == str(other.to_pydict())
-    return table.schema == other.schema and table.equals(other)
-
-
 def part(table: Any, start: int, stop: int) -> Any:
     return table.iloc[start:stop] if isinstance(table, pd.DataFrame) else table[start:stop]
 
@@ -152,7 +125,6 @@ def part(table: Any, start: int, stop: int) -> Any:
 @every_library
 @given(data=st.data(), policies=POLICIES, n_rows=st.integers(0, 20))
 def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows):
-    """As a matrix and as a native table, all rows at once and row by row; unknown values too."""
     fitted = data.draw(COLUMNS[library.name](n_rows))
     other = data.draw(st.just(fitted) | COLUMNS[library.name](data.draw(st.integers(0, 5))))
     if (fitted.declared or [None])[0] is None or fitted is not other:
@@ -182,7 +154,6 @@ def test_any_column_is_encoded_as_by_the_oracle(library, data, policies, n_rows)
 @every_library
 @given(data=st.data(), n_rows=st.integers(0, 12))
 def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
-    """Their types, their values and their place among the features."""
     drawn = {name: data.draw(COLUMNS[library.name](n_rows)) for name in "abc"}
     table = table_of(library, **{name: native.column for name, native in drawn.items()})
     before = table.copy(deep=True) if library.name == "pandas" else part(table, 0, n_rows)
@@ -202,7 +173,6 @@ def test_other_columns_and_the_input_stay_as_they_are(library, data, n_rows):
 @every_library
 @given(data=st.data(), n_rows=st.integers(1, 12))
 def test_values_come_back(library, data, n_rows):
-    """Also from a matrix, and from an encoder that was written as JSON."""
     drawn = data.draw(COLUMNS[library.name](n_rows))
     table = table_of(library, c=drawn.column)
     encoder = Encoder(["c"], handle_missing="indicator").fit(table)
@@ -237,7 +207,6 @@ def test_features_have_the_names_and_the_type_of_the_encoder(library, dtype):
 
 @every_library
 def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
-    """A mapping has no index; parts become columns in their order, or keep the number of rows."""
     source = read_table({"n": np.array([1, 2]), "s": ["x", None]})
     wrap = integration(library.name).wrap
     ones = Outputs(
@@ -262,7 +231,6 @@ def test_wrap_takes_columns_of_other_libraries_and_decoded_values(library):
 @every_library
 @pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32"])
 def test_features_are_one_block_of_memory(library, dtype):
-    """The columns follow each other at equal distances, without a copy."""
     table = Encoder(["c"], dtype=dtype).fit_transform(
         {"c": ["x", "y", "z"] * 50}, output=library.name
     )
@@ -275,24 +243,3 @@ def test_features_are_one_block_of_memory(library, dtype):
         columns = [array.buffers()[1].address for array in arrays]
     first, second = np.diff(columns).tolist()
     assert first == second > 0
-
-
-@pytest.mark.parametrize("name", LIBRARIES)
-@pytest.mark.parametrize("other", LIBRARIES)
-@examples(0.3)
-@given(n_rows=st.integers(0, 3), data=st.data())
-def test_every_library_encodes_what_another_one_taught(name, other, n_rows, data):
-    """Texts, numbers and declared categories, with the categories in one order."""
-    trained, library = LIBRARIES[name](), LIBRARIES[other]()
-    texts = st.lists(st.sampled_from(["S", "L", None]), min_size=n_rows, max_size=n_rows)
-    rows = data.draw(texts)
-    train = trained.table({"size": trained.coded(["S", "L"], ["S", "M", "L"])})
-    encoder = Encoder(["size"], handle_unknown="ignore").fit(train)
-
-    table = library.table({"size": library.coded(rows, ["L", "S"])})
-
-    assert list(encoder.get_feature_names_out()) == ["size_S", "size_M", "size_L"]
-    expected = [[row == size for size in ("S", "M", "L")] for row in rows]
-    np.testing.assert_array_equal(
-        encoder.transform(table, "numpy"), np.array(expected, bool).reshape(n_rows, 3)
-    )

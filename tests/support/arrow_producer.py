@@ -76,25 +76,13 @@ class Producer:
         self.n_released = 0
         self.keep: list[Any] = []
 
-    def schema(
-        self,
-        format=b"i",
-        children=(),
-        dictionary=None,
-        **fields,
-    ):
+    def schema(self, format=b"i", children=(), dictionary=None, **fields):
         """Make a type; ``fields`` set what would be set otherwise."""
         made = CSchema(format=format, release=self.releaser(CSchema, [*children, dictionary]))
         self.below(made, CSchema, children, dictionary)
         return self.done(made, fields)
 
-    def array(
-        self,
-        parts=(),
-        children=(),
-        dictionary=None,
-        **fields,
-    ):
+    def array(self, parts=(), children=(), dictionary=None, **fields):
         """Make an array of ndarrays and None; ``fields`` set what would be set otherwise."""
         addresses = [None if part is None else part.ctypes.data for part in parts]
         pointers = (c_void_p * len(addresses))(*addresses)
@@ -159,13 +147,7 @@ class Producer:
     def pair(self, schema: CSchema, array: CArray) -> tuple[object, object]:
         return self.capsule(schema, b"arrow_schema"), self.capsule(array, b"arrow_array")
 
-    def stream(
-        self,
-        schema,
-        arrays,
-        text=None,
-        **fields,
-    ):
+    def stream(self, schema, arrays, text=None, **fields):
         """Return the capsule of a stream of arrays and, for its end, errors."""
         waiting = iter(arrays)
 

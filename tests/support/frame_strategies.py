@@ -83,11 +83,7 @@ def columns(n_rows: int) -> st.SearchStrategy[Any]:
         typed(missing | st.booleans(), [object, "boolean", pd.ArrowDtype(pa.bool_())], n_rows),
         typed(missing | moments, ["datetime64[ns]", "datetime64[ns, UTC]", object], n_rows),
         typed(missing | moments.map(lambda i: pd.Period(i, "D")), ["period[D]"], n_rows),
-        typed(
-            st.integers(0, 3).map(lambda i: pd.Interval(i, i + 1)),
-            ["interval"],
-            n_rows,
-        ),
+        typed(st.integers(0, 3).map(lambda i: pd.Interval(i, i + 1)), ["interval"], n_rows),
         typed(st.integers(0, 2), ["Sparse[int]"], n_rows),
     )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+
+from onehot_fast.column import Column, read_column
 
 Columns = dict[str, list[Any]]
 
@@ -27,7 +29,6 @@ class Library:
 
 def numpy_library() -> Library:
     """Return mappings from names to arrays, in which objects hold what is missing."""
-    from onehot_fast import Column
 
     def columns(table: Any) -> Columns:
         return {name: column.tolist() for name, column in table.items()}
@@ -93,3 +94,45 @@ LIBRARIES = {
     "arrow": arrow_library,
     "narwhals": narwhals_library,
 }
+
+
+def plain(values: Iterable[Any]) -> list[Any]:
+    """Return values as Python objects; None stands for every missing value."""
+    found = []
+    for value in values:
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            value = value.astype(value.dtype.str[1:3] + "[us]")
+        value = value.item() if isinstance(value, np.generic) else value
+        found.append(None if value is None or value != value else value)
+    return found
+
+
+def assert_read(native: Any, values: list[Any]) -> None:
+    """Compare the codes and categories of a column with its values."""
+    column = read_column(native)
+    categories = plain(column.categories)
+    found = [None if code < 0 else categories[code] for code in column.codes.tolist()]
+    assert found == plain(values)
+    assert len(set(categories)) == len(categories)
+    assert None not in categories
+
+
+def cells(library: Library, table: Any, n_rows: int) -> Any:
+    """Return the columns of a table as a matrix of floats."""
+    columns = [*library.columns(table).values()]
+    matrix = np.array([[np.nan if v is None else v for v in column] for column in columns], float)
+    return matrix.reshape(len(columns), n_rows).T
+
+
+def equal(table: Any, other: Any) -> bool:
+    """Tell whether two tables have the same names, types and values."""
+    if type(table).__module__.startswith("pandas"):
+        import pandas as pd
+
+        pd.testing.assert_frame_equal(table, other)
+        return True
+    if type(table).__module__.startswith("pyarrow"):
+        # Floats are compared by their text, in which NaN equals itself.
+        same = table.schema.equals(other.schema, check_metadata=True)
+        return bool(same) and str(table.to_pydict()) == str(other.to_pydict())
+    return bool(table.schema == other.schema and table.equals(other))
