@@ -1,21 +1,19 @@
 # cython: language_level=3, wraparound=False, freethreading_compatible=True
-"""Export of the columns of one block of memory as an Arrow struct array, through the Arrow C data interface.
-
-Importers share the block and keep it alive. The struct and each of its columns hold a reference to the owner of
-the block, and may be released in any order (Arrow C data interface, "Moving child arrays").
-"""
+"""Export of the columns of one block of memory as an Arrow struct array, through the Arrow C data interface."""
 
 cimport cython
 cimport numpy as cnp
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
 from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.stdint cimport int64_t
 
 from onehot_fast._arrow.abi cimport (
     ARROW_FLAG_NULLABLE,
     ArrowArray,
     ArrowSchema,
+    ohf_arrow_let_go,
     ohf_arrow_make_schema,
+    ohf_arrow_own,
+    ohf_arrow_share,
 )
 from onehot_fast._arrow.array cimport new_array_capsule
 from onehot_fast._arrow.schema cimport new_schema_capsule
@@ -26,60 +24,12 @@ cdef extern from "Python.h":
     bint Py_IsInitialized() noexcept nogil
 
 
-@cython.final
-cdef class Memory:
-    """The owner of one exported array: it holds the C structures of the columns, and the block of memory."""
-
-    cdef object block
-    cdef ArrowArray *columns
-    cdef ArrowArray **children
-    cdef const void **buffers
-
-    def __cinit__(self, object block, Py_ssize_t n_columns):
-        self.block = block
-        self.columns = <ArrowArray *> allocate(n_columns, sizeof(ArrowArray))
-        self.children = <ArrowArray **> allocate(n_columns, sizeof(ArrowArray *))
-        # Two buffers for each column, a validity bitmap (NULL) and the data, and one buffer for the struct.
-        self.buffers = <const void **> allocate(2 * n_columns + 1, sizeof(void *))
-
-    def __dealloc__(self):
-        PyMem_RawFree(self.columns)
-        PyMem_RawFree(self.children)
-        PyMem_RawFree(self.buffers)
-
-
-cdef void *allocate(Py_ssize_t n, size_t size) except NULL:
-    """Return zeroed memory for ``n`` items."""
-    cdef void *memory = PyMem_RawCalloc(n + 1, size)
-    if memory == NULL:
-        raise MemoryError(f"cannot allocate the Arrow structures of {n} columns")
-    return memory
-
-
 cdef void release(ArrowArray *array) noexcept nogil:
-    """Release an array on any thread; after the end of the interpreter, only mark it as released."""
+    """Release the reference to the block on any thread; after the end of the interpreter, do nothing."""
     if Py_IsInitialized():
-        release_references(array)
+        with gil:
+            Py_DECREF(<object> array.private_data)
     array.release = NULL
-
-
-cdef void release_references(ArrowArray *array) noexcept with gil:
-    """Release the columns that the importer did not move out, and the reference to the owner."""
-    cdef int64_t at
-    for at in range(array.n_children):
-        if array.children[at].release != NULL:
-            array.children[at].release(array.children[at])
-    Py_DECREF(<object> array.private_data)
-
-
-cdef void fill_array(ArrowArray *array, Py_ssize_t n_rows, int n_buffers, Memory memory, Py_ssize_t at) noexcept:
-    """Fill in an array without children or nulls; ``at`` is its first index in ``memory.buffers``."""
-    array.length = n_rows
-    array.n_buffers = n_buffers
-    array.buffers = memory.buffers + at
-    array.release = release
-    array.private_data = <void *> memory
-    Py_INCREF(memory)
 
 
 cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fields) except -1:
@@ -91,33 +41,57 @@ cdef int fill_schema(ArrowSchema *to, bytes format, bytes name, Py_ssize_t n_fie
 
 @cython.final
 cdef class ArrowBlock:
-    """Contiguous columns of one block of memory: an Arrow struct array without nulls."""
+    """Contiguous columns of one block of memory: an Arrow struct array without nulls.
+
+    Importers share the block and keep it alive.
+    """
 
     cdef readonly object block
-    cdef char *data
-    cdef Py_ssize_t row_bytes
     cdef list names
     cdef bytes format
-    cdef Py_ssize_t n_rows
+    cdef ArrowArray whole
+    cdef ArrowArray *columns
+    cdef ArrowArray **children
+    cdef const void **buffers           # a validity bitmap (NULL) and the data of each column; one buffer of the struct
 
-    def __init__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
+    def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
         """Keep a C-contiguous block with one row for each name; a row has ``n_rows`` elements of ``n_bits`` bits.
 
         ``format`` is an Arrow format string, such as ``"b"``.
         """
+        cdef Py_ssize_t at, n
         self.block = block
         self.names = [name.encode() for name in names]
         self.format = format.encode()
-        self.n_rows = n_rows
-        if not block.flags.c_contiguous or block.ndim < 2 or len(block) != len(self.names):
+        n = len(self.names)
+        if not block.flags.c_contiguous or block.ndim < 2 or len(block) != n:
             raise ValueError("ArrowBlock: block must have one contiguous row for each name")
         # Use Python integers, which do not overflow.
         row_bytes = (<object> n_rows * n_bits + 7) // 8
         if n_rows < 0 or n_bits < 1 or block.nbytes < len(block) * row_bytes:
             raise ValueError(f"ArrowBlock: block must have room for {n_rows} rows")
-        # Store the pointer now, because Python code can change the shape and strides of an array later.
-        self.data = cnp.PyArray_BYTES(block)
-        self.row_bytes = cnp.PyArray_STRIDE(block, 0)
+        self.columns = <ArrowArray *> PyMem_RawCalloc(n + 1, sizeof(ArrowArray))
+        self.children = <ArrowArray **> PyMem_RawCalloc(n + 1, sizeof(ArrowArray *))
+        self.buffers = <const void **> PyMem_RawCalloc(2 * n + 1, sizeof(void *))
+        if self.columns == NULL or self.children == NULL or self.buffers == NULL:
+            raise MemoryError(f"cannot allocate the Arrow structures of {n} columns")
+        # Store the pointers now, because Python code can change the shape and strides of an array later.
+        for at in range(n):
+            self.buffers[2 * at + 1] = cnp.PyArray_BYTES(block) + at * cnp.PyArray_STRIDE(block, 0)
+            self.columns[at].length = n_rows
+            self.columns[at].n_buffers = 2
+            self.columns[at].buffers = self.buffers + 2 * at
+            self.children[at] = &self.columns[at]
+        self.whole.length = n_rows
+        self.whole.n_buffers = 1
+        self.whole.buffers = self.buffers + 2 * n
+        self.whole.n_children = n
+        self.whole.children = self.children
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.columns)
+        PyMem_RawFree(self.children)
+        PyMem_RawFree(self.buffers)
 
     def __arrow_c_schema__(self):
         """Return an Arrow schema capsule of the type."""
@@ -131,15 +105,17 @@ cdef class ArrowBlock:
 
     def __arrow_c_array__(self, requested_schema=None):
         """Return the capsules of the type and of the array; the requested type is ignored."""
-        cdef Py_ssize_t n = len(self.names), at
-        cdef Memory memory = Memory(self.block, n)
+        cdef ArrowArray source = self.whole
         cdef ArrowArray *array
         cdef object capsule = new_array_capsule(&array)
-        for at in range(n):
-            memory.buffers[2 * at + 1] = self.data + at * self.row_bytes
-            memory.children[at] = &memory.columns[at]
-            fill_array(&memory.columns[at], self.n_rows, 2, memory, 2 * at)
-        fill_array(array, self.n_rows, 1, memory, 2 * n)
-        array.n_children = n
-        array.children = memory.children
+        source.release = release
+        source.private_data = <void *> self
+        owner = ohf_arrow_own(&source)
+        if owner == NULL:
+            raise MemoryError("cannot allocate an Arrow array")
+        Py_INCREF(self)
+        is_shared = ohf_arrow_share(owner, &self.whole, array)
+        ohf_arrow_let_go(owner)
+        if not is_shared:
+            raise MemoryError("cannot allocate an Arrow array")
         return self.__arrow_c_schema__(), capsule
