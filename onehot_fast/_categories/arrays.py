@@ -107,22 +107,14 @@ def _array_of_objects(items: list[Any]) -> Strings | AnyArray:
     return as_objects(items)
 
 
-def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_] | None]:
-    """Return numbers in another dtype, and flags of exact conversions (None: all are exact)."""
-    if kind == "float64":
-        wide = values.astype(np.float64)
-        if values.dtype.kind in "bf":
-            return wide, None
-        below = wide < (2.0**64 if values.dtype.kind == "u" else 2.0**63)
-        return wide, below & (np.where(below, wide, 0).astype(values.dtype) == values)
-    if values.dtype.kind == "f":
-        wide = values.astype(np.float64)
-        low, high = (0.0, 2.0**64) if kind == "uint64" else (-(2.0**63), 2.0**63)
-        is_whole = (wide >= low) & (wide < high) & (wide == np.floor(wide))
-        return np.where(is_whole, wide, 0).astype(kind), is_whole
-    inside: npt.NDArray[np.bool_] | None = None
-    if kind == "uint64" and values.dtype.kind == "i":
-        inside = values >= 0
-    elif kind == "int64" and values.dtype.kind == "u":
-        inside = values < np.uint64(2**63)
-    return values.astype(kind), inside
+def exactly_as(values: AnyArray, kind: str) -> tuple[AnyArray, npt.NDArray[np.bool_]]:
+    """Return numbers in the dtype of a kind of dictionary, and which of them are unchanged."""
+    with np.errstate(invalid="ignore"):
+        converted = values.astype(kind)
+        is_same = converted.astype(values.dtype) == values
+    is_same &= (converted < 0) == (values < 0)
+    if (kind == "float64") != (values.dtype.kind == "f"):
+        # At its limits, an integer type may saturate, so that both conversions agree.
+        integers, floats = (values, converted) if kind == "float64" else (converted, values)
+        is_same &= floats.astype(np.float64) < (2.0**64 if integers.dtype == np.uint64 else 2.0**63)
+    return converted, is_same

@@ -31,10 +31,7 @@ AnyArray: TypeAlias = npt.NDArray[Any]
 Positions: TypeAlias = npt.NDArray[np.int64]
 
 # dtype kind → family; only values of the same family can be equal.
-FAMILIES = {"b": "number", "i": "number", "u": "number", "f": "number", "M": "instant"} | {
-    "m": "duration", "U": "string", "T": "string", "S": "binary",
-}  # fmt: skip
-
+FAMILIES = {**dict.fromkeys("biuf", "number"), "M": "instant", "m": "duration"}
 PLAIN_NUMBERS = frozenset({int, float, *(np.dtype(code).type for code in "bhilqBHILQefd")})
 
 
@@ -74,11 +71,9 @@ class Categories:
     def to_plain(self) -> AnyArray | tuple[AnyArray, AnyArray, bool]:
         """Return the values as an array, or texts and bytes as ``(offsets, data, is_text)``."""
         values = self.values
-        return (
-            values
-            if not isinstance(values, Strings)
-            else (values.offsets, values.data, values.is_text)
-        )
+        if isinstance(values, Strings):
+            return values.offsets, values.data, values.is_text
+        return values
 
     @classmethod
     def from_plain(cls, plain: Any) -> Categories:
@@ -205,10 +200,10 @@ class Categories:
             return self._find_by_key(others)
         if isinstance(others.values, Strings) or self.family != "number":
             positions = self.table.lookup(others._numbers())
-            return np.maximum(positions, -1).astype(np.int64)
-        numbers, is_exact = exactly_as(others.values, self._kind)
-        positions = np.maximum(self.table.lookup(numbers), -1)
-        return np.where(True if is_exact is None else is_exact, positions, -1).astype(np.int64)
+        else:
+            numbers, is_exact = exactly_as(others.values, self._kind)
+            positions = np.where(is_exact, self.table.lookup(numbers), -1)
+        return np.maximum(positions, -1).astype(np.int64)
 
     def lookup(self, values: Any, missing: Sequence[object] = ()) -> npt.NDArray[np.int32] | None:
         """Return the position of each value of an array: -1 if missing, -2 if unknown.
@@ -227,17 +222,12 @@ class Categories:
 
     def lookup_few(self, values: Sequence[Any]) -> npt.NDArray[np.int32] | None:
         """Return the result of `lookup` for a few objects: texts, bytes or numbers of one type."""
-        if self.family == "number":
-            types = set(map(type, values))
-            # NumPy would convert integers to floats if there are None or NaN.
-            is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
-            return self.lookup(np.array(values)) if is_plain else None
-        if self.family not in ("string", "binary") or not len(self):
-            return None
-        try:
-            return self.table.lookup(tuple(values))
-        except TypeError:  # the dictionary cannot hold one of the values
-            return None
+        if self.family != "number":
+            return self.lookup(tuple(values))
+        types = set(map(type, values))
+        # NumPy would convert integers to floats if there are None or NaN.
+        is_plain = len(types) == 1 and types <= PLAIN_NUMBERS
+        return self.lookup(np.array(values)) if is_plain else None
 
     def _holds(self, dtype: np.dtype[Any]) -> bool:
         """Tell whether the dictionary can look up numbers or times of a dtype."""
@@ -264,7 +254,8 @@ class Categories:
         if not filled:
             return max(parts, key=lambda part: part.kind_name), [np.empty(0, np.int64)] * len(parts)
         first = filled[0]
-        if first.family is None or len({(part.family, part.dtype) for part in filled}) > 1:
+        is_mixed = len({(part.family, part.dtype) for part in filled}) > 1
+        if first.family is None or is_mixed or any(part._has_negative_zero() for part in filled):
             return _union_by_key(parts)
         table = Dictionary(first._kind)
         positions = [
@@ -275,30 +266,23 @@ class Categories:
         if first.dtype is not None:
             is_time = first.dtype.kind in "mM"
             values = values.view(first.dtype) if is_time else values.astype(first.dtype)
-        if first.family == "number":  # the dictionary stores -0.0 as 0.0
-            for part, places in zip(parts, positions, strict=True):
-                if len(part):
-                    values[places] = part.values
-        made = cls(values)
-        for part in filled:
-            made = made._with_zero_of(part)
-        return made, positions
+        return cls(values), positions
 
-    def _with_zero_of(self, others: Categories) -> Categories:
-        """Return the categories, with -0.0 replaced by 0.0 if the others have 0.0."""
-        values = others.values
+    def _has_negative_zero(self) -> bool:
+        values = self.values
         if isinstance(values, Strings) or values.dtype.kind != "f":
-            return self
-        has_plus = bool(((values == 0) & ~np.signbit(values)).any())
-        return self.with_positive_zero() if has_plus else self
+            return False
+        return bool((np.signbit(values) & (values == 0)).any())
 
     def with_positive_zero(self) -> Categories:
         """Return the categories with -0.0 replaced by 0.0."""
         if self.family is None:
             return Categories.of([positive_zero(item) for item in self.tolist()])
-        if isinstance(self.values, Strings) or self.values.dtype.kind != "f":
-            return self
-        return Categories(self.values + self.values.dtype.type(0))
+        return (
+            Categories(self.values + self.values.dtype.type(0))
+            if self._has_negative_zero()
+            else self
+        )
 
     def text_labels(self) -> list[str]:
         """Return each category as it appears in the names of output columns."""

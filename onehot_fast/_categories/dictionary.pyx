@@ -78,13 +78,7 @@ if ohf_lock_over_forks():
 
 
 class UnsupportedValueError(TypeError):
-    """A dictionary of this kind cannot hold a value.
-
-    Attributes
-    ----------
-    row : int
-        The first row of such a value.
-    """
+    """A dictionary of this kind cannot hold the value in `row`."""
 
     def __init__(self, message, row):
         super().__init__(message)
@@ -95,27 +89,9 @@ class UnsupportedValueError(TypeError):
 cdef class Dictionary:
     """A hash table from distinct values to codes, which are in order of first appearance.
 
-    Several threads may call `lookup` at the same time. While one thread adds values, other threads that use the
-    dictionary raise RuntimeError.
-
-    Parameters
-    ----------
-    kind : {"string", "binary", "int64", "uint64", "float64"}
-        Use "int64" or "uint64" for integers of any width, Booleans (0, 1), dates and durations.
-    values : Strings or ndarray of int64, uint64 or float64, optional
-        Initial values. Raises ValueError if two values are equal or a value is missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from onehot_fast._categories.dictionary import Dictionary
-    >>> known = Dictionary("int64")
-    >>> known.encode(np.array([30, 10, 30]))
-    array([0, 1, 0], dtype=int32)
-    >>> known.values
-    array([30, 10])
-    >>> known.lookup(np.array([10, 20]))
-    array([ 1, -2], dtype=int32)
+    The kind "int64" or "uint64" holds integers of any width, Booleans (0, 1), dates and durations. Several threads may
+    call `lookup` at the same time. While one thread adds values, other threads that use the dictionary raise
+    RuntimeError.
     """
 
     cdef ohf_dictionary table
@@ -131,7 +107,6 @@ cdef class Dictionary:
             raise ValueError(f"kind must be one of {', '.join(map(repr, KINDS))}, got {kind!r}")
         self.kind = kind
         memcpy(seed, <const char *> SEED, sizeof(seed))
-        memset(&self.table, 0, sizeof(self.table))
         if ohf_dictionary_open(
             &self.table, ohf_engine_of(variant), self.kind in ("string", "binary"), seed, n_values,
         ):
@@ -151,8 +126,6 @@ cdef class Dictionary:
     def __repr__(self):
         """Return the kind and the number of values as text."""
         return f"Dictionary({self.kind!r}, {len(self)} values)"
-
-    # ---- Threads ----
 
     cdef int enter(self, bint learning) except -1:
         """Register this thread as a writer (`learning`) or a reader; raise RuntimeError if it must not run."""
@@ -175,8 +148,6 @@ cdef class Dictionary:
         else:
             self.n_readers -= 1
         ohf_unlock()
-
-    # ---- The table ----
 
     cdef cnp.ndarray code(self, object values, object missing, bint learning):
         """Return the codes of values; if `learning`, add new values."""
@@ -236,36 +207,19 @@ cdef class Dictionary:
             raise UnsupportedValueError(f"row {row}: the value must fit a dictionary of kind {self.kind!r}", row)
         raise ValueError(f"row {row}: offsets and views must be inside the buffers of the array")
 
-    # ---- Methods ----
-
     def encode(self, values, *, missing=()):
-        """Return the codes of values, and add new values to the dictionary.
+        """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
-        Parameters
-        ----------
-        values : Array, ndarray or Strings, shape (n_rows,), or tuple of str or bytes
-            The values, or one of several chunks: codes are consistent across calls.
-        missing : sequence of objects, optional
-            Up to four objects, compared by identity, that are missing values like None and NaN.
-
-        Returns
-        -------
-        ndarray of int32, shape (n_rows,)
-            The position of each value in the attribute `values`, or -1 if the value is missing.
-
-        Raises
-        ------
-        TypeError, UnsupportedValueError, ValueError, RuntimeError
-            The dictionary cannot hold the values (TypeError) or one of them (UnsupportedValueError), a buffer is
-            malformed, or another thread uses the dictionary. Do not use the dictionary after an error.
+        The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across calls.
+        Up to four objects in `missing` are missing values like None and NaN; they are compared by identity. Do not use
+        the dictionary after an error.
         """
         return self.code(values, missing, True)
 
     def split(self, values, bytes separator not None, *, bint keep_empty=False):
         """Return ``(offsets, codes)`` of the pieces of texts split by a separator, and add new pieces.
 
-        The pieces of row ``i`` have ``codes[offsets[i]:offsets[i + 1]]``; a missing text has no pieces. Empty
-        pieces are skipped by default. The method raises the same errors as `encode`.
+        A missing text has no pieces. Empty pieces are skipped by default.
         """
         cdef Source source = source_of(values, self.kind, ())
         cdef cnp.ndarray offsets = np.zeros(source.n_rows + 1, np.int64)
@@ -307,28 +261,23 @@ cdef class Dictionary:
     @property
     def values(self):
         """The distinct values in order of first appearance: Strings or a read-only ndarray."""
+        cdef cnp.ndarray offsets, data
         self.enter(False)
         try:
-            return self.read_values()
+            if self.kind in DTYPES:
+                data = np.empty(self.table.n_codes, DTYPES[self.kind])
+                memcpy(cnp.PyArray_DATA(data), self.table.numbers, data.nbytes)
+                data.flags.writeable = False
+                return data
+            offsets = np.empty(self.table.n_codes + 1, np.int64)
+            data = np.empty(self.table.n_short_bytes + self.table.n_long_bytes, np.uint8)
+            with nogil:
+                ohf_dictionary_texts(
+                    &self.table, <int64_t *> cnp.PyArray_DATA(offsets), <uint8_t *> cnp.PyArray_DATA(data),
+                )
+            return new_strings(offsets, data, self.kind == "string")
         finally:
             self.leave(False)
-
-    cdef object read_values(self):
-        """Return the distinct values as new Strings or a new ndarray."""
-        cdef int64_t n = self.table.n_codes
-        cdef cnp.ndarray offsets, data
-        if self.kind in DTYPES:
-            data = np.empty(n, DTYPES[self.kind])
-            memcpy(cnp.PyArray_DATA(data), self.table.numbers, n * sizeof(uint64_t))
-            data.flags.writeable = False
-            return data
-        offsets = np.empty(n + 1, np.int64)
-        data = np.empty(self.table.n_short_bytes + self.table.n_long_bytes, np.uint8)
-        with nogil:
-            ohf_dictionary_texts(
-                &self.table, <int64_t *> cnp.PyArray_DATA(offsets), <uint8_t *> cnp.PyArray_DATA(data),
-            )
-        return new_strings(offsets, data, self.kind == "string")
 
 
 # ---- Numbers of labels and integers ----
@@ -336,8 +285,8 @@ cdef class Dictionary:
 def number_labels(list rows not None, dict numbers not None):
     """Return ``(offsets, numbers of the labels)``, and add new labels to ``numbers``.
 
-    Each row is an iterable of hashable labels. This function takes 15 ns per label; a combination of Python
-    functions takes 45 ns. No other thread may change ``numbers`` during the call.
+    This function takes 15 ns per label; a combination of Python functions takes 45 ns. No other thread may change
+    ``numbers`` during the call.
     """
     cdef Py_ssize_t n_rows = len(rows), row = 0, at = 0, room = 4 * n_rows + 16
     offsets = np.zeros(n_rows + 1, np.int64)

@@ -8,7 +8,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_RawFree
 from cpython.object cimport PyObject
 from cpython.sequence cimport PySequence_Fast_ITEMS
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from onehot_fast._arrow.abi cimport ArrowArray
 from onehot_fast._arrow.array cimport Array
@@ -56,7 +56,7 @@ cdef enum:
     MIN_ROWS_FOR_MEMO = 1024
 
 cdef dict KINDS = {
-    "i1": OHF_I8, "i2": OHF_I16, "i4": OHF_I32, "i8": OHF_I64,
+    "b1": OHF_U8, "i1": OHF_I8, "i2": OHF_I16, "i4": OHF_I32, "i8": OHF_I64,
     "u1": OHF_U8, "u2": OHF_U16, "u4": OHF_U32, "u8": OHF_U64, "f4": OHF_F32, "f8": OHF_F64,
 }
 cdef dict INTO = {"int64": OHF_I64, "uint64": OHF_U64, "float64": OHF_F64}
@@ -69,12 +69,6 @@ cdef dict TEXT_FORMATS = {
 @cython.final
 cdef class Source:
     """The addresses of the values that the C loops read, and the owners of the memory."""
-
-    def __cinit__(self):
-        memset(&self.texts, 0, sizeof(self.texts))
-        memset(&self.numbers, 0, sizeof(self.numbers))
-        memset(&self.objects, 0, sizeof(self.objects))
-        memset(&self.packed, 0, sizeof(self.packed))
 
     def __dealloc__(self):
         PyMem_Free(self.buffers)
@@ -140,9 +134,7 @@ cdef class Source:
         if array.count_nulls() > 0:
             self.texts.bits = array.bits
             self.texts.bits_begin = array.bits_begin
-        if layout == OHF_VIEWS:
-            return self.read_views(array)
-        return self.read_offsets(array, layout)
+        return self.read_views(array) if layout == OHF_VIEWS else self.read_offsets(array, layout)
 
     cdef int read_strings(self, Strings strings) except -1:
         """Set the addresses of Strings, without a copy."""
@@ -231,20 +223,14 @@ cdef class Source:
         self.n_rows = len(array)
         self.owner = array
         self.numbers.rows = cnp.PyArray_DATA(<cnp.ndarray> array)
-        self.numbers.kind = KINDS[array.dtype.str[1:]]
+        self.numbers.kind = OHF_I64 if array.dtype.kind in "mM" else KINDS[array.dtype.str[1:]]
         self.numbers.into = INTO[kind]
         return 0
 
     cdef int read_arrow_numbers(self, Array array, str kind) except -1:
         """Set the addresses of an Arrow array of numbers or times, without a copy; Booleans become 0 and 1."""
-        cdef cnp.ndarray numbers
-        if array.schema.kind == "boolean":
-            numbers = array.codes()
-        elif array.length == 0:
-            numbers = np.empty(0, dtype_in_memory(array.schema.format))
-        else:
-            numbers = array.memory(np.dtype(dtype_in_memory(array.schema.format)))
-        self.read_numbers(numbers, kind)
+        cdef object dtype = np.dtype(dtype_in_memory(array.schema.format))
+        self.read_numbers(array.codes() if dtype == np.bool_ else array.memory(dtype), kind)
         if array.count_nulls() > 0:
             self.numbers.bits = array.bits
             self.numbers.bits_begin = array.bits_begin
@@ -271,9 +257,7 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
             return False
         source.read_arrow_texts(array)
         return True
-    if array.schema.dictionary is not None:
-        return False
-    if not holds(kind, dtype_in_memory(format)[:1]):
+    if array.schema.dictionary is not None or not holds(kind, dtype_in_memory(format)[:1]):
         return False
     source.read_arrow_numbers(array, kind)
     return True
@@ -282,14 +266,11 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
 cdef bint read_numpy(Source source, cnp.ndarray array, str kind, tuple missing) except -1:
     """Set the address of a NumPy array; return False if a dictionary of this kind cannot hold it."""
     cdef str letter = array.dtype.kind
-    if kind in INTO:
-        if not holds(kind, letter):
-            return False
+    if holds(kind, letter):
         source.numbers.has_nat = letter in ("m", "M")
-        if source.numbers.has_nat:
-            source.read_numbers(array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64), kind)
-        else:
-            source.read_numbers(array.view(np.uint8) if letter == "b" else array, kind)
+        source.read_numbers(array, kind)
+    elif kind in INTO:
+        return False
     elif letter == "O":
         source.read_objects(array, kind, missing)
     elif letter == ("U" if kind == "string" else "S"):

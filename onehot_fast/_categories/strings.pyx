@@ -28,24 +28,8 @@ cnp.import_array()
 cdef class Strings:
     """Texts or bytes, concatenated in one buffer; immutable.
 
-    Lone surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
-
-    Parameters
-    ----------
-    offsets : ndarray of int64, shape (n + 1,)
-        The start of each item in `data`, followed by the end of the last item.
-    data : ndarray of uint8, shape (n_bytes,)
-    is_text : bool
-        Whether the items are ``str`` in UTF-8; else they are ``bytes``.
-
-    Examples
-    --------
-    >>> from onehot_fast._categories.strings import Strings
-    >>> names = Strings.from_objects(["b", "", "a"])
-    >>> names.offsets, names.data
-    (array([0, 1, 1, 2]), array([98, 97], dtype=uint8))
-    >>> names.take(names.argsort()).tolist()
-    ['', 'a', 'b']
+    Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone surrogates are
+    stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
     """
 
     def __init__(self, offsets, data, bint is_text):
