@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
-from onehot_fast._arguments.elements import parts_of, value_bytes
 from onehot_fast._arguments.indices import as_array
+from onehot_fast._arguments.values import parts_of, value_bytes
 
 AnyArray: TypeAlias = npt.NDArray[Any]
 
