@@ -53,13 +53,6 @@ cdef extern from "numpy/arrayobject.h":
 # The token that the constructors require; it is private to this module.
 cdef object MAKER = object()
 
-cdef dict DTYPES = {
-    "c": np.dtype(np.int8), "C": np.dtype(np.uint8), "s": np.dtype(np.int16), "S": np.dtype(np.uint16),
-    "i": np.dtype(np.int32), "I": np.dtype(np.uint32), "l": np.dtype(np.int64), "L": np.dtype(np.uint64),
-}
-cdef dict FLOATS = {"e": np.dtype(np.float16), "f": np.dtype(np.float32), "g": np.dtype(np.float64)}
-cdef dict SIGNED = {width: np.dtype(f"i{width}") for width in (1, 2, 4, 8)}
-
 
 @cython.final
 cdef class Array:
@@ -133,15 +126,14 @@ cdef class Array:
         read-only view of the producer's memory. With nulls, the result is a copy of a signed dtype, of twice the
         width if needed.
         """
-        cdef cnp.dtype dtype = DTYPES.get(self.schema.format)
-        if self.schema.format == "b":
+        if self.schema.kind == "boolean":
             return self.code_booleans()
-        if dtype is None:
+        if self.schema.kind not in ("integer", "dictionary"):
             raise TypeError(
                 f"{self.schema.where()} must be an array of integers or Booleans or a dictionary array, "
                 f"got {self.schema.kind} values"
             )
-        return self.code_integers(dtype)
+        return self.code_integers(self.schema.dtype)
 
     def block(self, positions):
         """Return some columns of a struct as the rows of a new matrix.
@@ -252,10 +244,9 @@ cdef class Array:
 
     cdef cnp.ndarray plain(self):
         """Return numbers or Booleans, or None for other types; the values of nulls are arbitrary."""
-        cdef cnp.dtype dtype = DTYPES.get(self.schema.format) or FLOATS.get(self.schema.format)
-        if self.schema.format == "b":
+        if self.schema.kind == "boolean":
             return self.code_booleans().view(np.bool_)
-        return None if dtype is None or self.node.dictionary != NULL else self.memory(dtype)
+        return self.memory(self.schema.dtype) if self.schema.kind in ("integer", "float") else None
 
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype):
         """Return the integers, with -1 for nulls; raise an error for an invalid dictionary index."""
@@ -272,7 +263,7 @@ cdef class Array:
                 width *= 2
                 if width > 8:
                     width, limit = 8, half
-            codes = new_array(self.length, SIGNED[width])
+            codes = new_array(self.length, np.dtype(f"i{width}"))
             with nogil:
                 refused = code_rows(
                     format, cnp.PyArray_BYTES(values), self.bits, self.bits_begin, self.length, limit, width,
@@ -293,7 +284,7 @@ cdef class Array:
 
     cdef cnp.ndarray code_booleans(self):
         """Return Booleans as int8, with -1 for nulls."""
-        cdef cnp.ndarray codes = new_array(self.length, SIGNED[1])
+        cdef cnp.ndarray codes = new_array(self.length, np.dtype(np.int8))
         cdef const uint8_t *bits = NULL
         if self.count_nulls() > 0:
             bits = self.bits

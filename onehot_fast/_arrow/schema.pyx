@@ -21,6 +21,8 @@ from onehot_fast._arrow.abi cimport (
 import re
 import sys
 
+import numpy as np
+
 cdef enum:
     MAX_DEPTH = 64              # levels of nesting, like Arrow's C++ library
     MAX_CHILDREN = 1 << 24      # a larger number is an error
@@ -53,6 +55,13 @@ cdef dict LAYOUTS = {
     "+m": ("map", True, 2, 1, 0b10),
     "+s": ("struct", True, 1, -1, 0),
     "+r": ("run_end", False, 0, 2, 0),
+}
+# The dtypes of the values in memory; dates, times and durations are integers.
+cdef dict DTYPES = {
+    format: np.dtype(name) for name, formats in (
+        ("?", "b"), ("i1", "c"), ("u1", "C"), ("i2", "s"), ("u2", "S"), ("i4", "i tdD tts ttm"), ("u4", "I"),
+        ("i8", "l tdm ttu ttn tDs tDm tDu tDn ts"), ("u8", "L"), ("f2", "e"), ("f4", "f"), ("f8", "g"),
+    ) for format in formats.split()
 }
 # The layouts of the types with parameters.
 cdef tuple PATTERNS = (
@@ -122,6 +131,11 @@ cdef class ArrowField:
     cdef str where(self):
         """Return the name and format of the field for an error message."""
         return f"the Arrow array {self.name!r} of format {self.format!r}"
+
+    @property
+    def dtype(self):
+        """The dtype of the values (or the indices) in memory, or None if NumPy has no such dtype."""
+        return DTYPES.get("ts" if self.format.startswith("ts") else self.format)
 
     def __repr__(self):
         """Show the name, format and kind."""

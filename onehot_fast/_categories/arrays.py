@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from onehot_fast._arrow.array import Array
 from onehot_fast._categories.keys import as_objects, plain
-from onehot_fast._categories.source import dtype_in_memory
 from onehot_fast._categories.strings import Strings
 
 AnyArray: TypeAlias = npt.NDArray[Any]
@@ -24,20 +23,17 @@ TEXT_KINDS: dict[str, Kind] = {"U": "string", "T": "string", "S": "binary"}
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
-    """Return the dtype of an array of numbers or times, or None for other values."""
+    """Return the dtype of numbers or times, or None; Arrow's instants with a zone are int64."""
     if isinstance(values, np.ndarray):
         return values.dtype.newbyteorder("=") if values.dtype.kind in "biufmM" else None
-    return _arrow_dtype(values.schema.format) if isinstance(values, Array) else None
-
-
-def _arrow_dtype(form: str) -> np.dtype[Any] | None:
-    """Return the dtype of an Arrow format, or None; instants with a time zone are int64."""
+    if not isinstance(values, Array):
+        return None
+    form = values.schema.format
     if form.startswith("tD"):
         return np.dtype(f"m8[{ARROW_UNITS[form[2]]}]")
     if form.startswith("ts") and not form[4:]:
         return np.dtype(f"M8[{ARROW_UNITS[form[2]]}]")
-    in_memory = dtype_in_memory(form)
-    return np.dtype(in_memory) if in_memory else None
+    return values.schema.dtype
 
 
 def kind_of(values: Any) -> Kind:

@@ -52,3 +52,6 @@ def number_labels(
 def number_integers(
     values: npt.NDArray[np.integer[Any]], max_span: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint64]] | None: ...
+
+@final
+class Source: ...

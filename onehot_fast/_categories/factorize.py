@@ -59,7 +59,12 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
 
     In arrays of objects, the objects in `missing` are treated as missing values.
     """
-    chunks = [_as_ndarray(chunk) for chunk in chunks]
+    chunks = [
+        chunk.codes()
+        if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count
+        else chunk
+        for chunk in chunks
+    ]
     if all(isinstance(chunk, np.ndarray) for chunk in chunks):
         return factorize(concatenated(chunks), missing)
     dtype = dtype_of(chunks[0])
@@ -76,13 +81,6 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, object)
-
-
-def _as_ndarray(chunk: Any) -> Any:
-    """Return an Arrow array of integers without nulls as an ndarray, else the chunk itself."""
-    if isinstance(chunk, Array) and chunk.schema.kind == "integer" and not chunk.null_count:
-        return chunk.codes()
-    return chunk
 
 
 def _with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:

@@ -156,25 +156,19 @@ cdef class Strings:
 
     def __eq__(self, other):
         """Tell whether `other` is Strings with the same items in the same order."""
+        cdef Strings one = self, two
         if not isinstance(other, Strings):
             return NotImplemented
-        mine, theirs = compact(self), compact(other)
+        two = other
         return (
-            mine.is_text == theirs.is_text
-            and np.array_equal(mine.offsets, theirs.offsets)
-            and np.array_equal(mine.data, theirs.data)
+            one.is_text == two.is_text
+            and np.array_equal(np.diff(one.offsets), np.diff(two.offsets))
+            and np.array_equal(
+                one.data[one.ends[0]:one.ends[len(one)]], two.data[two.ends[0]:two.ends[len(two)]],
+            )
         )
 
     __hash__ = None
-
-
-cdef Strings compact(Strings strings):
-    """Return equal Strings whose offsets start at 0 and whose data end with the last item."""
-    cdef Py_ssize_t n = len(strings)
-    first, last = strings.ends[0], strings.ends[n]
-    if first == 0 and last == len(strings.data):
-        return strings
-    return new_strings(strings.offsets - first, strings.data[first:last].copy(), strings.is_text)
 
 
 cdef Strings new_strings(object offsets, object data, bint is_text):
