@@ -151,19 +151,6 @@ def test_variable_width_texts_may_change_while_they_are_read() -> None:
             assert {*learned("string", array).values.tolist()} <= {"a", "b" * 40, "c" * 30}
 
 
-@every_variant
-def test_one_dictionary_for_all_layouts(variant: str) -> None:
-    """Values learned in one layout are found in every other."""
-    rows = [f"{'v' * (i % 40)}{i}" for i in range(500)]
-    with instruction_set(variant):
-        sources = [arrow(rows, kind) for kind in TEXT_TYPES]
-        sources += [np.array(rows, object), np.array(rows), Strings.from_objects(rows)]
-        for first in sources:
-            dictionary = learned("string", first)
-            for other in sources:
-                assert np.array_equal(dictionary.lookup(other), np.arange(500))
-
-
 def test_another_instruction_set_finds_the_same_values() -> None:
     """A dictionary keeps the hash function of its creation."""
     rows = np.array([f"{i}{'x' * (i % 30)}" for i in range(2000)], object)
