@@ -25,6 +25,3 @@ cdef class Array:
     cdef cnp.ndarray plain(self)
     cdef cnp.ndarray code_integers(self, cnp.dtype dtype)
     cdef cnp.ndarray code_booleans(self)
-
-
-cdef object new_array_capsule(ArrowArray **array)

@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.arrays import Kind as _Kind
+from onehot_fast._categories.categories import Kind as _Kind
 from onehot_fast._categories.strings import Strings
 
 _Values: TypeAlias = Array | Strings | npt.NDArray[Any] | tuple[object, ...]

@@ -15,7 +15,14 @@ import numpy.typing as npt
 
 from onehot_fast._arguments.choices import with_article
 from onehot_fast._arrow.array import Array
-from onehot_fast._categories.arrays import TEXT_KINDS, Kind, dtype_of, kind_of, kind_of_dtype
+from onehot_fast._categories.categories import (
+    TEXT_KINDS,
+    Kind,
+    dtype_of,
+    kind_of,
+    kind_of_dtype,
+    with_dtype,
+)
 from onehot_fast._categories.dictionary import Dictionary, number_integers
 from onehot_fast._categories.keys import (
     as_objects,
@@ -67,13 +74,10 @@ def factorize_chunks(chunks: Sequence[Any], missing: Sequence[object] = ()) -> F
     ]
     if all(isinstance(chunk, np.ndarray) for chunk in chunks):
         return factorize(concatenated(chunks), missing)
-    dtype = dtype_of(chunks[0])
-    if dtype == np.bool_:
+    if dtype_of(chunks[0]) == np.bool_:
         codes = concatenated([chunk.codes() for chunk in chunks])
         return Factorized(codes, np.array([False, True]), "bool")
-    table = Dictionary(kind_of(chunks[0]))
-    codes = concatenated([table.encode(chunk) for chunk in chunks])
-    return Factorized(codes, _with_dtype(table.values, dtype), "hash")
+    return _hashed(chunks, kind_of(chunks[0]))
 
 
 def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
@@ -81,13 +85,6 @@ def concatenated(arrays: Sequence[AnyArray]) -> AnyArray:
     if len(arrays) == 1:
         return arrays[0]
     return np.concatenate(arrays) if arrays else np.empty(0, object)
-
-
-def _with_dtype(values: Strings | AnyArray, dtype: np.dtype[Any] | None) -> Strings | AnyArray:
-    """Return the values of a dictionary in the dtype of the input."""
-    if dtype is None or isinstance(values, Strings):
-        return values
-    return values.view(dtype) if dtype.kind in "mM" else values.astype(dtype)
 
 
 def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
@@ -105,7 +102,7 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
         if kind in "iumM":
             return _integers(values)
         is_double = kind == "f" and values.dtype.itemsize <= DOUBLE_BYTES
-        return _hashed(values, "float64") if is_double else _sorted(values)
+        return _hashed([values], "float64") if is_double else _sorted(values)
     if kind in "OSUT":
         return _objects(values, missing)
     raise TypeError(
@@ -114,11 +111,11 @@ def factorize(values: AnyArray, missing: Sequence[object] = ()) -> Factorized:
     )
 
 
-def _hashed(values: AnyArray, kind: Kind, missing: Sequence[object] = ()) -> Factorized:
-    """Return the codes of values with a hash table; categories are in order of appearance."""
+def _hashed(chunks: Sequence[Any], kind: Kind, missing: Sequence[object] = ()) -> Factorized:
+    """Return the codes of chunks with a hash table; categories are in order of appearance."""
     table = Dictionary(kind)
-    codes = table.encode(values, missing=missing)
-    return Factorized(codes, _with_dtype(table.values, dtype_of(values)), "hash")
+    codes = concatenated([table.encode(chunk, missing=missing) for chunk in chunks])
+    return Factorized(codes, with_dtype(table.values, dtype_of(chunks[0])), "hash")
 
 
 def _integers(values: AnyArray) -> Factorized:
@@ -128,8 +125,8 @@ def _integers(values: AnyArray) -> Factorized:
         span = min(MIN_SPAN + SPAN_PER_VALUE * len(values), MAX_SPAN)
         numbered = number_integers(np.require(counts, requirements=["C", "A"]), span)
         if numbered is not None:
-            return Factorized(numbered[0], _with_dtype(numbered[1], values.dtype), "hash")
-    return _hashed(values, kind_of_dtype(values.dtype))
+            return Factorized(numbered[0], with_dtype(numbered[1], values.dtype), "hash")
+    return _hashed([values], kind_of_dtype(values.dtype))
 
 
 def _sorted(values: AnyArray) -> Factorized:
@@ -151,7 +148,7 @@ def _objects(values: AnyArray, missing: Sequence[object]) -> Factorized:
         kind = KINDS_OF_OBJECTS.get(type(next(present, None)))
     if kind is not None:
         try:
-            return _hashed(values, kind, missing)
+            return _hashed([values], kind, missing)
         except TypeError:  # a later value has another type
             pass
     return _by_dictionary(values)
