@@ -26,7 +26,13 @@ Converter: TypeAlias = Callable[[Any, Dtype, str], Element]
 # The mantissa bits of the x86 extended-precision float.
 BITS_OF_X87 = 63
 # The types of plain Python values, and the dtype of the result. Numbers take the later dtype.
-PLAIN_DTYPES = ((bool, "?"), ((int, float), "f4"), (complex, "c16"), (str, "U"), (bytes, "S"))
+PLAIN_DTYPES: tuple[tuple[Any, str], ...] = (
+    (bool, "?"),
+    ((int, float), "f4"),
+    (complex, "c16"),
+    (str, "U"),
+    (bytes, "S"),
+)
 N_PLAIN_NUMBERS = 3
 
 
@@ -186,22 +192,18 @@ def as_element(value: object, dtype: Dtype, name: str) -> Element:
     return element
 
 
-def value_bytes(dtype: Dtype) -> slice | None:
-    """Return the significant bytes of a float or of each part of a complex; None means all bytes.
+def significant_bytes(cells: Element) -> npt.NDArray[np.uint8] | None:
+    """Return the bytes of extended floats without padding, or None for other dtypes.
 
-    x86 stores its 80-bit float in 12 or 16 bytes; the remaining bytes are arbitrary.
+    x86 stores its 80-bit float in 12 or 16 bytes; the remaining bytes are arbitrary. The shape is
+    (..., parts of a number, bytes of a part).
     """
-    if dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
+    if cells.dtype.char not in "gG" or np.finfo(np.longdouble).nmant != BITS_OF_X87:
         return None
     size = np.dtype(np.longdouble).itemsize
-    return slice(10) if dtype.isnative else slice(size - 10, size)
-
-
-def parts_of(cells: Element) -> npt.NDArray[np.uint8]:
-    """Return the bytes of extended floats in shape (..., parts of a number, bytes of a part)."""
-    size = np.dtype(np.longdouble).itemsize
     raw = np.ascontiguousarray(cells).reshape(-1).view(np.uint8)
-    return raw.reshape(*cells.shape, cells.itemsize // size, size)
+    raw = raw.reshape(*cells.shape, cells.itemsize // size, size)
+    return raw[..., :10] if cells.dtype.isnative else raw[..., size - 10 :]
 
 
 def clear_padding(cells: Element) -> None:
@@ -210,13 +212,12 @@ def clear_padding(cells: Element) -> None:
         for field in cells.dtype.names:
             clear_padding(cells[field])
         return
-    counted = value_bytes(cells.dtype)
-    if counted is None:
-        return
     clean = np.zeros(cells.shape, cells.dtype)
-    parts_of(clean)[..., counted] = parts_of(cells)[..., counted]
-    raw = np.dtype(f"V{cells.dtype.itemsize}")
-    cells.view(raw)[...] = clean.view(raw)
+    given, counted = significant_bytes(cells), significant_bytes(clean)
+    if given is not None and counted is not None:
+        counted[...] = given
+        raw = np.dtype(f"V{cells.dtype.itemsize}")
+        cells.view(raw)[...] = clean.view(raw)
 
 
 def _as_element(value: object, dtype: Dtype, name: str) -> Element:

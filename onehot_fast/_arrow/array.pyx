@@ -581,7 +581,7 @@ cdef class ArrowBlock:
     cdef ArrowArray whole
     cdef ArrowArray *columns
     cdef ArrowArray **children
-    cdef const void **buffers           # a validity bitmap (NULL) and the data of each column; one buffer of the struct
+    cdef const void **buffers   # a validity bitmap (NULL) and the data of each column; one buffer of the struct
 
     def __cinit__(self, names, cnp.ndarray block not None, Py_ssize_t n_rows, str format, Py_ssize_t n_bits):
         """Keep a C-contiguous block with one row for each name; a row has ``n_rows`` elements of ``n_bits`` bits.

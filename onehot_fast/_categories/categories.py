@@ -283,11 +283,9 @@ class Categories:
         """Return the categories with -0.0 replaced by 0.0."""
         if self.family is None:
             return Categories.of([positive_zero(item) for item in self.tolist()])
-        return (
-            Categories(self.values + self.values.dtype.type(0))
-            if self._has_negative_zero()
-            else self
-        )
+        if isinstance(self.values, Strings) or not self._has_negative_zero():
+            return self
+        return Categories(self.values + self.values.dtype.type(0))
 
     def text_labels(self) -> list[str]:
         """Return each category as it appears in the names of output columns."""

@@ -284,7 +284,8 @@ cdef bint read_arrow(Source source, Array array, str kind) except -1:
             return False
         source.read_arrow_texts(array)
         return True
-    if array.schema.kind == "dictionary" or array.schema.dtype is None or not holds(kind, array.schema.dtype.kind):
+    dtype = None if array.schema.kind == "dictionary" else array.schema.dtype
+    if dtype is None or not holds(kind, dtype.kind):
         return False
     source.read_arrow_numbers(array, kind)
     return True
@@ -347,8 +348,8 @@ cdef str description_of(object values):
 cdef class Dictionary:
     """A hash table from distinct values to codes, which are in order of first appearance.
 
-    The kind "int64" or "uint64" holds integers of any width, Booleans (0, 1), dates and durations. Several threads may
-    call `lookup` at the same time. While one thread adds values, other threads that use the dictionary raise
+    The kind "int64" or "uint64" holds integers of any width, Booleans (0, 1), dates and durations. Several threads
+    may call `lookup` at the same time. While one thread adds values, other threads that use the dictionary raise
     RuntimeError.
     """
 
@@ -468,9 +469,9 @@ cdef class Dictionary:
     def encode(self, values, *, missing=()):
         """Return the codes of values, -1 if missing, and add new values to the dictionary.
 
-        The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across calls.
-        Up to four objects in `missing` are missing values like None and NaN; they are compared by identity. Do not use
-        the dictionary after an error.
+        The values are an Array, an ndarray, Strings, or a tuple of str or bytes; codes are consistent across
+        calls. Up to four objects in `missing` are missing values like None and NaN, compared by identity. Do not
+        use the dictionary after an error.
         """
         return self.code(values, missing, True)
 

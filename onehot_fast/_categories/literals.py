@@ -119,8 +119,9 @@ def _as_sized(value: Any, name: str, size: int) -> int | float | Decimal | None:
     return number if number is not None and low <= number < high else None
 
 
+BOOLEANS: dict[int | None, bool] = {0: False, 1: True}
 NUMBERS: dict[str, Callable[[Any], Any]] = {
-    "boolean": lambda value: {0: False, 1: True}.get(_as_integer(value)),
+    "boolean": lambda value: BOOLEANS.get(_as_integer(value)),
     "integer": _as_integer,
     "float": _as_float,
     "decimal": _as_decimal,

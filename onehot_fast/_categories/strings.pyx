@@ -28,8 +28,8 @@ cnp.import_array()
 cdef class Strings:
     """Texts or bytes, concatenated in one buffer; immutable.
 
-    Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone surrogates are
-    stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
+    Offsets are int64: the start of each item in `data` (uint8), followed by the end of the last item. Lone
+    surrogates are stored as three bytes ("surrogatepass"), so that any ``str`` can be restored.
     """
 
     def __init__(self, offsets, data, bint is_text):
